@@ -1,0 +1,164 @@
+"""The commands of the generator: `python -m tenax.codegen`, or `tenax codegen`."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tenax.codegen import release, stub
+from tenax.codegen.build import Build, build
+from tenax.codegen.explain import explain as paragraphs
+from tenax.codegen.schema import installed
+from tenax.codegen.status import STATUSES
+from tenax.codegen.tree import PACKAGE, Tree
+
+app = typer.Typer(help="Render ops_spec/ to generated/.", add_completion=False, pretty_exceptions_enable=False)
+_out = Console(soft_wrap=True, highlight=False, markup=False)
+_err = Console(soft_wrap=True, highlight=False, markup=False, stderr=True)
+
+Root = Annotated[Path, typer.Option(help="The repository.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    context: typer.Context,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when specs or output are wrong.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Write these families and the table.")] = None,
+    root: Root = PACKAGE,
+) -> None:
+    """Regenerate: rewrite the files of generated/ that are not what the specs say."""
+    context.obj = root
+    if context.invoked_subcommand is None:
+        known = [path.stem for path in Tree.at(root).spec_files()]
+        for family in only or []:
+            if family not in known:
+                raise typer.BadParameter(f"no ops_spec/{family}.yaml; expected one of {', '.join(known)}")
+        raise typer.Exit((_check if check else _generate)(_built(root), only or []))
+
+
+def _built(root: Path) -> Build:
+    return build(Tree.at(root), installed())
+
+
+def _report(found: Build, only: list[str]) -> int:
+    """Print the faults; with `only`, those of the named families decide."""
+    for fault in found.faults:
+        _err.print(str(fault))
+    names = {found.tree.spec_name(family) for family in only}
+    return sum(not only or f.file in names for f in found.faults)
+
+
+def _generate(found: Build, only: list[str]) -> int:
+    faults = _report(found, only)
+    found.tree.generated.mkdir(exist_ok=True)
+    for path, text in found.stale(only).items():
+        if text is None:
+            path.unlink()
+        else:
+            # In one step: a program that imports it meanwhile sees the old or the new file.
+            fresh = path.with_suffix(".tmp")
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(path)
+        _out.print(f"{'removed' if text is None else 'wrote'} generated/{path.name}")
+    counts = _counts(found)
+    _out.print(", ".join(f"{counts[s]} {s}" for s in STATUSES) + (f"; {faults} faults" if faults else ""))
+    return 1 if faults else 0
+
+
+def _check(found: Build, only: list[str]) -> int:
+    faults = _report(found, only)
+    stale = found.stale(only)
+    for path, text in stale.items():
+        name = f"generated/{path.name}"
+        _err.print(f"{name}: not what the specs say; expected the output of `python -m tenax.codegen`")
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        lines = difflib.unified_diff(old.splitlines(), (text or "").splitlines(), name, "the specs", lineterm="", n=1)
+        for line in list(lines)[:20]:
+            _err.print(f"  {line}")
+    return 1 if faults or stale else 0
+
+
+def _counts(found: Build) -> dict[str, int]:
+    held = [s.status for s in found.statuses.values()]
+    return {status: held.count(status) for status in STATUSES}
+
+
+@app.command()
+def status(
+    context: typer.Context,
+    kind: Annotated[str, typer.Argument(help=f"List the overloads of one of {', '.join(STATUSES)}.")] = "",
+) -> None:
+    """Count the statuses of all native functions, or list the overloads of one."""
+    found = _built(context.obj)
+    if kind:
+        if kind not in STATUSES:
+            raise typer.BadParameter(f"`{kind}`; expected one of {', '.join(STATUSES)}")
+        for item in found.statuses.values():
+            if item.status == kind:
+                _out.print(f"{item.name}  {item.reason}".rstrip())
+        return
+    table = Table("status", "overloads", "meaning")
+    for name, count in _counts(found).items():
+        table.add_row(name, str(count), STATUSES[name])
+    Console().print(table)
+
+
+@app.command()
+def explain(context: typer.Context, overload: str) -> None:
+    """Show the way of an overload from schema and spec to generated code."""
+    found = _built(context.obj)
+    if overload not in found.schemas:
+        near = ", ".join(difflib.get_close_matches(overload, found.schemas.functions, 5))
+        raise typer.BadParameter(f"torch has no overload {overload}; expected one of {near or 'native_functions.yaml'}")
+    for paragraph in paragraphs(overload, found):
+        _out.print(paragraph)
+
+
+@app.command()
+def new(
+    context: typer.Context,
+    overload: str,
+    family: Annotated[str, typer.Option(help="The spec file, without .yaml; by default that of its relatives.")] = "",
+) -> None:
+    """Append a stub entry for an overload to the spec file where its relatives are."""
+    found = _built(context.obj)
+    try:
+        f = stub.functional(overload, found.schemas)
+        name = str(f.func.name)
+        held = next((e for e in found.entries if e.name == name), None)
+        if held is not None:
+            raise stub.NoStubError(
+                f"{name}: has an entry at {held.where}:{held.line}; expected an overload without one"
+            )
+        chosen = family or stub.family(f, found.entries)
+    except stub.NoStubError as error:
+        _err.print(str(error))
+        raise typer.Exit(1) from None
+    content = stub.text(f, chosen)
+    stub.append(found.tree, chosen, content)
+    _out.print(f"{found.tree.spec_name(chosen)}: added\n{content}".rstrip())
+
+
+@app.command()
+def diff(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(help="A native_functions.yaml, a torch wheel, or `installed`.")],
+    new: Annotated[str, typer.Argument(help="The same, for the newer release.")] = "installed",
+) -> None:
+    """List the overloads that a torch release adds, changes and removes, and the specs they touch."""
+    found = _built(context.obj)
+    try:
+        listed = list(release.changes(release.load(old), release.load(new), found.entries))
+    except FileNotFoundError as error:
+        _err.print(str(error))
+        raise typer.Exit(1) from None
+    for change in listed:
+        _out.print(str(change))
+    touched = sum(c.entry is not None for c in listed)
+    counts = {kind: sum(c.kind == kind for c in listed) for kind in ("added", "changed", "removed")}
+    _out.print(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f"; {touched} touch a spec")

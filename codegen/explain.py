@@ -1,0 +1,54 @@
+"""The way of one overload from schema to generated code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tenax.codegen.build import Build
+from tenax.codegen.render import Function
+from tenax.codegen.signature import function_name
+
+
+def explain(name: str, found: Build) -> Iterator[str]:
+    """The paragraphs that `python -m tenax.codegen explain` prints.
+
+    Raises:
+        KeyError: torch has no such overload.
+    """
+    f = found.schemas[name]
+    yield f"schema    {f.func}"
+    yield f"          {f.loc.file.rpartition('/')[2]}:{f.loc.line}; kernels: {_keys(name, found)}"
+    status = found.statuses[name]
+    yield f"status    {status.status}" + (f": {status.reason}" if status.reason else "")
+    row = next((r for r in found.rows if r.name == name), None)
+    held = {e.name: e for e in found.entries}
+    entry = row.entry if row else held.get(name)
+    if entry is not None:
+        yield f"spec      {entry.where}:{entry.line}"
+        yield _indent(str(entry))
+    if row is not None:
+        module = f"generated/{row.entry.family}.py"
+        yield f"code      {module}, {row.function} (form: {row.form})"
+        yield _indent(Function(row.entry, found.schemas[row.entry.name].func, found.context).source)
+        path = found.tree.generated / f"{row.entry.family}.py"
+        if not path.exists() or function_name(row.entry.name) not in _functions(path.read_text(encoding="utf-8")):
+            yield f"          {module} is stale; run `python -m tenax.codegen`"
+    variants = [str(v.func.name) for v in found.schemas.variants[f.func.signature()] if v is not f]
+    if row is not None:
+        variants += [r.name for r in found.rows if r.entry is row.entry and r.name not in (*variants, name)]
+    for variant in variants:
+        held_status = found.statuses[variant]
+        yield f"variant   {variant}: {held_status.status}"
+
+
+def _keys(name: str, found: Build) -> str:
+    return ", ".join(sorted(found.schemas.keys.get(name, []))) or "by its out= variant"
+
+
+def _functions(source: str) -> set[str]:
+    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"          {line}".rstrip() for line in text.rstrip().splitlines())

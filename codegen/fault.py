@@ -1,0 +1,27 @@
+"""What is wrong with a spec, in the one form that all messages take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """`file:line: what is wrong; what was expected`."""
+
+    file: str
+    line: int
+    wrong: str
+    expected: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}: {self.wrong}"
+        return f"{text}; expected {self.expected}" if self.expected else text
+
+
+class SpecError(Exception):
+    """Raised for one fault that leaves nothing to continue with."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault

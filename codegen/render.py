@@ -1,0 +1,276 @@
+"""Entries as Python source: one function each, laid out as ruff would."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from torchgen.model import FunctionSchema
+
+from tenax.codegen.check import Context
+from tenax.codegen.derive import Row
+from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
+from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
+from tenax.codegen.spec import Entry, call
+
+WIDTH = 120
+INDENT = "    "
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def fit(head: str, items: Sequence[str], tail: str, indent: str = "") -> str:
+    """A call: head, items and tail on one line, or the items on the next, or one a line."""
+    line = f"{indent}{head}{', '.join(items)}{tail}"
+    if len(line) <= WIDTH:
+        return line
+    inner = f"{indent}{INDENT}{', '.join(items)}"
+    if len(inner) <= WIDTH:
+        return f"{indent}{head}\n{inner}\n{indent}{tail}"
+    body = "".join(f"{indent}{INDENT}{item},\n" for item in items)
+    return f"{indent}{head}\n{body}{indent}{tail}"
+
+
+def literal(head: str, items: Sequence[str | Sequence[str]], tail: str, indent: str) -> str:
+    """A tuple, of tuples perhaps: on one line, or one item a line."""
+    line = f"{indent}{head}{_tuple(items)}{tail}"
+    if len(line) <= WIDTH:
+        return line
+    inner = indent + INDENT
+    lines = [f"{inner}{item}," if isinstance(item, str) else literal("", item, ",", inner) for item in items]
+    return "\n".join([f"{indent}{head}(", *lines, f"{indent}){tail}"])
+
+
+@dataclass(frozen=True)
+class Function:
+    """One entry on its way to source."""
+
+    entry: Entry
+    func: FunctionSchema
+    context: Context
+
+    @property
+    def name(self) -> str:
+        return function_name(self.entry.name)
+
+    @cached_property
+    def params(self) -> list[Parameter]:
+        return parameters(self.func)
+
+    @cached_property
+    def uses(self) -> set[str]:
+        """The free names of the source: what the module must import."""
+        found = {n.id for n in ast.walk(ast.parse(self.source)) if isinstance(n, ast.Name)}
+        return found - {p.name for p in self.params}
+
+    @cached_property
+    def source(self) -> str:
+        parts = [self._def(self.name, self.returns), self._docstring(), *self._body()]
+        text = "\n".join(parts)
+        if self.entry.check:
+            conditions = [self.local(c.that) for c in self.entry.check]
+            doc = f'{INDENT}"""What must hold for {self.entry.name}; see its row of the table."""'
+            result = literal("return ", conditions, "", INDENT)
+            text += "\n\n\n" + "\n".join([self._def(f"{self.name}__checks", "tuple[Array, ...]"), doc, result])
+        return text
+
+    @property
+    def returns(self) -> str:
+        held = results(self.func, self.entry.writes)
+        if not held:
+            return "None"
+        return held[0] if len(held) == 1 else f"tuple[{', '.join(held)}]"
+
+    def _def(self, name: str, returns: str) -> str:
+        items = ["key: Array"] if self.entry.random else []
+        keyword = False
+        for p in self.params:
+            if p.keyword and not keyword:
+                items.append("*")
+                keyword = True
+            items.append(str(p))
+        return fit(f"def {name}(", items, f") -> {returns}:")
+
+    def _docstring(self) -> str:
+        """Schema and source. The line of the entry is left out: it would change with every entry above it."""
+        lines = [_wrap(f'"""{self.func}', hang=INDENT), ""]
+        if self.entry.note:
+            lines += [_wrap(self.entry.note), ""]
+        return "\n".join([*lines, f"{INDENT}Spec: {self.entry.where}", f'{INDENT}"""'])
+
+    def _body(self) -> list[str]:
+        if self.entry.promote is None:
+            return [self._statement("return ", "")]
+        lines = [self._promotion()]
+        line = self._statement("return cast(", ", dtype)")
+        if "\n" not in line and len(line) <= WIDTH:
+            return [*lines, line]
+        value = "result" if "result" not in [p.name for p in self.params] else "value"
+        return [*lines, self._statement(f"{value} = ", ""), f"{INDENT}return cast({value}, dtype)"]
+
+    def _statement(self, head: str, tail: str) -> str:
+        entry = self.entry
+        if entry.jnp:
+            return _lines(head, self.local(entry.jnp), tail)
+        if entry.each:
+            return f"{INDENT}{head}{self._each()}{tail}"
+        module, _, kernel = entry.kernel.partition(".")
+        items = ["key=key"] if entry.random else []
+        items += [f"{p.name}={p.name}" for p in self.params]
+        return fit(f"{head}{module}_kernels.{kernel}(", items, f"){tail}", INDENT)
+
+    def _promotion(self) -> str:
+        promote = self.entry.promote
+        assert promote is not None
+        lists = {p.name for p in self.params if p.is_list}
+        named = [f"*{n}" if n in lists else n for n in promote.names]
+        skip = {*promote.names, *self.entry.static}
+        scalars = [p.name for p in self.params if p.is_number and p.name not in skip]
+        target = ", ".join(["dtype", *named, *scalars])
+        extra = f", scalars=({', '.join(scalars)}{',' if len(scalars) == 1 else ''})" if scalars else ""
+        made = f"{promote.kind}({', '.join(named)}{extra})"
+        if any(p.name == "dtype" for p in self.params):
+            # The caller's dtype is the result's as it is: no kind changes it further.
+            given = [f"*(cast(x, dtype) for x in {n})" if n in lists else f"cast({n}, dtype)" for n in promote.names]
+            made = f"{made} if dtype is None else DEFAULT({', '.join(given)}{extra})"
+        line = f"{INDENT}{target} = {made}"
+        if len(line) <= WIDTH:
+            return line
+        return fit(f"{target} = {promote.kind}(", [*named, extra.removeprefix(", ")] if extra else named, ")", INDENT)
+
+    def _each(self) -> str:
+        parsed = call(self.entry.each)
+        assert parsed is not None
+        target, node = parsed
+        inner = ast.unparse(node)
+        used = {n.id for n in free_names(inner)}
+        lists = [
+            p.name for p in self.params if p.is_list and p.name in used and (p.is_tensor or "Scalar[]" in str(p.type))
+        ]
+        letters = [c for c in "abcdefghij" if c not in used]
+        items = dict(zip(lists, letters, strict=False))
+        text = self.local(function_name(target) + substitute(inner, items).removeprefix("f"), function_name(target))
+        if len(lists) == 1:
+            return f"[{text} for {items[lists[0]]} in {lists[0]}]"
+        return f"[{text} for {', '.join(items.values())} in zip({', '.join(lists)}, strict=True)]"
+
+    def local(self, expression: str, target: str = "") -> str:
+        """The expression with lowerings of other families named by their module; `target` is no builtin."""
+        arguments = {p.name for p in self.params}
+        names = {}
+        for name, entry in self.context.functions.items():
+            if name not in arguments and entry.family != self.entry.family and (name == target or name not in BUILTINS):
+                names[name] = f"{entry.family}_ops.{name}"
+        return substitute(expression, names)
+
+
+def _lines(head: str, expression: str, tail: str) -> str:
+    """A statement; a call that is too long for a line has its arguments on further ones."""
+    line = f"{INDENT}{head}{expression}{tail}"
+    node = ast.parse(expression, mode="eval").body
+    if len(line) <= WIDTH or not isinstance(node, ast.Call):
+        return line
+    function = str(ast.get_source_segment(expression, node.func))
+    given = [*node.args, *(k if k.arg else k.value for k in node.keywords)]
+    items = [str(ast.get_source_segment(expression, n)) for n in sorted(given, key=lambda n: n.col_offset)]
+    plain = f"{function}({', '.join(items)})" == expression
+    return fit(f"{head}{function}(", items, f"){tail}", INDENT) if plain else line
+
+
+def _wrap(text: str, hang: str = "") -> str:
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=INDENT,
+        subsequent_indent=INDENT + hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Import order: constants, classes, functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def module(family: str, entries: Sequence[Entry], context: Context) -> str:
+    """The source of generated/<family>.py."""
+    functions = [Function(e, context.schemas[e.name].func, context) for e in entries]
+    functions.sort(key=lambda f: f.entry.line)
+    uses = {name for f in functions for name in f.uses}
+    own = {f.name for f in functions}
+    words = sorted((uses & (context.words | PREDEFINED)) - own, key=_order)
+    kernels = sorted({f.entry.kernel.partition(".")[0] for f in functions if f.entry.kernel})
+    families = sorted({e.family for e in context.functions.values() if f"{e.family}_ops" in uses})
+    return _TEMPLATES.get_template("module.py.j2").render(
+        spec=f"ops_spec/{family}.yaml",
+        family=family,
+        sequence="Sequence" in uses,
+        modules=[m for m in MODULES if m in uses and m not in own],
+        array_like="ArrayLike" in uses,
+        words=fit("from tenax.words import ", words, "") if words else "",
+        kernels=kernels,
+        families=families,
+        functions=[f.source for f in functions],
+    )
+
+
+def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, str]) -> str:
+    """The source of generated/table.py."""
+    decomposed = sorted((e.name, e.note) for e in entries if e.body == "decompose")
+    return _TEMPLATES.get_template("table.py.j2").render(
+        rows=[_row(r) for r in rows],
+        decomposed=[_pair(*item) for item in decomposed],
+        unsupported=[_pair(n, unsupported[n]) for n in sorted(unsupported)],
+    )
+
+
+def init() -> str:
+    """The source of generated/__init__.py."""
+    return _TEMPLATES.get_template("init.py.j2").render()
+
+
+def _quote(text: str) -> str:
+    """A string literal as ruff writes it: in double quotes unless that needs more escapes."""
+    if '"' in text and "'" not in text:
+        return repr(text)
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _tuple(items: Sequence[str | Sequence[str]]) -> str:
+    texts = [item if isinstance(item, str) else _tuple(item) for item in items]
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def _row(row: Row) -> str:
+    entry = row.entry
+    items = [_quote(entry.family), _quote(row.function)]
+    items += [_quote(row.form)] if row.form != "functional" else []
+    items += ["random=True"] if entry.random else []
+    items += [f"dynamic={_quote(entry.dynamic)}"] if entry.dynamic else []
+    items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
+    items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
+    grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
+    checks = [[_quote(c.exception), _quote(c.message)] for c in entry.check]
+    flat = [f"checks={_tuple(checks)}"] if checks else []
+    text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
+    if max(map(len, text.splitlines())) <= WIDTH:
+        return text
+    inner = INDENT + INDENT
+    lines = [*(f"{inner}{item}," for item in items), literal("checks=", checks, ",", inner)]
+    return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
+
+
+def _pair(name: str, reason: str) -> str:
+    return f"{INDENT}{_quote(name)}: {_quote(reason)},"

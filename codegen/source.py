@@ -1,0 +1,115 @@
+"""What the hand-written modules define, read from their source by `ast`: the words and the kernels."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+# What an expression may name beside its arguments, the words and other lowerings.
+MODULES = ("jax", "jnp", "lax")
+BUILTINS = frozenset(
+    {"abs", "all", "any", "bool", "complex", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min"}
+    | {"range", "reversed", "round", "sorted", "sum", "tuple", "zip"}
+)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The parameters of a kernel, with their defaults as source text."""
+
+    names: tuple[str, ...]
+    defaults: dict[str, str]
+    line: int
+
+
+@lru_cache(maxsize=256)
+def definitions(path: Path, stamp: int) -> dict[str, Signature | None]:
+    """Top-level names of a module; a function has a signature, an assigned name has none."""
+    found: dict[str, Signature | None] = {}
+    constants: dict[str, str] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = _signature(node, constants)
+        elif isinstance(node, ast.ClassDef):
+            found[node.name] = None
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {n.id: None for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            if isinstance(targets[0], ast.Name) and isinstance(node.value, ast.Constant):
+                constants[targets[0].id] = ast.unparse(node.value)
+    return found
+
+
+def defined(path: Path) -> dict[str, Signature | None]:
+    """`definitions` of the file as it is now."""
+    return definitions(path, path.stat().st_mtime_ns)
+
+
+def _signature(node: ast.FunctionDef, constants: dict[str, str]) -> Signature:
+    a = node.args
+    positional = [*a.posonlyargs, *a.args]
+    defaults = dict(zip([p.arg for p in positional][::-1], [ast.unparse(d) for d in a.defaults][::-1], strict=False))
+    defaults |= {p.arg: ast.unparse(d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None}
+    defaults = {name: constants.get(text, text) for name, text in defaults.items()}
+    extra = [f"*{p.arg}" for p in (a.vararg,) if p] + [f"**{p.arg}" for p in (a.kwarg,) if p]
+    return Signature(tuple(p.arg for p in [*positional, *a.kwonlyargs]) + tuple(extra), defaults, node.lineno)
+
+
+def words(path: Path) -> frozenset[str]:
+    """The public names of words.py, `Array` and `DType` included."""
+    return frozenset(name for name in defined(path) if not name.startswith("_"))
+
+
+def kinds(path: Path) -> frozenset[str]:
+    """The promotion kinds: the functions of words.py in capitals."""
+    return frozenset(name for name, what in defined(path).items() if what is not None and name.isupper())
+
+
+def table_keys(path: Path, name: str) -> tuple[str, ...]:
+    """The literal keys of a dict assigned at the top of a module, or none without such a module."""
+    if not path.exists():
+        return ()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name):
+            continue
+        if isinstance(node.value, ast.Dict):
+            return tuple(str(k.value) for k in node.value.keys if isinstance(k, ast.Constant))
+    return ()
+
+
+def free_names(expression: str) -> Iterator[ast.Name]:
+    """The names an expression reads and does not bind itself, in order of the text.
+
+    Raises:
+        SyntaxError: the text is no expression.
+    """
+    tree = ast.parse(expression, mode="eval")
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
+    bound = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    bound |= {a.arg for n in ast.walk(tree) if isinstance(n, ast.Lambda) for a in n.args.args}
+    loaded = [n for n in names if isinstance(n.ctx, ast.Load) and n.id not in bound]
+    return iter(sorted(loaded, key=lambda n: (n.lineno, n.col_offset)))
+
+
+def substitute(expression: str, names: dict[str, str]) -> str:
+    """The expression with some of its free names replaced, otherwise letter by letter as it was."""
+    data = expression.encode()
+    for node in reversed(list(free_names(expression))):
+        if node.id in names:
+            data = data[: node.col_offset] + names[node.id].encode() + data[node.col_offset + len(node.id) :]
+    return data.decode()
+
+
+def same_default(left: str, right: str) -> bool:
+    """Whether a kernel's default is torch's, both as source text; a list equals the tuple, a name may be anything."""
+    if left.isidentifier() and left not in ("None", "True", "False"):
+        return True
+    try:
+        a, b = ast.literal_eval(left), ast.literal_eval(right)
+    except (SyntaxError, ValueError):
+        return left.replace("'", '"') == right.replace("'", '"')
+    a, b = (tuple(x) if isinstance(x, list) else x for x in (a, b))
+    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)

@@ -1,0 +1,253 @@
+"""The specs as data: YAML entries parsed into frozen dataclasses that print back to what was parsed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tenax.codegen.fault import Fault, SpecError
+
+# How an entry is carried out: exactly one of these keys.
+BODIES = ("jnp", "kernel", "each", "decompose", "unsupported")
+LOWERED = ("jnp", "kernel", "each")
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NAME = re.compile(r"([A-Za-z_]\w*)((?:\.\w+)?)\(")
+_CALL = re.compile(r"([A-Za-z_]\w*(?:\.\w+)?)\((.*)\)")
+
+
+@dataclass(frozen=True)
+class Promote:
+    """`KIND(names)`: which arguments decide the dtype, and how."""
+
+    kind: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(self.names)})"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition on values, known only on the device; `error` reads `IndexError: message`."""
+
+    that: str
+    error: str
+
+    @property
+    def exception(self) -> str:
+        return self.error.partition(": ")[0]
+
+    @property
+    def message(self) -> str:
+        return self.error.partition(": ")[2]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a spec file. `lines` maps its keys to their lines, for messages."""
+
+    family: str = field(compare=False)
+    line: int = field(compare=False)
+    lines: dict[str, int] = field(compare=False, repr=False)
+    func: str = ""
+    jnp: str = ""
+    kernel: str = ""
+    each: str = ""
+    decompose: str = ""
+    unsupported: str = ""
+    promote: Promote | None = None
+    static: tuple[str, ...] = ()
+    random: bool = False
+    writes: tuple[str, ...] = ()
+    dynamic: str = ""
+    check: tuple[Check, ...] = ()
+    grad: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        held = [key for key in BODIES if getattr(self, key)]
+        if len(held) != 1:
+            what = " and ".join(f"`{key}`" for key in held) or "no body"
+            self.fail("func", f"{self.name} has {what}", f"one of {', '.join(BODIES)}")
+        extra = [key for key in self.lines if key not in ("func", "note", *BODIES)]
+        if extra and held[0] not in LOWERED:
+            self.fail(extra[0], f"`{extra[0]}` on an entry without a lowering", f"it beside {' or '.join(LOWERED)}")
+
+    @property
+    def name(self) -> str:
+        """The overload: `add.Tensor`, or `relu` for the default one."""
+        match = _NAME.match(self.func)
+        return "".join(match.groups()) if match else self.func
+
+    @property
+    def body(self) -> str:
+        """The key that says how the entry is carried out."""
+        return next(key for key in BODIES if getattr(self, key))
+
+    @property
+    def lowered(self) -> bool:
+        """Whether a function is generated."""
+        return self.body in LOWERED
+
+    @property
+    def where(self) -> str:
+        return f"ops_spec/{self.family}.yaml"
+
+    def fault(self, key: str, wrong: str, expected: str = "") -> Fault:
+        return Fault(self.where, self.lines.get(key, self.line), wrong, expected)
+
+    def fail(self, key: str, wrong: str, expected: str = "") -> None:
+        raise SpecError(self.fault(key, wrong, expected))
+
+    def __str__(self) -> str:
+        """The entry as YAML, in the order of the grammar's table, without comments."""
+        data = {key: _plain(getattr(self, key)) for key in KEYS if getattr(self, key)}
+        text = yaml.safe_dump([data], sort_keys=False, width=10**6, allow_unicode=True, default_flow_style=False)
+        return str(text)
+
+
+KEYS = tuple(f.name for f in fields(Entry) if f.name not in ("family", "line", "lines"))
+
+
+def _plain(value: Any) -> Any:
+    """A field as YAML writes it."""
+    if isinstance(value, Promote):
+        return str(value)
+    if isinstance(value, tuple):
+        return [{"that": x.that, "error": x.error} if isinstance(x, Check) else x for x in value]
+    return value
+
+
+def _text(node: yaml.Node, fail: Callable[..., None]) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        fail(f"a {node.id} where text belongs", "text; quote an expression that starts with [, {, *, &, ! or -")
+    return str(node.value).strip()
+
+
+def _names(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
+    if not isinstance(node, yaml.SequenceNode):
+        fail(f"`{node.value}` is no list", "a list of argument names, as [alpha]")
+    return tuple(_text(item, fail) for item in node.value)
+
+
+def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
+    text = _text(node, fail)
+    match = re.fullmatch(r"(\w+)\(\s*([\w\s,]*)\)", text)
+    if match is None:
+        fail(f"`{text}` does not parse", "KIND(arguments), as DEFAULT(self, other)")
+    assert match is not None
+    return Promote(match[1], tuple(x.strip() for x in match[2].split(",") if x.strip()))
+
+
+def _true(node: yaml.Node, fail: Callable[..., None]) -> bool:
+    if _text(node, fail) != "true":
+        fail(f"`{node.value}`", "true, or no such key")
+    return True
+
+
+def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
+    form = "a list of {that: expression, error: 'IndexError: message'}"
+    checks = []
+    if not isinstance(node, yaml.SequenceNode):
+        fail("no list of checks", form)
+    for item in node.value:
+        pairs = dict(_pairs(item, fail)) if isinstance(item, yaml.MappingNode) else {}
+        if set(pairs) != {"that", "error"}:
+            fail(f"a check with the keys {', '.join(pairs) or 'none'}", form)
+        check = Check(_text(pairs["that"], fail), _text(pairs["error"], fail))
+        if not re.fullmatch(r"[A-Z]\w*Error", check.exception) or not check.message:
+            fail(f"`{check.error}`", "an exception and a message, as `IndexError: index out of range`")
+        checks.append(check)
+    return tuple(checks)
+
+
+PARSERS: dict[str, Callable[..., Any]] = {
+    "promote": _promote,
+    "static": _names,
+    "random": _true,
+    "writes": _names,
+    "check": _checks,
+}
+
+
+def _pairs(node: yaml.MappingNode, fail: Callable[..., None]) -> list[tuple[str, yaml.Node]]:
+    pairs = [(str(key.value), value) for key, value in node.value]
+    for name in {key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1}:
+        fail(f"the key `{name}` stands twice", "it once")
+    return pairs
+
+
+def _entry(family: str, node: yaml.Node) -> Entry:
+    line = node.start_mark.line + 1
+    where = f"ops_spec/{family}.yaml"
+
+    def at(number: int) -> Callable[..., None]:
+        def fail(wrong: str, expected: str = "") -> None:
+            raise SpecError(Fault(where, number, wrong, expected))
+
+        return fail
+
+    if not isinstance(node, yaml.MappingNode):
+        at(line)("an entry that is no mapping", "`- func: <schema>` and further keys")
+    rest = dict(_pairs(node, at(line)))
+    lines = {str(key.value): key.start_mark.line + 1 for key, _ in node.value}
+    data = {}
+    for key in KEYS:
+        if key in rest:
+            value = rest.pop(key)
+            fail = at(lines[key])
+            data[key] = PARSERS.get(key, _text)(value, lambda w, e="", f=fail, k=key: f(f"`{k}`: {w}", e))
+            if not data[key]:
+                fail(f"`{key}` is empty", "a value, or no such key")
+    if rest:
+        key = next(iter(rest))
+        at(lines[key])(f"unknown key `{key}`", f"one of {', '.join(KEYS)}")
+    if "func" not in data or not _NAME.match(data["func"]):
+        at(line)("an entry without a schema", "`func:` with a schema of native_functions.yaml")
+    return Entry(family, line, lines, **data)
+
+
+def parse(text: str, family: str) -> tuple[list[Entry], list[Fault]]:
+    """The entries of one spec file and what is wrong with the others."""
+    where = f"ops_spec/{family}.yaml"
+    try:
+        root = yaml.compose(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = mark.line + 1 if mark else 1
+        return [], [Fault(where, line, f"not YAML: {error.problem}", "a list of entries; quote text with `: ` or ` #`")]
+    if root is None:
+        return [], []
+    if not isinstance(root, yaml.SequenceNode):
+        return [], [Fault(where, 1, "the file is no list", "`- func: <schema>` entries")]
+    entries, faults = [], []
+    for node in root.value:
+        try:
+            entries.append(_entry(family, node))
+        except SpecError as error:
+            faults.append(error.fault)
+    return entries, faults
+
+
+def load(path: Path) -> tuple[list[Entry], list[Fault]]:
+    """`parse` of a file, whose name is the family's."""
+    return parse(path.read_text(encoding="utf-8"), path.stem)
+
+
+def call(text: str) -> tuple[str, ast.Call] | None:
+    """`add.Tensor(self, alpha=alpha)` as the overload and its call, or None when it is no call."""
+    match = _CALL.fullmatch(text)
+    if match is None:
+        return None
+    try:
+        node = ast.parse(f"f({match[2]})", mode="eval").body
+    except SyntaxError:
+        return None
+    return (match[1], node) if isinstance(node, ast.Call) else None

@@ -1,0 +1,73 @@
+"""A first entry for an overload, in the file where its relatives are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchgen.model import NativeFunction, SchemaKind
+
+from tenax.codegen.schema import Schemas
+from tenax.codegen.signature import dropped
+from tenax.codegen.spec import Entry
+from tenax.codegen.tree import Tree
+
+
+class NoStubError(Exception):
+    """Why no entry was written, as a message to the user."""
+
+
+def functional(name: str, schemas: Schemas) -> NativeFunction:
+    """The overload an entry is written for: the functional form where torch declares one.
+
+    Raises:
+        NoStubError: torch has no such overload, or carries it out by other ops.
+    """
+    if name not in schemas:
+        base = name.partition(".")[0].removesuffix("_")
+        near = [str(f.func.name) for f in schemas.bases.get(base, []) if f.func.kind() is SchemaKind.functional]
+        raise NoStubError(
+            f"{name}: torch {schemas.release} has no such overload; expected one of {', '.join(near) or '?'}"
+        )
+    f = schemas[name]
+    for other in schemas.variants[f.func.signature()]:
+        if other.func.kind() is SchemaKind.functional and "generated" not in other.tags:
+            f = other
+    if schemas.composite(str(f.func.name)):
+        raise NoStubError(
+            f"{f.func.name}: CompositeImplicitAutograd; expected an op that torch does not decompose itself"
+        )
+    return f
+
+
+def family(f: NativeFunction, entries: Sequence[Entry]) -> str:
+    """The spec file that holds most relatives: the same base name, else the same first words of it.
+
+    Raises:
+        NoStubError: no file holds a relative.
+    """
+    base = f.func.name.name.base
+    parts = base.strip("_").split("_")
+    for n in range(len(parts), 0, -1):
+        head = "_".join(parts[:n])
+        found = Counter(e.family for e in entries if f"{e.name.partition('.')[0].strip('_')}_".startswith(f"{head}_"))
+        if found:
+            return found.most_common(1)[0][0]
+    raise NoStubError(f"{base}: no spec file has a relative of it; expected --family NAME")
+
+
+def text(f: NativeFunction, family: str) -> str:
+    """The stub entry as YAML."""
+    lines = [f"- func: {f.func}"]
+    if any(dropped(a) and a.name == "generator" for a in f.func.arguments.flat_non_out):
+        lines.append("  random: true")
+    return "\n".join([*lines, f"  kernel: {family}.{f.func.name.name.base}", ""])
+
+
+def append(tree: Tree, name: str, content: str) -> Path:
+    """Add an entry to a spec file, which is made when it is new."""
+    path = tree.specs / f"{name}.yaml"
+    old = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
+    path.write_text(f"{old}\n\n{content}" if old else content, encoding="utf-8")
+    return path

@@ -1,0 +1,46 @@
+"""Whether the generated code is as ruff would lay it out, said of the spec line that must change."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from tenax.codegen.check import Context
+from tenax.codegen.fault import Fault
+from tenax.codegen.render import WIDTH, Function
+from tenax.codegen.spec import Entry
+
+# Expressions are laid out one a line at ruff's greatest width: only what it would change within a line counts.
+_FORMAT = ("format", "--isolated", "--line-length", "320", "-")
+
+
+def style(entries: Iterable[Entry], context: Context) -> Iterator[Fault]:
+    """Lines too long for a reader, and expressions that ruff would write otherwise (when ruff is installed)."""
+    lowered = [e for e in entries if e.lowered]
+    for entry in lowered:
+        source = Function(entry, context.schemas[entry.name].func, context).source
+        longest = max(map(len, source.splitlines()))
+        if longest > WIDTH:
+            yield entry.fault(
+                entry.body, f"`{entry.name}` becomes a line of {longest} characters", f"{WIDTH}, or a kernel"
+            )
+    expressions = [(e, "jnp", e.jnp) for e in lowered if e.jnp]
+    expressions += [(e, "check", c.that) for e in lowered for c in e.check]
+    for (entry, key, text), better in zip(expressions, _formatted([x[2] for x in expressions]), strict=False):
+        if text != better:
+            yield entry.fault(key, f"`{text}` is not formatted", f"`{better}`")
+
+
+def _formatted(expressions: Sequence[str]) -> list[str]:
+    """The expressions as ruff writes them; none where it is not installed or keeps no line to an expression."""
+    ruff = shutil.which("ruff", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    if ruff is None or not expressions:
+        return []
+    text = "".join(f"_ = {e}\n" for e in expressions)
+    made = subprocess.run([ruff, *_FORMAT], input=text, capture_output=True, text=True, check=False).stdout
+    lines = made.splitlines()
+    return [line.removeprefix("_ = ") for line in lines] if len(lines) == len(expressions) else []

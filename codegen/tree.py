@@ -1,0 +1,37 @@
+"""Where the generator reads and writes: a repository, an installed package, or a folder made by a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The folders of one set of specs; `runtime` is where words.py and kernels/ lie."""
+
+    specs: Path
+    generated: Path
+    runtime: Path
+
+    @classmethod
+    def at(cls, root: Path = PACKAGE) -> Tree:
+        """The repository at `root`, or the installed package, where `runtime` is `tenax` itself."""
+        runtime = root / "runtime"
+        return cls(root / "ops_spec", root / "generated", runtime if runtime.is_dir() else root)
+
+    @property
+    def words(self) -> Path:
+        return self.runtime / "words.py"
+
+    def spec_files(self) -> list[Path]:
+        return sorted(self.specs.glob("*.yaml"))
+
+    def spec_name(self, family: str) -> str:
+        """The name of a spec file as messages and generated headers write it."""
+        return f"ops_spec/{family}.yaml"
+
+    def kernel(self, module: str) -> Path:
+        return self.runtime / "kernels" / f"{module}.py"

@@ -1,0 +1,438 @@
+"""Lowerings of the family `activation`.
+
+Generated from ops_spec/activation.yaml by `python -m tenax.codegen`: edit the spec.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import lax
+from jax.typing import ArrayLike
+
+from tenax.kernels import activation as activation_kernels
+from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast
+
+
+def relu(self: Array) -> Array:
+    """relu(Tensor self) -> Tensor
+
+    maximum has the gradient 1/2 at 0 under jax.grad; torch has 0 there
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = NO_OPMATH(self)
+    return cast(jnp.where(self <= 0, 0, self), dtype)
+
+
+def leaky_relu(self: Array, negative_slope: ArrayLike = 0.01) -> Array:
+    """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, negative_slope = DEFAULT(self, scalars=(negative_slope,))
+    return cast(jnp.where(self > 0, self, self * negative_slope), dtype)
+
+
+def leaky_relu_backward(grad_output: Array, self: Array, negative_slope: ArrayLike, self_is_result: bool) -> Array:
+    """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self, negative_slope = DEFAULT(grad_output, self, scalars=(negative_slope,))
+    return cast(jnp.where(self > 0, grad_output, grad_output * negative_slope), dtype)
+
+
+def _prelu_kernel(self: Array, weight: Array) -> Array:
+    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, weight = DEFAULT(self, weight)
+    return cast(jnp.where(self > 0, self, weight * self), dtype)
+
+
+def _prelu_kernel_backward(grad_output: Array, self: Array, weight: Array) -> tuple[Array, Array]:
+    """_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)
+
+    Spec: ops_spec/activation.yaml
+    """
+    return activation_kernels._prelu_kernel_backward(grad_output=grad_output, self=self, weight=weight)
+
+
+def rrelu_with_noise(
+    key: Array,
+    self: Array,
+    noise: Array,
+    lower: ArrayLike = 0.125,
+    upper: ArrayLike = 0.3333333333333333,
+    training: bool = False,
+) -> tuple[Array, Array]:
+    """rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool
+        training=False, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    return activation_kernels.rrelu_with_noise(
+        key=key, self=self, noise=noise, lower=lower, upper=upper, training=training
+    )
+
+
+def rrelu_with_noise_backward(
+    grad_output: Array,
+    self: Array,
+    noise: Array,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    training: bool,
+    self_is_result: bool,
+) -> Array:
+    """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool
+        training, bool self_is_result) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    return activation_kernels.rrelu_with_noise_backward(
+        grad_output=grad_output,
+        self=self,
+        noise=noise,
+        lower=lower,
+        upper=upper,
+        training=training,
+        self_is_result=self_is_result,
+    )
+
+
+def threshold(self: Array, threshold: ArrayLike, value: ArrayLike) -> Array:
+    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, threshold, value = NO_OPMATH(self, scalars=(threshold, value))
+    return cast(jnp.where(self <= threshold, value, self), dtype)
+
+
+def threshold_backward(grad_output: Array, self: Array, threshold: ArrayLike) -> Array:
+    """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self, threshold = NO_OPMATH(grad_output, self, scalars=(threshold,))
+    return cast(jnp.where(self <= threshold, 0, grad_output), dtype)
+
+
+def elu(self: Array, alpha: ArrayLike = 1, scale: ArrayLike = 1, input_scale: ArrayLike = 1) -> Array:
+    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, alpha, scale, input_scale = DEFAULT(self, scalars=(alpha, scale, input_scale))
+    return cast(activation_kernels.elu(self=self, alpha=alpha, scale=scale, input_scale=input_scale), dtype)
+
+
+def elu_backward(
+    grad_output: Array,
+    alpha: ArrayLike,
+    scale: ArrayLike,
+    input_scale: ArrayLike,
+    is_result: bool,
+    self_or_result: Array,
+) -> Array:
+    """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor
+        self_or_result) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self_or_result, alpha, scale, input_scale = DEFAULT(
+        grad_output, self_or_result, scalars=(alpha, scale, input_scale)
+    )
+    result = activation_kernels.elu_backward(
+        grad_output=grad_output,
+        alpha=alpha,
+        scale=scale,
+        input_scale=input_scale,
+        is_result=is_result,
+        self_or_result=self_or_result,
+    )
+    return cast(result, dtype)
+
+
+def celu(self: Array, alpha: ArrayLike = 1.0) -> Array:
+    """celu(Tensor self, Scalar alpha=1.0) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, alpha = DEFAULT(self, scalars=(alpha,))
+    return cast(elu(self, alpha, 1, 1 / alpha), dtype)
+
+
+def sigmoid(self: Array) -> Array:
+    """sigmoid(Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.logistic(self), dtype)
+
+
+def sigmoid_backward(grad_output: Array, output: Array) -> Array:
+    """sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, output = DEFAULT(grad_output, output)
+    return cast(grad_output * jnp.conj((1 - output) * output), dtype)
+
+
+def tanh(self: Array) -> Array:
+    """tanh(Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.tanh(self), dtype)
+
+
+def tanh_backward(grad_output: Array, output: Array) -> Array:
+    """tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, output = DEFAULT(grad_output, output)
+    return cast(grad_output * jnp.conj(1 - output * output), dtype)
+
+
+def logit(self: Array, eps: ArrayLike | None = None) -> Array:
+    """logit(Tensor self, float? eps=None) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(activation_kernels.logit(self=self, eps=eps), dtype)
+
+
+def logit_backward(grad_output: Array, self: Array, eps: ArrayLike | None = None) -> Array:
+    """logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.logit_backward(grad_output=grad_output, self=self, eps=eps), dtype)
+
+
+def gelu(self: Array, *, approximate: str = "none") -> Array:
+    """gelu(Tensor self, *, str approximate='none') -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = DEFAULT(self)
+    return cast(activation_kernels.gelu(self=self, approximate=approximate), dtype)
+
+
+def gelu_backward(grad_output: Array, self: Array, *, approximate: str = "none") -> Array:
+    """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.gelu_backward(grad_output=grad_output, self=self, approximate=approximate), dtype)
+
+
+def silu(self: Array) -> Array:
+    """silu(Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = DEFAULT(self)
+    return cast(self * lax.logistic(self), dtype)
+
+
+def silu_backward(grad_output: Array, self: Array) -> Array:
+    """silu_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.silu_backward(grad_output=grad_output, self=self), dtype)
+
+
+def mish(self: Array) -> Array:
+    """mish(Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = DEFAULT(self)
+    return cast(self * lax.tanh(lax.log1p(lax.exp(self))), dtype)
+
+
+def mish_backward(grad_output: Array, self: Array) -> Array:
+    """mish_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.mish_backward(grad_output=grad_output, self=self), dtype)
+
+
+def softplus(self: Array, beta: ArrayLike = 1, threshold: ArrayLike = 20) -> Array:
+    """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, beta, threshold = DEFAULT(self, scalars=(beta, threshold))
+    return cast(activation_kernels.softplus(self=self, beta=beta, threshold=threshold), dtype)
+
+
+def softplus_backward(grad_output: Array, self: Array, beta: ArrayLike, threshold: ArrayLike) -> Array:
+    """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self, beta, threshold = DEFAULT(grad_output, self, scalars=(beta, threshold))
+    result = activation_kernels.softplus_backward(grad_output=grad_output, self=self, beta=beta, threshold=threshold)
+    return cast(result, dtype)
+
+
+def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
+    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)
+
+    Spec: ops_spec/activation.yaml
+    """
+    return activation_kernels.log_sigmoid_forward(self=self)
+
+
+def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Array:
+    """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.log_sigmoid_backward(grad_output=grad_output, self=self, buffer=buffer), dtype)
+
+
+def glu(self: Array, dim: int = -1) -> Array:
+    """glu(Tensor self, int dim=-1) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = DEFAULT(self)
+    return cast(activation_kernels.glu(self=self, dim=dim), dtype)
+
+
+def glu_backward(grad_output: Array, self: Array, dim: int) -> Array:
+    """glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.glu_backward(grad_output=grad_output, self=self, dim=dim), dtype)
+
+
+def glu_jvp(glu: Array, x: Array, dx: Array, dim: int) -> Array:
+    """glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, glu, x, dx = DEFAULT(glu, x, dx)
+    return cast(activation_kernels.glu_jvp(glu=glu, x=x, dx=dx, dim=dim), dtype)
+
+
+def glu_backward_jvp(grad_x: Array, grad_glu: Array, x: Array, dgrad_glu: Array, dx: Array, dim: int) -> Array:
+    """glu_backward_jvp(Tensor grad_x, Tensor grad_glu, Tensor x, Tensor dgrad_glu, Tensor dx, int dim) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_x, grad_glu, x, dgrad_glu, dx = DEFAULT(grad_x, grad_glu, x, dgrad_glu, dx)
+    result = activation_kernels.glu_backward_jvp(
+        grad_x=grad_x, grad_glu=grad_glu, x=x, dgrad_glu=dgrad_glu, dx=dx, dim=dim
+    )
+    return cast(result, dtype)
+
+
+def hardtanh(self: Array, min_val: ArrayLike = -1, max_val: ArrayLike = 1) -> Array:
+    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, min_val, max_val = NO_OPMATH(self, scalars=(min_val, max_val))
+    return cast(jnp.where(self <= min_val, min_val, jnp.where(self >= max_val, max_val, self)), dtype)
+
+
+def hardtanh_backward(grad_output: Array, self: Array, min_val: ArrayLike, max_val: ArrayLike) -> Array:
+    """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self, min_val, max_val = DEFAULT(grad_output, self, scalars=(min_val, max_val))
+    return cast(jnp.where((self <= min_val) | (self >= max_val), 0, grad_output), dtype)
+
+
+def hardsigmoid(self: Array) -> Array:
+    """hardsigmoid(Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = DEFAULT(self)
+    return cast(jnp.clip(self + 3.0, 0.0, 6.0) / 6.0, dtype)
+
+
+def hardsigmoid_backward(grad_output: Array, self: Array) -> Array:
+    """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(jnp.where((self > -3) & (self < 3), grad_output / 6, 0), dtype)
+
+
+def hardswish(self: Array) -> Array:
+    """hardswish(Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self = DEFAULT(self)
+    return cast(self * jnp.clip(self + 3.0, 0.0, 6.0) / 6.0, dtype)
+
+
+def hardswish_backward(grad_output: Array, self: Array) -> Array:
+    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self = DEFAULT(grad_output, self)
+    return cast(activation_kernels.hardswish_backward(grad_output=grad_output, self=self), dtype)
+
+
+def hardshrink(self: Array, lambd: ArrayLike = 0.5) -> Array:
+    """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, lambd = NO_OPMATH(self, scalars=(lambd,))
+    return cast(jnp.where(jnp.abs(self) <= lambd, 0.0, self), dtype)
+
+
+def hardshrink_backward(grad_out: Array, self: Array, lambd: ArrayLike) -> Array:
+    """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_out, self, lambd = NO_OPMATH(grad_out, self, scalars=(lambd,))
+    return cast(jnp.where(jnp.abs(self) <= lambd, 0, grad_out), dtype)
+
+
+def softshrink(self: Array, lambd: ArrayLike = 0.5) -> Array:
+    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, self, lambd = NO_OPMATH(self, scalars=(lambd,))
+    return cast(activation_kernels.softshrink(self=self, lambd=lambd), dtype)
+
+
+def softshrink_backward(grad_output: Array, self: Array, lambd: ArrayLike) -> Array:
+    """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor
+
+    Spec: ops_spec/activation.yaml
+    """
+    dtype, grad_output, self, lambd = NO_OPMATH(grad_output, self, scalars=(lambd,))
+    return cast(jnp.where(jnp.abs(self) <= lambd, 0, grad_output), dtype)

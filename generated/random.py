@@ -1,0 +1,538 @@
+"""Lowerings of the family `random`.
+
+Generated from ops_spec/random.yaml by `python -m tenax.codegen`: edit the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from tenax.kernels import random as random_kernels
+from tenax.kernels import sampling as sampling_kernels
+from tenax.words import FLOAT64, INT64, Array, DType, cast
+
+
+def uniform_(key: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> Array:
+    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.uniform_(key=key, self=self, from_=from_, to=to)
+
+
+def uniform___checks(key: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> tuple[Array, ...]:
+    """What must hold for uniform_; see its row of the table."""
+    return (cast(from_, FLOAT64) <= cast(to, FLOAT64),)
+
+
+def normal_(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
+    """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.normal_(key=key, self=self, mean=mean, std=std)
+
+
+def normal___checks(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
+    """What must hold for normal_; see its row of the table."""
+    return (jnp.all(cast(std, FLOAT64) >= 0),)
+
+
+def log_normal_(key: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> Array:
+    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.log_normal_(key=key, self=self, mean=mean, std=std)
+
+
+def log_normal___checks(key: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> tuple[Array, ...]:
+    """What must hold for log_normal_; see its row of the table."""
+    return (cast(std, FLOAT64) > 0,)
+
+
+def exponential_(key: Array, self: Array, lambd: ArrayLike = 1) -> Array:
+    """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.exponential_(key=key, self=self, lambd=lambd)
+
+
+def exponential___checks(key: Array, self: Array, lambd: ArrayLike = 1) -> tuple[Array, ...]:
+    """What must hold for exponential_; see its row of the table."""
+    return (cast(lambd, FLOAT64) > 0,)
+
+
+def cauchy_(key: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> Array:
+    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.cauchy_(key=key, self=self, median=median, sigma=sigma)
+
+
+def cauchy___checks(key: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> tuple[Array, ...]:
+    """What must hold for cauchy_; see its row of the table."""
+    return (cast(sigma, FLOAT64) > 0,)
+
+
+def geometric_(key: Array, self: Array, p: ArrayLike) -> Array:
+    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.geometric_(key=key, self=self, p=p)
+
+
+def geometric___checks(key: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
+    """What must hold for geometric_; see its row of the table."""
+    return ((cast(p, FLOAT64) > 0) & (cast(p, FLOAT64) < 1),)
+
+
+def bernoulli___float(key: Array, self: Array, p: ArrayLike = 0.5) -> Array:
+    """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.bernoulli_(key=key, self=self, p=p)
+
+
+def bernoulli___float__checks(key: Array, self: Array, p: ArrayLike = 0.5) -> tuple[Array, ...]:
+    """What must hold for bernoulli_.float; see its row of the table."""
+    return ((cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1),)
+
+
+def bernoulli___Tensor(key: Array, self: Array, p: Array) -> Array:
+    """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.bernoulli_(key=key, self=self, p=p)
+
+
+def bernoulli___Tensor__checks(key: Array, self: Array, p: Array) -> tuple[Array, ...]:
+    """What must hold for bernoulli_.Tensor; see its row of the table."""
+    return (jnp.all((p >= 0) & (p <= 1)),)
+
+
+def random_(key: Array, self: Array) -> Array:
+    """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.random_(key=key, self=self)
+
+
+def random___to(key: Array, self: Array, to: int) -> Array:
+    """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random___from(key, self, 0, to)
+
+
+def random___from(key: Array, self: Array, from_: int, to: int | None) -> Array:
+    """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.random_from(key=key, self=self, from_=from_, to=to)
+
+
+def bernoulli(key: Array, self: Array) -> Array:
+    """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.bernoulli(key=key, self=self)
+
+
+def bernoulli__checks(key: Array, self: Array) -> tuple[Array, ...]:
+    """What must hold for bernoulli; see its row of the table."""
+    return (jnp.all((self >= 0) & (self <= 1)),)
+
+
+def bernoulli__p(key: Array, self: Array, p: ArrayLike) -> Array:
+    """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return bernoulli___float(key, self, p)
+
+
+def bernoulli__p__checks(key: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
+    """What must hold for bernoulli.p; see its row of the table."""
+    return ((cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1),)
+
+
+def normal_functional(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
+    """normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.normal_functional(key=key, self=self, mean=mean, std=std)
+
+
+def normal_functional__checks(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
+    """What must hold for normal_functional; see its row of the table."""
+    return (jnp.all(cast(std, FLOAT64) >= 0),)
+
+
+def normal__Tensor_float(key: Array, mean: Array, std: ArrayLike = 1) -> Array:
+    """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.normal(key=key, mean=mean, std=std)
+
+
+def normal__Tensor_float__checks(key: Array, mean: Array, std: ArrayLike = 1) -> tuple[Array, ...]:
+    """What must hold for normal.Tensor_float; see its row of the table."""
+    return (jnp.all(cast(std, FLOAT64) >= 0),)
+
+
+def normal__float_Tensor(key: Array, mean: ArrayLike, std: Array) -> Array:
+    """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.normal(key=key, mean=mean, std=std)
+
+
+def normal__float_Tensor__checks(key: Array, mean: ArrayLike, std: Array) -> tuple[Array, ...]:
+    """What must hold for normal.float_Tensor; see its row of the table."""
+    return (jnp.all(cast(std, FLOAT64) >= 0),)
+
+
+def normal__Tensor_Tensor(key: Array, mean: Array, std: Array) -> Array:
+    """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.normal(key=key, mean=mean, std=std)
+
+
+def normal__Tensor_Tensor__checks(key: Array, mean: Array, std: Array) -> tuple[Array, ...]:
+    """What must hold for normal.Tensor_Tensor; see its row of the table."""
+    return (jnp.all(cast(std, FLOAT64) >= 0),)
+
+
+def poisson(key: Array, self: Array) -> Array:
+    """poisson(Tensor self, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels.poisson(key=key, self=self)
+
+
+def poisson__checks(key: Array, self: Array) -> tuple[Array, ...]:
+    """What must hold for poisson; see its row of the table."""
+    return (jnp.all(self >= 0),)
+
+
+def binomial(key: Array, count: Array, prob: Array) -> Array:
+    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels.binomial(key=key, count=count, prob=prob)
+
+
+def multinomial(key: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
+    """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels.multinomial(key=key, self=self, num_samples=num_samples, replacement=replacement)
+
+
+def multinomial__checks(key: Array, self: Array, num_samples: int, replacement: bool = False) -> tuple[Array, ...]:
+    """What must hold for multinomial; see its row of the table."""
+    return (jnp.all((self >= 0) & (self < jnp.inf)), jnp.all(jnp.sum(self, axis=-1) > 0))
+
+
+def _standard_gamma(key: Array, self: Array) -> Array:
+    """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels._standard_gamma(key=key, self=self)
+
+
+def _sample_dirichlet(key: Array, self: Array) -> Array:
+    """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels._sample_dirichlet(key=key, self=self)
+
+
+def _standard_gamma_grad(self: Array, output: Array) -> Array:
+    """_standard_gamma_grad(Tensor self, Tensor output) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels._standard_gamma_grad(self=self, output=output)
+
+
+def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
+    """_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor
+
+    exact to 1e-8, where torch's approximation is to 2e-3.
+
+    Spec: ops_spec/random.yaml
+    """
+    return sampling_kernels._dirichlet_grad(x=x, alpha=alpha, total=total)
+
+
+def rand(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+    """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)
+        -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.rand(key=key, size=size, dtype=dtype)
+
+
+def rand__generator(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+    """rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return rand(key, size, dtype=dtype)
+
+
+def rand_like(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+    """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+        pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return rand(key, self.shape, dtype=dtype or self.dtype)
+
+
+def rand_like__generator(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+    """rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return rand(key, self.shape, dtype=dtype or self.dtype)
+
+
+def randn(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+    """randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)
+        -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randn(key=key, size=size, dtype=dtype)
+
+
+def randn__generator(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+    """randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randn(key, size, dtype=dtype)
+
+
+def randn_like(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+    """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+        pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randn(key, self.shape, dtype=dtype or self.dtype)
+
+
+def randn_like__generator(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+    """randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randn(key, self.shape, dtype=dtype or self.dtype)
+
+
+def normal__float_float(
+    key: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
+) -> Array:
+    """normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return normal_functional(key, jnp.zeros(tuple(size), dtype), mean, std)
+
+
+def normal__float_float__checks(
+    key: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
+) -> tuple[Array, ...]:
+    """What must hold for normal.float_float; see its row of the table."""
+    return (jnp.all(cast(std, FLOAT64) >= 0),)
+
+
+def randint__low(key: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+    """randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randint(key=key, low=low, high=high, size=size, dtype=dtype)
+
+
+def randint__low_generator(
+    key: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64
+) -> Array:
+    """randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randint__low(key, low, high, size, dtype=dtype)
+
+
+def randint(key: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+    """randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool?
+        pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randint__low(key, 0, high, size, dtype=dtype)
+
+
+def randint__generator(key: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+    """randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randint__low(key, 0, high, size, dtype=dtype)
+
+
+def randint_like(key: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
+    """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+        pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+
+
+def randint_like__generator(key: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
+    """randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+
+
+def randint_like__Tensor(key: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
+    """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+
+
+def randint_like__Tensor__checks(
+    key: Array, self: Array, high: Array, *, dtype: DType | None = None
+) -> tuple[Array, ...]:
+    """What must hold for randint_like.Tensor; see its row of the table."""
+    return (jnp.all(high > 0),)
+
+
+def randint_like__Tensor_generator(key: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
+    """randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+
+
+def randint_like__Tensor_generator__checks(
+    key: Array, self: Array, high: Array, *, dtype: DType | None = None
+) -> tuple[Array, ...]:
+    """What must hold for randint_like.Tensor_generator; see its row of the table."""
+    return (jnp.all(high > 0),)
+
+
+def randint_like__low_dtype(key: Array, self: Array, low: int, high: int, *, dtype: DType | None = None) -> Array:
+    """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randint__low(key, low, high, self.shape, dtype=dtype or self.dtype)
+
+
+def randint_like__low_generator_dtype(
+    key: Array, self: Array, low: int, high: int, *, dtype: DType | None = None
+) -> Array:
+    """randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType?
+        dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
+        -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randint__low(key, low, high, self.shape, dtype=dtype or self.dtype)
+
+
+def randperm(key: Array, n: int, *, dtype: DType | None = INT64) -> Array:
+    """randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
+        Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.randperm(key=key, n=n, dtype=dtype)
+
+
+def randperm__generator(key: Array, n: int, *, dtype: DType | None = INT64) -> Array:
+    """randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return randperm(key, n, dtype=dtype)
+
+
+def native_dropout(key: Array, input: Array, p: ArrayLike, train: bool | None) -> tuple[Array, Array]:
+    """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.native_dropout(key=key, input=input, p=p, train=train)
+
+
+def native_dropout_backward(grad_output: Array, mask: Array, scale: ArrayLike) -> Array:
+    """native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels.native_dropout_backward(grad_output=grad_output, mask=mask, scale=scale)
+
+
+def _fused_dropout(key: Array, self: Array, p: ArrayLike) -> tuple[Array, Array]:
+    """_fused_dropout(Tensor self, float p, Generator? generator=None) -> (Tensor, Tensor)
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels._fused_dropout(key=key, self=self, p=p)
+
+
+def _masked_scale(self: Array, mask: Array, scale: ArrayLike) -> Array:
+    """_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor
+
+    Spec: ops_spec/random.yaml
+    """
+    return random_kernels._masked_scale(self=self, mask=mask, scale=scale)

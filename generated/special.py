@@ -1,0 +1,668 @@
+"""Lowerings of the family `special`.
+
+Generated from ops_spec/special.yaml by `python -m tenax.codegen`: edit the spec.
+"""
+
+from __future__ import annotations
+
+import jax
+from jax import lax
+from jax.typing import ArrayLike
+
+from tenax.kernels import airy as airy_kernels
+from tenax.kernels import bessel as bessel_kernels
+from tenax.kernels import gamma as gamma_kernels
+from tenax.kernels import incomplete as incomplete_kernels
+from tenax.kernels import normal as normal_kernels
+from tenax.kernels import pointwise as pointwise_kernels
+from tenax.kernels import polynomial as polynomial_kernels
+from tenax.words import DEFAULT, INT_TO_FLOAT, Array, cast
+
+
+def erf(self: Array) -> Array:
+    """erf(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.erf(self), dtype)
+
+
+def erfc(self: Array) -> Array:
+    """erfc(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.erfc(self), dtype)
+
+
+def erfinv(self: Array) -> Array:
+    """erfinv(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(normal_kernels.erfinv(self=self), dtype)
+
+
+def special_erfcx(self: Array) -> Array:
+    """special_erfcx(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(normal_kernels.special_erfcx(self=self), dtype)
+
+
+def special_log_ndtr(self: Array) -> Array:
+    """special_log_ndtr(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(normal_kernels.special_log_ndtr(self=self), dtype)
+
+
+def special_ndtri(self: Array) -> Array:
+    """special_ndtri(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(normal_kernels.special_ndtri(self=self), dtype)
+
+
+def special_entr(self: Array) -> Array:
+    """special_entr(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(jax.scipy.special.entr(self), dtype)
+
+
+def special_xlog1py(self: Array, other: Array) -> Array:
+    """special_xlog1py(Tensor self, Tensor other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(pointwise_kernels.special_xlog1py(self=self, other=other), dtype)
+
+
+def special_xlog1py__self_scalar(self: ArrayLike, other: Array) -> Array:
+    """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(pointwise_kernels.special_xlog1py(self=self, other=other), dtype)
+
+
+def special_xlog1py__other_scalar(self: Array, other: ArrayLike) -> Array:
+    """special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(pointwise_kernels.special_xlog1py(self=self, other=other), dtype)
+
+
+def lgamma(self: Array) -> Array:
+    """lgamma(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.lgamma(self), dtype)
+
+
+def digamma(self: Array) -> Array:
+    """digamma(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(gamma_kernels.digamma(self=self), dtype)
+
+
+def polygamma(n: int, self: Array) -> Array:
+    """polygamma(int n, Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(gamma_kernels.polygamma(n=n, self=self), dtype)
+
+
+def mvlgamma(self: Array, p: int) -> Array:
+    """mvlgamma(Tensor self, int p) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(gamma_kernels.mvlgamma(self=self, p=p), dtype)
+
+
+def igamma(self: Array, other: Array) -> Array:
+    """igamma(Tensor self, Tensor other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = DEFAULT(self, other)
+    return cast(incomplete_kernels.igamma(self=self, other=other), dtype)
+
+
+def igammac(self: Array, other: Array) -> Array:
+    """igammac(Tensor self, Tensor other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = DEFAULT(self, other)
+    return cast(incomplete_kernels.igammac(self=self, other=other), dtype)
+
+
+def special_zeta(self: Array, other: Array) -> Array:
+    """special_zeta(Tensor self, Tensor other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(gamma_kernels.special_zeta(self=self, other=other), dtype)
+
+
+def special_zeta__self_scalar(self: ArrayLike, other: Array) -> Array:
+    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(gamma_kernels.special_zeta(self=self, other=other), dtype)
+
+
+def special_zeta__other_scalar(self: Array, other: ArrayLike) -> Array:
+    """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(gamma_kernels.special_zeta(self=self, other=other), dtype)
+
+
+def special_bessel_j0(self: Array) -> Array:
+    """special_bessel_j0(Tensor self) -> Tensor
+
+    exact to 1e-15; torch on the CPU is off by up to 2e-7 in float64
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_bessel_j0(self=self), dtype)
+
+
+def special_bessel_j1(self: Array) -> Array:
+    """special_bessel_j1(Tensor self) -> Tensor
+
+    exact to 1e-15; torch on the CPU is off by up to 2e-7 in float64
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_bessel_j1(self=self), dtype)
+
+
+def special_bessel_y0(self: Array) -> Array:
+    """special_bessel_y0(Tensor self) -> Tensor
+
+    exact to 1e-15; torch on the CPU is off by up to 2e-7 in float64
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_bessel_y0(self=self), dtype)
+
+
+def special_bessel_y1(self: Array) -> Array:
+    """special_bessel_y1(Tensor self) -> Tensor
+
+    exact to 1e-15; torch on the CPU is off by up to 2e-7 in float64
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_bessel_y1(self=self), dtype)
+
+
+def i0(self: Array) -> Array:
+    """i0(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_modified_bessel_i0(self=self), dtype)
+
+
+def special_i0e(self: Array) -> Array:
+    """special_i0e(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.bessel_i0e(self), dtype)
+
+
+def special_i1(self: Array) -> Array:
+    """special_i1(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_modified_bessel_i1(self=self), dtype)
+
+
+def special_i1e(self: Array) -> Array:
+    """special_i1e(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(lax.bessel_i1e(self), dtype)
+
+
+def special_modified_bessel_i0(self: Array) -> Array:
+    """special_modified_bessel_i0(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_modified_bessel_i0(self=self), dtype)
+
+
+def special_modified_bessel_i1(self: Array) -> Array:
+    """special_modified_bessel_i1(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_modified_bessel_i1(self=self), dtype)
+
+
+def special_modified_bessel_k0(self: Array) -> Array:
+    """special_modified_bessel_k0(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_modified_bessel_k0(self=self), dtype)
+
+
+def special_modified_bessel_k1(self: Array) -> Array:
+    """special_modified_bessel_k1(Tensor self) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(bessel_kernels.special_modified_bessel_k1(self=self), dtype)
+
+
+def special_scaled_modified_bessel_k0(x: Array) -> Array:
+    """special_scaled_modified_bessel_k0(Tensor x) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x = INT_TO_FLOAT(x)
+    return cast(bessel_kernels.special_scaled_modified_bessel_k0(x=x), dtype)
+
+
+def special_scaled_modified_bessel_k1(x: Array) -> Array:
+    """special_scaled_modified_bessel_k1(Tensor x) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x = INT_TO_FLOAT(x)
+    return cast(bessel_kernels.special_scaled_modified_bessel_k1(x=x), dtype)
+
+
+def special_spherical_bessel_j0(x: Array) -> Array:
+    """special_spherical_bessel_j0(Tensor x) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x = INT_TO_FLOAT(x)
+    return cast(bessel_kernels.special_spherical_bessel_j0(x=x), dtype)
+
+
+def special_airy_ai(x: Array) -> Array:
+    """special_airy_ai(Tensor x) -> Tensor
+
+    exact to 1e-15; torch on the CPU is off by up to 3e-6 in float64
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x = INT_TO_FLOAT(x)
+    return cast(airy_kernels.special_airy_ai(x=x), dtype)
+
+
+def special_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
+    """special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_t(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_t__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_t(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_t__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_t(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
+    """special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_u(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_u__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_u(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_u__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_u(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
+    """special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_v(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_v__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_v(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_v__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_v(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
+    """special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_w(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_w__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_w(x=x, n=n), dtype)
+
+
+def special_chebyshev_polynomial_w__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_chebyshev_polynomial_w(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_t(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_t__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_t(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_t__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_t(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_u(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_u__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_u(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_u__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_u(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_v(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_v__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_v(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_v__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_v(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_w(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_w__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_w(x=x, n=n), dtype)
+
+
+def special_shifted_chebyshev_polynomial_w__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_w(x=x, n=n), dtype)
+
+
+def special_hermite_polynomial_h(x: Array, n: Array) -> Array:
+    """special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_hermite_polynomial_h(x=x, n=n), dtype)
+
+
+def special_hermite_polynomial_h__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_hermite_polynomial_h(x=x, n=n), dtype)
+
+
+def special_hermite_polynomial_h__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_hermite_polynomial_h(x=x, n=n), dtype)
+
+
+def special_hermite_polynomial_he(x: Array, n: Array) -> Array:
+    """special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_hermite_polynomial_he(x=x, n=n), dtype)
+
+
+def special_hermite_polynomial_he__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_hermite_polynomial_he(x=x, n=n), dtype)
+
+
+def special_hermite_polynomial_he__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_hermite_polynomial_he(x=x, n=n), dtype)
+
+
+def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
+    """special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_laguerre_polynomial_l(x=x, n=n), dtype)
+
+
+def special_laguerre_polynomial_l__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_laguerre_polynomial_l(x=x, n=n), dtype)
+
+
+def special_laguerre_polynomial_l__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_laguerre_polynomial_l(x=x, n=n), dtype)
+
+
+def special_legendre_polynomial_p(x: Array, n: Array) -> Array:
+    """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_legendre_polynomial_p(x=x, n=n), dtype)
+
+
+def special_legendre_polynomial_p__x_scalar(x: ArrayLike, n: Array) -> Array:
+    """special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_legendre_polynomial_p(x=x, n=n), dtype)
+
+
+def special_legendre_polynomial_p__n_scalar(x: Array, n: ArrayLike) -> Array:
+    """special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor
+
+    Spec: ops_spec/special.yaml
+    """
+    dtype, x, n = INT_TO_FLOAT(x, n)
+    return cast(polynomial_kernels.special_legendre_polynomial_p(x=x, n=n), dtype)

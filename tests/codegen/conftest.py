@@ -1,0 +1,60 @@
+"""A small tree of specs and kernels, and torch's schemas read once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tenax.codegen.build import Build, build
+from tenax.codegen.schema import Schemas, installed
+from tenax.codegen.tree import PACKAGE, Tree
+
+KERNELS = """
+def gelu(self, *, approximate="none"):
+    return self
+
+
+def erf(input):
+    return input
+
+
+def softplus(self, beta=1, threshold=0):
+    return self
+
+
+def mean(self, dim=None, keepdim=False, *, dtype=None):
+    return self
+
+
+sin = cos = gelu
+"""
+
+
+@pytest.fixture(scope="session")
+def schemas() -> Schemas:
+    return installed()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with the real words, one kernel module and no spec."""
+    for folder in ("ops_spec", "generated", "runtime/kernels"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(PACKAGE / "runtime" / "words.py", tmp_path / "runtime")
+    (tmp_path / "runtime" / "kernels" / "curve.py").write_text(KERNELS)
+    return tmp_path
+
+
+@pytest.fixture
+def built(root: Path, schemas: Schemas) -> Callable[..., Build]:
+    """Build from the text of spec files, named by family; `ops` is the first."""
+
+    def make(ops: str = "", **families: str) -> Build:
+        for family, text in {"ops": ops, **families}.items():
+            (root / "ops_spec" / f"{family}.yaml").write_text(text)
+        return build(Tree.at(root), schemas)
+
+    return make

@@ -1,0 +1,168 @@
+"""Checks: every message says where, what is wrong and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tenax.codegen.build import Build
+
+RELU = "- func: relu(Tensor self) -> Tensor\n"
+ADD = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+GELU = "- func: gelu(Tensor self, *, str approximate='none') -> Tensor\n"
+SOFTPLUS = "- func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor\n"
+FOREACH = "- func: _foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]\n"
+NORMAL = "- func: normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)\n"
+
+FREXP = "- func: frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)\n"
+STACK = "- func: stack(Tensor[] tensors, int dim=0) -> Tensor\n"
+
+REFUSED = {
+    "a name that means nothing": (
+        RELU + "  jnp: jnp.maximum(slef, 0)\n",
+        "ops_spec/ops.yaml:2: unknown name `slef` (did you mean `self`?); expected an argument (self), a word or a ",
+    ),
+    "no expression": (
+        RELU + "  jnp: self +\n",
+        "ops_spec/ops.yaml:2: `self +` does not parse: invalid syntax; expected one expression",
+    ),
+    "a lambda": (
+        RELU + "  jnp: '(lambda x: x)(self)'\n",
+        "ops_spec/ops.yaml:2: `(lambda x: x)(self)` holds a lambda or binds a name; expected a function of ",
+    ),
+    "no such overload": (
+        "- func: rellu(Tensor self) -> Tensor\n  jnp: self\n",
+        "ops_spec/ops.yaml:1: torch {release} has no rellu; expected one of `relu`, `rrelu`, `relu_`",
+    ),
+    "a changed argument": (
+        "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor\n  jnp: self\n",
+        "ops_spec/ops.yaml:1: add.Tensor: argument `Scalar alpha=2` became `Scalar alpha=1`; expected "
+        "`add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`, the schema of torch {release}",
+    ),
+    "a new and a lost argument": (
+        "- func: relu(Tensor self, Tensor out) -> Tensor\n  jnp: self\n",
+        "ops_spec/ops.yaml:1: relu: argument `Tensor out` is gone; expected `relu(Tensor self) -> Tensor`, the ",
+    ),
+    "no schema": (
+        "- func: relu(Tensr self)\n  jnp: self\n",
+        "ops_spec/ops.yaml:1: `relu(Tensr self)` does not parse: ",
+    ),
+    "a second entry": (
+        RELU + "  jnp: self\n" + RELU + "  jnp: self\n",
+        "ops_spec/ops.yaml:3: relu has a second entry; the first is ops_spec/ops.yaml:1; expected one entry",
+    ),
+    "a variant that is derived": (
+        "- func: relu_(Tensor(a!) self) -> Tensor(a!)\n  jnp: self\n",
+        "ops_spec/ops.yaml:1: relu_ is derived from relu; expected an entry for relu",
+    ),
+    "a composite that would lose its gradient": (
+        "- func: matmul(Tensor self, Tensor other) -> Tensor\n  jnp: self @ other\n",
+        "ops_spec/ops.yaml:1: matmul is CompositeImplicitAutograd: a lowering of it silently loses its gradient; "
+        "expected `grad: vjp`, or no entry (torch decomposes it)",
+    ),
+    "a view": (
+        "- func: permute(Tensor(a) self, int[] dims) -> Tensor(a)\n  jnp: jnp.transpose(self, dims)\n",
+        "ops_spec/ops.yaml:1: permute is a view: a lowering would return a copy in its place; expected no entry",
+    ),
+    "an unknown kind": (
+        RELU + "  promote: DEFALT(self)\n  jnp: self\n",
+        "ops_spec/ops.yaml:2: unknown kind `DEFALT`; expected one of `ALWAYS_BOOL`, `BOOL_TO_LONG`, ",
+    ),
+    "promotion of no argument": (
+        RELU + "  promote: DEFAULT(other)\n  jnp: self\n",
+        "ops_spec/ops.yaml:2: relu has no argument `other`; expected one of `self`",
+    ),
+    "promotion of several results": (
+        FREXP + "  promote: DEFAULT(self)\n  jnp: self\n",
+        "ops_spec/ops.yaml:2: frexp.Tensor has not exactly one Tensor as its result; expected no `promote` here",
+    ),
+    "a static argument that is no number": (
+        ADD + "  jnp: self\n  static: [other]\n",
+        "ops_spec/ops.yaml:3: `other` is no Scalar or float of add.Tensor; expected some of `alpha`",
+    ),
+    "a written argument that is no tensor": (
+        ADD + "  jnp: self\n  writes: [alpha]\n",
+        "ops_spec/ops.yaml:3: `alpha` is no unmarked Tensor of add.Tensor; expected some of `self`, `other`",
+    ),
+    "a generator without a key": (
+        NORMAL + "  jnp: self\n",
+        "ops_spec/ops.yaml:1: normal_ takes a generator and gets no key; expected `random: true`",
+    ),
+    "a key without randomness": (
+        RELU + "  jnp: self\n  random: true\n",
+        "ops_spec/ops.yaml:3: torch does not mark relu as random; expected no such key",
+    ),
+    "no such kernel module": (
+        RELU + "  kernel: bend.relu\n",
+        "ops_spec/ops.yaml:2: there is no runtime/kernels/bend.py; expected a module that defines `relu`",
+    ),
+    "no such kernel": (
+        RELU + "  kernel: curve.gelo\n",
+        "ops_spec/ops.yaml:2: runtime/kernels/curve.py defines no `gelo`; expected one of `gelu`",
+    ),
+    "a kernel with other parameters": (
+        RELU + "  kernel: curve.erf\n",
+        "ops_spec/ops.yaml:2: erf at runtime/kernels/curve.py:6 takes (input); expected (self)",
+    ),
+    "a kernel with another default": (
+        SOFTPLUS + "  kernel: curve.softplus\n",
+        "ops_spec/ops.yaml:2: softplus at runtime/kernels/curve.py:10 has the defaults (threshold=0); expected (thres",
+    ),
+    "a list op over nothing": (
+        FOREACH + "  each: add.Tensor(self, other, alpha=alpha)\n",
+        "ops_spec/ops.yaml:2: add.Tensor has no lowering; expected an overload with a jnp, kernel or each entry",
+    ),
+    "a list op with a wrong call": (
+        FOREACH + "  each: add.Tensor(self, other, beta=alpha)\n" + ADD + "  jnp: self\n",
+        "ops_spec/ops.yaml:2: `add.Tensor(self, other, beta=alpha)` does not fit add.Tensor; expected its arguments "
+        "`self`, `other`, `alpha`",
+    ),
+    "a decomposition by nobody": (RELU + "  decompose: jax\n", "ops_spec/ops.yaml:2: `jax`; expected torch"),
+    "a line too long to read": (
+        RELU + f"  jnp: {' + '.join(['self'] * 20)}\n",
+        "ops_spec/ops.yaml:2: `relu` becomes a line of 148 characters; expected 120, or a kernel",
+    ),
+    "an expression ruff would write otherwise": (
+        RELU + "  jnp: self+self\n",
+        "ops_spec/ops.yaml:2: `self+self` is not formatted; expected `self + self`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_a_wrong_entry_is_refused_with_its_place(text: str, message: str, built: Callable[..., Build]) -> None:
+    build = built(text)
+    wanted = message.replace("{release}", build.schemas.release)
+    assert wanted in [str(f)[: len(wanted)] for f in build.faults], [str(f) for f in build.faults]
+
+
+ACCEPTED = {
+    "a kernel": GELU + "  kernel: curve.gelu\n",
+    "a kernel made by a table": "- func: sin(Tensor self) -> Tensor\n  kernel: curve.sin\n",
+    "a kernel that serves a longer schema too": (
+        "- func: mean(Tensor self, *, ScalarType? dtype=None) -> Tensor\n  kernel: curve.mean\n"
+    ),
+    "a comprehension": STACK + "  jnp: jnp.stack([t for t in tensors], dim)\n",
+    "a lowering by name": RELU + "  jnp: abs(self)\n- func: abs(Tensor self) -> Tensor\n  jnp: jnp.abs(self)\n",
+    "an abbreviated schema": "- func: _cudnn_rnn(...) -> ...\n  unsupported: a cuDNN call; use nn.LSTM\n",
+    "a composite with its gradient": (
+        "- func: matmul(Tensor self, Tensor other) -> Tensor\n  jnp: self @ other\n  grad: vjp\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+def test_a_right_entry_is_accepted(text: str, built: Callable[..., Build]) -> None:
+    assert not built(text).faults
+
+
+def test_an_entry_that_calls_a_wrong_one_is_refused_with_it(built: Callable[..., Build]) -> None:
+    build = built(RELU + "  jnp: gelu(self)\n" + GELU + "  jnp: slef\n")
+    assert [f.line for f in build.faults] == [2, 4]
+    assert not build.rows
+
+
+def test_a_fault_leaves_the_rest_of_its_file(built: Callable[..., Build]) -> None:
+    build = built(RELU + "  jnp: slef\n" + ADD + "  jnp: self + alpha * other\n")
+    assert "add.Tensor" in [r.name for r in build.rows]

@@ -1,0 +1,169 @@
+"""The commands of the generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tenax.codegen.cli import app
+from tenax.codegen.schema import packaged
+
+Run = Callable[..., tuple[int, str]]
+
+RELU = "- func: relu(Tensor self) -> Tensor\n  jnp: jnp.maximum(self, 0)\n"
+MM = "- func: mm(Tensor self, Tensor mat2) -> Tensor\n  jnp: self @ mat2\n"
+
+
+@pytest.fixture
+def specs(root: Path) -> Path:
+    (root / "ops_spec" / "curves.yaml").write_text(RELU)
+    (root / "ops_spec" / "blas.yaml").write_text(MM)
+    return root / "ops_spec"
+
+
+@pytest.fixture
+def run(root: Path, specs: Path) -> Run:
+    """Run a command on the tree; its exit status and all it printed."""
+
+    def invoke(*args: str) -> tuple[int, str]:
+        result = CliRunner().invoke(app, ["--root", str(root), *args], catch_exceptions=False)
+        return result.exit_code, result.output
+
+    return invoke
+
+
+def test_a_run_writes_what_changed_and_nothing_else(run: Run, root: Path, specs: Path) -> None:
+    code, said = run()
+    assert code == 0
+    assert [line for line in said.splitlines() if "wrote" in line] == [
+        "wrote generated/blas.py",
+        "wrote generated/curves.py",
+        "wrote generated/table.py",
+        "wrote generated/__init__.py",
+    ]
+    before = (root / "generated" / "blas.py").stat().st_mtime_ns
+    (specs / "curves.yaml").write_text(RELU.replace("0", "self * 0"))
+    assert "wrote generated/curves.py\n2 lowered" in run()[1]
+    assert (root / "generated" / "blas.py").stat().st_mtime_ns == before
+    assert run("--check") == (0, "")
+
+
+def test_check_fails_when_a_spec_changed_and_says_how(run: Run, root: Path, specs: Path) -> None:
+    run()
+    (specs / "curves.yaml").write_text(RELU.replace("0", "self * 0"))
+    code, said = run("--check")
+    assert code == 1
+    assert said.startswith(
+        "generated/curves.py: not what the specs say; expected the output of `python -m tenax.codegen`\n"
+    )
+    assert "-    return jnp.maximum(self, 0)\n" in said
+    assert "+    return jnp.maximum(self, self * 0)\n" in said
+    assert "jnp.maximum(self, 0)" in (root / "generated" / "curves.py").read_text()
+
+
+def test_check_fails_when_a_generated_file_was_edited_or_its_spec_is_gone(run: Run, root: Path, specs: Path) -> None:
+    run()
+    with (root / "generated" / "blas.py").open("a") as file:
+        file.write("\n# by hand\n")
+    (specs / "curves.yaml").unlink()
+    code, said = run("--check")
+    assert code == 1
+    assert "generated/blas.py: not what" in said
+    assert "generated/curves.py: not what" in said
+    assert "removed generated/curves.py" in run()[1]
+    assert not (root / "generated" / "curves.py").exists()
+
+
+def test_check_fails_when_a_spec_does_not_load(run: Run, specs: Path) -> None:
+    run()
+    (specs / "curves.yaml").write_text(RELU + "  jmp: self\n")
+    code, said = run("--check")
+    assert code == 1
+    assert "ops_spec/curves.yaml:3: unknown key `jmp`; expected one of" in said
+
+
+def test_only_works_on_one_family_while_another_is_broken(run: Run, root: Path, specs: Path) -> None:
+    (specs / "curves.yaml").write_text(RELU + "  jmp: self\n")
+    code, said = run("--only", "blas")
+    assert code == 0
+    assert "ops_spec/curves.yaml:3" in said
+    assert (root / "generated" / "blas.py").exists()
+    assert not (root / "generated" / "curves.py").exists()
+    assert '"mm.out"' in (root / "generated" / "table.py").read_text()
+    assert run("--check", "--only", "blas")[0] == 0
+    assert run()[0] == 1
+
+
+def test_only_refuses_a_family_without_a_spec(run: Run) -> None:
+    code, said = run("--only", "blass")
+    assert code == 2
+    assert "no ops_spec/blass.yaml; expected one of blas, curves" in said
+
+
+def test_new_appends_a_stub_of_the_functional_form_beside_its_relatives(run: Run, specs: Path) -> None:
+    code, said = run("new", "relu6_")
+    assert (code, said) == (
+        1,
+        "relu6: CompositeImplicitAutograd; expected an op that torch does not decompose itself\n",
+    )
+    (specs / "curves.yaml").write_text(
+        RELU + "- func: gelu(Tensor self, *, str approximate='none') -> Tensor\n  jnp: self\n"
+    )
+    assert run("new", "gelu_backward.grad_input")[0] == 0
+    assert (
+        (specs / "curves.yaml")
+        .read_text()
+        .endswith(
+            "\n\n- func: gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor\n"
+            "  kernel: curves.gelu_backward\n"
+        )
+    )
+
+
+def test_new_says_why_it_wrote_nothing(run: Run) -> None:
+    assert run("new", "relu_") == (
+        1,
+        "relu: has an entry at ops_spec/curves.yaml:1; expected an overload without one\n",
+    )
+    assert run("new", "add.Tensr")[1].startswith("add.Tensr: torch ")
+    assert run("new", "bincount") == (1, "bincount: no spec file has a relative of it; expected --family NAME\n")
+
+
+def test_explain_goes_from_schema_to_code(run: Run) -> None:
+    run()
+    code, said = run("explain", "relu_")
+    assert code == 0
+    heads = [line.split("  ")[0] for line in said.splitlines() if line and not line.startswith(" ")]
+    assert heads == ["schema", "status", "spec", "code", "variant", "variant"], said
+    assert "ops_spec/curves.yaml:1" in said
+    assert "generated/curves.py, relu (form: inplace)" in said
+    assert "    return jnp.maximum(self, 0)\n" in said
+
+
+def test_explain_of_an_unknown_overload_offers_near_ones(run: Run) -> None:
+    code, said = run("explain", "rellu")
+    assert code == 2
+    assert "torch has no overload rellu" in said
+
+
+def test_status_lists_the_overloads_of_one(run: Run) -> None:
+    assert run("status", "lowered")[1] == "mm  ops_spec/blas.yaml\nrelu  ops_spec/curves.yaml\n"
+    assert "missing" in run("status")[1]
+
+
+def test_diff_names_what_a_release_changed_and_the_specs_it_touches(run: Run, tmp_path: Path) -> None:
+    old = tmp_path / "old" / "native_functions.yaml"
+    old.parent.mkdir()
+    text = (packaged() / "native_functions.yaml").read_text()
+    text = text.replace("- func: mm(Tensor self, Tensor mat2)", "- func: mm(Tensor self, Tensor mat3)")
+    text = text.replace("- func: mm.out(Tensor self, Tensor mat2,", "- func: mm.out(Tensor self, Tensor mat3,")
+    old.write_text(text.replace("- func: relu(", "- func: rectified(").replace("- func: relu_(", "- func: rectified_("))
+    code, said = run("diff", str(old))
+    assert code == 0
+    assert "changed mm: argument `Tensor mat3` is gone; argument `Tensor mat2` is new  [ops_spec/blas.yaml:1]\n" in said
+    assert "added   relu(Tensor self) -> Tensor  [ops_spec/curves.yaml:1]\n" in said
+    assert said.endswith(" 2 touch a spec\n")
+    assert run("diff", str(tmp_path / "nothing.yaml"))[0] == 1

@@ -1,0 +1,69 @@
+"""Parsing: what an entry says is kept, what it should not say is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenax.codegen import spec
+from tenax.codegen.tree import Tree
+
+ADD = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
+
+REFUSED = [
+    (ADD + "  jmp: self\n", "ops_spec/ops.yaml:2: unknown key `jmp`; expected one of func, jnp, kernel, each, "),
+    (ADD, "ops_spec/ops.yaml:1: add.Tensor has no body; expected one of jnp, kernel, each, decompose, unsupported"),
+    (ADD + "  jnp: self\n  kernel: a.b\n", "ops_spec/ops.yaml:1: add.Tensor has `jnp` and `kernel`; expected one of "),
+    (ADD + "  jnp: self\n  jnp: other\n", "ops_spec/ops.yaml:1: the key `jnp` stands twice; expected it once"),
+    (ADD + "  jnp: [self]\n", "ops_spec/ops.yaml:2: `jnp`: a sequence where text belongs; expected text; quote "),
+    (ADD + "  jnp: self\n  static: alpha\n", "ops_spec/ops.yaml:3: `static`: `alpha` is no list; expected a list of "),
+    (ADD + "  jnp: self\n  random: yes\n", "ops_spec/ops.yaml:3: `random`: `yes`; expected true, or no such key"),
+    (ADD + "  promote: DEFAULT self\n  jnp: self\n", "ops_spec/ops.yaml:2: `promote`: `DEFAULT self` does not parse; "),
+    (ADD + "  jnp: self\n  check: [{that: x}]\n", "ops_spec/ops.yaml:3: `check`: a check with the keys that; expected"),
+    (
+        ADD + "  jnp: self\n  check:\n  - {that: self, error: too big}\n",
+        "ops_spec/ops.yaml:3: `check`: `too big`; expected an exception and a message, as `IndexError: ",
+    ),
+    (ADD + "  decompose: torch\n  random: true\n", "ops_spec/ops.yaml:3: `random` on an entry without a lowering; "),
+    (ADD + "  jnp:\n", "ops_spec/ops.yaml:2: `jnp` is empty; expected a value, or no such key"),
+    ("- jnp: self\n", "ops_spec/ops.yaml:1: an entry without a schema; expected `func:` with a schema of "),
+    ("func: 1\n", "ops_spec/ops.yaml:1: the file is no list; expected `- func: <schema>` entries"),
+    ("- text\n", "ops_spec/ops.yaml:1: an entry that is no mapping; expected `- func: <schema>` and further keys"),
+    (ADD + "  jnp: {a: b: c}\n", "ops_spec/ops.yaml:2: not YAML: "),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_a_malformed_entry_is_refused_at_its_line(text: str, message: str) -> None:
+    entries, faults = spec.parse(text, "ops")
+    assert not entries
+    assert [str(f)[: len(message)] for f in faults] == [message]
+
+
+def test_the_other_entries_of_the_file_survive_a_malformed_one() -> None:
+    text = ADD + "  jmp: self\n\n- func: relu(Tensor self) -> Tensor\n  jnp: self\n"
+    entries, faults = spec.parse(text, "ops")
+    assert [e.name for e in entries] == ["relu"]
+    assert entries[0].lines == {"func": 4, "jnp": 5}
+    assert len(faults) == 1
+
+
+def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
+    text = (
+        ADD
+        + "  jnp: '{''a'': self}[''a''] != other'\n  promote: DEFAULT(self, other)\n  static: [alpha]\n"
+        + "  dynamic: 'because: of data'\n  writes: [self]\n  note: \"a formula #3\"\n"
+        + "  check:\n  - that: jnp.all(self > 0)\n    error: 'ValueError: too small: expected > 0'\n"
+    )
+    [entry], faults = spec.parse(text, "ops")
+    assert not faults
+    [again], faults = spec.parse(str(entry), "ops")
+    assert not faults
+    assert again == entry
+    assert str(again) == str(entry)
+    assert entry.check[0].message == "too small: expected > 0"
+
+
+def test_every_entry_of_the_specs_prints_back_to_what_was_parsed() -> None:
+    for path in Tree.at().spec_files():
+        for entry in spec.load(path)[0]:
+            assert spec.parse(str(entry), entry.family)[0] == [entry]
