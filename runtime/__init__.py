@@ -1,0 +1,45 @@
+"""tenax: JAX as a PyTorch device, and PyTorch as JAX functions.
+
+`import tenax` registers the device "jax" with torch and little more: JAX is imported with the first tensor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if __name__ != "tenax":
+    raise ImportError(f"this package is imported as tenax, not as {__name__}; expected: import tenax")
+
+from .device import register as _register
+from .device import synchronize as synchronize
+from .tensor import Tensor as Tensor
+
+if TYPE_CHECKING:
+    from .convert import from_jax as from_jax
+    from .convert import to_jax as to_jax
+
+__version__ = "0.1.0"
+
+# What needs JAX is imported when first asked for.
+_LAZY = {
+    "from_jax": "convert",
+    "to_jax": "convert",
+}
+
+__all__ = ["Tensor", "from_jax", "synchronize", "to_jax"]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in _LAZY:
+        from .register import register_all
+
+        register_all()
+        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'tenax' has no attribute {name!r}")
+
+
+_register()

@@ -1,0 +1,27 @@
+"""Device "jax" after a bare `import torch`: the entry point of group `torch.backends`.
+
+A package of its own, because importing anything below `tenax` registers the device, and here it may not be wanted.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+def autoload() -> None:
+    """Register the device, unless TENAX_AUTOLOAD=0, or torch has an accelerator and TENAX_AUTOLOAD is not 1.
+
+    A registered PrivateUse1 device becomes torch's accelerator, so where torch has one of its own the user must ask.
+    Never raises: an exception here would make `import torch` fail.
+    """
+    import torch
+
+    wanted = os.environ.get("TENAX_AUTOLOAD")
+    if wanted == "0" or (wanted != "1" and torch._C._get_accelerator().type != "cpu"):
+        return
+    try:
+        import tenax  # noqa: F401
+    except Exception as error:
+        import logging  # a warning would raise under -W error
+
+        logging.getLogger("tenax").warning("device 'jax' could not be registered: %s", error)

@@ -1,0 +1,50 @@
+"""The one table between torch's dtypes and NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+_NAMES = (
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128 "
+    "bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
+
+TO_NUMPY: dict[torch.dtype, np.dtype] = {
+    getattr(torch, name): np.dtype(getattr(ml_dtypes, name, name)) for name in _NAMES
+}
+TO_TORCH: dict[np.dtype, torch.dtype] = {numpy: dtype for dtype, numpy in TO_NUMPY.items()}
+
+# What NumPy has no name for crosses into torch as the integer of the same width.
+CARRIER: dict[torch.dtype, torch.dtype] = {
+    dtype: torch.int16 if numpy.itemsize == 2 else torch.uint8
+    for dtype, numpy in TO_NUMPY.items()
+    if numpy.type.__module__.startswith("ml_dtypes")
+}
+
+
+def numpy_dtype(dtype: torch.dtype) -> np.dtype:
+    """The NumPy dtype of a torch dtype.
+
+    Raises:
+        TypeError: JAX has no such type (complex32, quantized and sub-byte types).
+    """
+    try:
+        return TO_NUMPY[dtype]
+    except KeyError:
+        raise TypeError(f"jax: JAX has no equivalent of {dtype}; expected one of {', '.join(_NAMES)}") from None
+
+
+def torch_dtype(dtype: Any) -> torch.dtype:
+    """The torch dtype of a NumPy or JAX dtype.
+
+    Raises:
+        TypeError: torch has no such type (int4, float4, …).
+    """
+    try:
+        return TO_TORCH[np.dtype(dtype)]
+    except (KeyError, TypeError):
+        raise TypeError(f"jax: torch has no equivalent of {dtype}; expected one of {', '.join(_NAMES)}") from None

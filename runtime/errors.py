@@ -1,0 +1,19 @@
+"""The sentences of errors that several places raise."""
+
+from __future__ import annotations
+
+
+def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
+    """Torch's error for operands on different devices, with a remedy."""
+    return RuntimeError(
+        f"{op}: Expected all tensors to be on the same device, but found at least two devices, {expected} and {found}! "
+        f"Move one of them: tensor.to('{expected}') or tensor.to('{found}')"
+    )
+
+
+def no_lowering(op: str) -> NotImplementedError:
+    """The error for an overload that no spec covers."""
+    return NotImplementedError(
+        f"{op}: there is no lowering for device 'jax'; expected an entry in ops_spec/ "
+        f"(python -m tenax.codegen new {op.removeprefix('aten::')})"
+    )

@@ -1,0 +1,422 @@
+"""Building the executable of one signature: views are read in it, the lowering is called, views are written back."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from . import views
+from .cell import Cell, new_tensor
+from .dtypes import numpy_dtype, torch_dtype
+from .meta import Output, describe, has_meta, infer
+from .views import View
+from .words import Number, cast
+
+if TYPE_CHECKING:
+    from .overload import Call, Overload, Target
+
+_META = torch._C.DispatchKey.Meta
+_restride = torch.ops.aten.as_strided.default._op_dk
+
+
+class Operand(NamedTuple):
+    """The static part of a tensor argument."""
+
+    shape: tuple[int, ...]  # of the base
+    dtype: torch.dtype
+    base_dtype: np.dtype | None  # where it differs or may differ from `dtype`
+    view: View | None
+    bits: int  # 1: conjugated, 2: negated
+    blind: bool = False  # written and not read: there is no operand
+
+
+def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
+    """The bytes of an array as another dtype, the last axis growing or shrinking; complex and bool included."""
+    if array.dtype == dtype:
+        return array
+    if array.dtype == np.dtype(bool):
+        array = array.astype(np.uint8)
+    if jnp.issubdtype(array.dtype, np.complexfloating):
+        array = jnp.stack([array.real, array.imag], -1).reshape(*array.shape[:-1], -1)
+    if dtype == np.dtype(bool):
+        return bitcast(array, np.dtype(np.uint8)) != 0
+    if jnp.issubdtype(dtype, np.complexfloating):
+        part = np.dtype(f"float{dtype.itemsize * 4}")
+        parts = bitcast(array, part).reshape(*array.shape[:-1], -1, 2)
+        return jax.lax.complex(parts[..., 0], parts[..., 1])
+    if array.dtype == dtype:
+        return array
+    old, new = array.dtype.itemsize, dtype.itemsize
+    if new > old:
+        array = array.reshape(*array.shape[:-1], -1, new // old)
+    out = jax.lax.bitcast_convert_type(array, dtype)
+    return out.reshape(*out.shape[:-2], -1) if new < old else out
+
+
+def _flip(array: jax.Array, bits: int) -> jax.Array:
+    if bits & 1:
+        array = jnp.conj(array)
+    return -array if bits & 2 else array
+
+
+def load(base: jax.Array, part: Operand, starts: Any) -> jax.Array:
+    """The value of a tensor argument."""
+    if part.base_dtype is not None and part.base_dtype != numpy_dtype(part.dtype):
+        base = bitcast(base.reshape(-1), numpy_dtype(part.dtype))
+        view = part.view or View(part.shape, _contiguous(part.shape), 0)
+        return _flip(views.read(base, view), part.bits)
+    if part.view is not None:
+        base = views.read(base, part.view, starts)
+    return _flip(base, part.bits) if part.bits else base
+
+
+def store(base: jax.Array, part: Operand, starts: Any, value: jax.Array) -> jax.Array:
+    """The base of a tensor argument with the argument's elements replaced."""
+    dtype = numpy_dtype(part.dtype)
+    size = part.view.size if part.view is not None else part.shape
+    value = _flip(jnp.broadcast_to(cast(value, dtype), size), part.bits)
+    if part.base_dtype is not None and part.base_dtype != dtype:
+        flat = bitcast(base.reshape(-1), dtype)
+        flat = views.write(flat, part.view or View(part.shape, _contiguous(part.shape), 0), value)
+        return bitcast(flat, part.base_dtype).reshape(base.shape)
+    return value if part.view is None else views.write(base, part.view, value, starts)
+
+
+def _contiguous(size: Sequence[int]) -> tuple[int, ...]:
+    stride, n = [], 1
+    for extent in reversed(size):
+        stride.append(n)
+        n *= max(extent, 1)
+    return tuple(reversed(stride))
+
+
+class Executable:
+    """A compiled signature, and how its results become tensors."""
+
+    __slots__ = ("check", "count", "donate", "donating", "order", "outputs", "resize", "run", "single", "unwrap")
+
+    def __init__(self, run: Callable[..., Any], donate: tuple[int, ...], outputs: Any, order: tuple[int, ...]) -> None:
+        self.run = run
+        self.donate = donate
+        self.donating: Callable[..., Any] | None = None
+        self.outputs: list[Output | None] = []
+        self.unwrap = outputs  # the tree of results, Output at its leaves
+        self.check: Callable[..., Any] | None = None
+        self.resize: list[tuple[int, ...] | None] = []
+        self.order = order
+        self.outputs = list(_leaves(outputs))
+        self.count = len(self.outputs)
+        # (size, dtype) when the only result is contiguous: dispatch makes its tensor on the spot.
+        self.single: tuple[list[int], torch.dtype] | None = None
+        if isinstance(outputs, Output) and outputs.stride is None:
+            self.single = (list(outputs.size), outputs.dtype)
+
+    def run_for(self, donate: bool) -> Callable[..., Any]:
+        """The executable, or the one that reuses the written arrays."""
+        if not donate or not self.donate:
+            return self.run
+        if self.donating is None:
+            self.donating = jax.jit(self.run.__wrapped__, donate_argnums=self.donate)  # type: ignore[attr-defined]
+        return self.donating
+
+    def distinct(self, targets: Sequence[Target]) -> list[Cell]:
+        """The cells written, each once."""
+        return list({id(t.cell): t.cell for t in targets}.values())
+
+    def finish(self, arrays: Sequence[Any], index: int) -> Any:
+        """The results as tensors."""
+        leaves = iter(arrays)
+
+        def tensors(tree: Any) -> Any:
+            if isinstance(tree, Output):
+                return _tensor(next(leaves), tree, index)
+            if isinstance(tree, list):
+                return [tensors(t) for t in tree]
+            return tuple(tensors(t) for t in tree) if isinstance(tree, tuple) else tree
+
+        return tensors(self.unwrap)
+
+
+def _leaves(tree: Any) -> Any:
+    if isinstance(tree, Output):
+        yield tree
+    elif isinstance(tree, (list, tuple)):
+        for branch in tree:
+            yield from _leaves(branch)
+
+
+def _tensor(array: jax.Array, output: Output, index: int) -> torch.Tensor:
+    tensor = new_tensor(Cell(array, index), output.size, output.dtype)
+    if output.stride is None:
+        return tensor
+    return _restride(_META, tensor, output.size, output.stride, 0)
+
+
+def _physical(output: Output) -> tuple[int, ...] | None:
+    """The axes in the order of memory, or None when the strides are not those of a permuted dense array."""
+    assert output.stride is not None
+    order = sorted(range(len(output.size)), key=lambda d: (-output.stride[d], -output.size[d], d))  # type: ignore[index]
+    dense = _contiguous([output.size[d] for d in order])
+    exact = all(output.size[d] == 1 or output.stride[d] == s for d, s in zip(order, dense, strict=True))
+    return tuple(order) if exact else None
+
+
+def build(overload: Overload, values: list[Any], call: Call) -> Executable:
+    """Trace a new signature.
+
+    Raises:
+        Whatever torch's Meta kernel raises for the arguments; RuntimeError when the lowering disagrees with it.
+    """
+    row = overload.row
+    _refuse_overlap(overload, call)
+    expected: Any = None
+    resize: list[tuple[int, ...] | None] = []
+    known = has_meta(overload.op)
+    if known:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # resizing warns at every call, in Overload.resize_outs
+                result = infer(overload.op, overload.names, values, overload.positional)
+        except NotImplementedError as error:
+            if "no fake impl or Meta kernel" not in str(error):
+                raise
+            known = False
+    if known:
+        if overload.fresh:
+            expected = describe(result)
+            expected = tuple(expected) if isinstance(result, tuple) else expected
+        elif overload.outs:
+            metas = result if isinstance(result, (tuple, list)) else [result]
+            resize = [tuple(m.shape) for m in metas]
+    run, check = _program(overload, values, call, expected)
+    if not known and (overload.fresh or overload.outs):
+        with _dtypes():
+            shapes = jax.eval_shape(_program(overload, values, call, "free")[0], *call.operands)
+        if overload.outs:
+            resize = [tuple(s.shape) for s in shapes[: len(overload.outs)]]
+        else:
+            expected = _from_shapes(overload, shapes)
+    if overload.outs:
+        outs = [values[i] for i in overload.outs]
+        if any(tuple(o.shape) != s for o, s in zip(outs, resize, strict=True)):
+            stub = Executable(run, (), None, ())
+            stub.resize = resize
+            return stub
+    donate = tuple(t.position for t in call.targets if t.position >= 0)
+    expected = _without_loose_strides(expected)
+    run, check = _program(overload, values, call, expected)
+    executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3])
+    if row.checks:
+        executable.check = jax.jit(check)
+    return executable
+
+
+def _refuse_overlap(overload: Overload, call: Call) -> None:
+    """Torch's error for a write to an expanded tensor; index_put_ is let through, as there."""
+    if "index_put" in overload.name:
+        return
+    for tensor, _, _ in call.targets:
+        if tensor.numel() and any(s == 0 and n > 1 for n, s in zip(tensor.size(), tensor.stride(), strict=True)):
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation."
+            )
+
+
+def _without_loose_strides(tree: Any) -> Any:
+    """Strides that are not a permutation of dense ones (an expanded result) become contiguous."""
+    if isinstance(tree, Output):
+        loose = tree.stride is not None and _physical(tree) is None
+        return tree._replace(stride=None) if loose else tree
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(_without_loose_strides(t) for t in tree)
+    return tree
+
+
+def _from_shapes(overload: Overload, shapes: Sequence[Any]) -> Any:
+    outputs = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(shapes)]]
+    if overload.returns == ["Tensor"]:
+        return outputs[0]
+    if len(overload.returns) == 1:
+        return outputs
+    return tuple(outputs[: len(overload.returns)])
+
+
+@contextlib.contextmanager
+def _dtypes() -> Any:
+    """`eval_shape` narrows an int64 ShapeDtypeStruct unless x64 is on; arrays and NumPy scalars keep theirs."""
+    with jax.enable_x64(True):
+        yield
+
+
+def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -> tuple[Any, Any]:
+    """The Python functions that `jit` traces: the op, and its checks."""
+    parts, order = call.parts, call.key[3]
+    slots, row = overload.slots, overload.row
+    float_dtype = numpy_dtype(torch.get_default_dtype())
+    number_dtype = {
+        bool: np.dtype(bool),
+        int: np.dtype(np.int64),
+        float: float_dtype,
+        complex: np.dtype(f"complex{float_dtype.itemsize * 16}"),
+    }
+
+    def arguments(operands: Sequence[Any]) -> tuple[list[Any], list[Any], Any]:
+        rest = iter(operands)
+        written: list[Any] = []
+
+        def tensor(slot: Any, part: Any) -> Any:
+            if part is None:
+                return None
+            if not isinstance(part, Operand):
+                return number(part)
+            if part.blind:
+                base, starts = jnp.zeros(part.shape, numpy_dtype(part.dtype)), None
+            else:
+                base = next(rest)
+                starts = list(next(rest)) if part.view is not None and part.view.dynamic else None
+            if slot.written:
+                written.append((base, part, starts, slot.keyword))
+            return load(base, part, starts)
+
+        def number(part: Any) -> Any:
+            if part is None:
+                return None
+            if part.__class__ is type:
+                return Number(next(rest), number_dtype[part])
+            if hasattr(part, "value"):
+                return part.value
+            return Number(_from_words(next(rest), part.dtype), number_dtype[part.kind])
+
+        out: list[Any] = []
+        for slot, part, value in zip(slots, parts, values, strict=True):
+            if slot.kind == "tensor":
+                out.append(tensor(slot, part))
+            elif slot.kind == "tensors":
+                out.append(None if part is None else [tensor(slot, p) for p in part])
+            elif slot.kind == "number":
+                out.append(number(part))
+            elif slot.kind == "numbers":
+                out.append(None if part is None else [number(p) for p in part])
+            elif slot.kind == "static":
+                out.append(numpy_dtype(part) if isinstance(part, torch.dtype) else _thawed(part))
+            else:
+                out.append(value)
+        key = jax.random.wrap_key_data(next(rest)) if row.random else None
+        return out, written, key
+
+    creates = isinstance(expected, Output) and "dtype" in overload.names and "device" in overload.names
+
+    def run(*operands: Any) -> tuple[Any, ...]:
+        bound, written, key = arguments(operands)
+        keywords = overload.parameters(bound)
+        if creates:
+            keywords["dtype"] = numpy_dtype(expected.dtype)
+        elif overload.outs and overload.takes_dtype:
+            keywords["dtype"] = numpy_dtype(values[overload.outs[0]].dtype)
+        if key is not None:
+            keywords["key"] = key
+        result = overload.lowering(**keywords)
+        if overload.fresh:
+            results, news = _split(result, len(written))
+            flat = list(_arrays(results)) if expected == "free" else _checked(overload, results, expected)
+        else:
+            news = list(_arrays(result))
+            flat = list(news) if expected == "free" else []
+            if len(news) != len(written):
+                raise RuntimeError(
+                    f"{overload.name}: the lowering returned {len(news)} new values; expected {len(written)}"
+                )
+            if overload.outs:  # a lowering gives what goes into `out` first, wherever the schema has other written ones
+                given = sorted(range(len(written)), key=lambda i: (not written[i][3], i))
+                news = [news[given.index(i)] for i in range(len(written))]
+        if expected == "free":
+            return tuple(flat)
+        return (*flat, *_stored(written, news, order))
+
+    def check(*operands: Any) -> Any:
+        bound, _, key = arguments(operands)
+        keywords = overload.parameters(bound)
+        return overload.checks(**({"key": key} if key is not None else {}), **keywords)
+
+    run.__name__ = run.__qualname__ = overload.name
+    return run, check
+
+
+def _from_words(words: jax.Array, dtype: np.dtype) -> jax.Array:
+    """A 64-bit number of its 32-bit words."""
+    if dtype.kind == "c":
+        parts = jax.lax.bitcast_convert_type(words.reshape(2, 2), np.float64)
+        return jax.lax.complex(parts[0], parts[1])
+    return jax.lax.bitcast_convert_type(words, dtype)
+
+
+def _thawed(part: Any) -> Any:
+    if hasattr(part, "kind"):
+        return part.value
+    return list(part) if isinstance(part, tuple) else part
+
+
+def _arrays(tree: Any) -> Any:
+    if isinstance(tree, (list, tuple)):
+        for branch in tree:
+            yield from _arrays(branch)
+    elif tree is not None:
+        yield tree
+
+
+def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
+    """A lowering with `writes:` returns its results and then the new values."""
+    if not writes:
+        return result, []
+    results = tuple(result[:-writes])
+    return results if len(results) != 1 else results[0], list(result[-writes:])
+
+
+def _stored(written: Sequence[Any], news: Sequence[Any], order: tuple[int, ...]) -> list[jax.Array]:
+    """The new bases; several views of one storage are written in turn."""
+    bases: dict[int, jax.Array] = {}
+    for i, ((base, part, starts, _), new) in enumerate(zip(written, news, strict=True)):
+        at = order[i] if order else i  # views of one storage share a place
+        _refuse_cast(np.dtype(new.dtype), part.dtype)
+        bases[at] = store(bases.get(at, base), part, starts, new)
+    return list(bases.values())
+
+
+def _refuse_cast(result: np.dtype, wanted: torch.dtype) -> None:
+    """Torch's error for a result that in-place or `out=` cannot hold; some Meta kernels let it pass."""
+    found = torch_dtype(result)
+    if not torch.can_cast(found, wanted):
+        names = (str(torch.empty((), dtype=d).type()).split(".")[-1].removesuffix("Tensor") for d in (found, wanted))
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
+
+
+def _checked(overload: Overload, results: Any, expected: Any) -> list[jax.Array]:
+    """The results in memory order, compared with what torch says they are."""
+    flat: list[jax.Array] = []
+
+    def visit(result: Any, output: Any) -> None:
+        if isinstance(output, Output):
+            if result is None:
+                raise RuntimeError(f"{overload.name}: the lowering gave no result; expected {output}")
+            shape, dtype = tuple(result.shape), np.dtype(result.dtype)
+            if shape != output.size or dtype != numpy_dtype(output.dtype):
+                raise RuntimeError(
+                    f"{overload.name}: the lowering gave {dtype}{list(shape)}; "
+                    f"expected {output.dtype}{list(output.size)} as torch's Meta kernel says"
+                )
+            order = None if output.stride is None else _physical(output)
+            flat.append(result if order is None else result.transpose(order))
+        elif isinstance(output, (list, tuple)):
+            for r, o in zip(result, output, strict=True):
+                visit(r, o)
+
+    visit(results, expected)
+    return flat

@@ -1,0 +1,201 @@
+"""Activation functions and their derivatives, on arrays of the compute dtype that `promote` chose."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.words import Array, Number, axis, cast, opmath
+
+_CUBIC = 0.044715  # the fit of the tanh form: Hendrycks and Gimpel 2016, Gaussian error linear units
+
+
+def _integral(x: Array) -> Array:
+    """Φ(x), of the normal distribution."""
+    return (1 + lax.erf(x * cast(math.sqrt(0.5), x.dtype))) / 2
+
+
+def _fitted(x: Array) -> tuple[Array, Array]:
+    """The tanh that fits 2 Φ(x) - 1, and its derivative."""
+    scale, cubic = cast(math.sqrt(2 / math.pi), x.dtype), cast(_CUBIC, x.dtype)
+    tanh = lax.tanh(scale * (x + cubic * x * x * x))
+    return tanh, scale * (1 + 3 * cubic * x * x) * (1 - tanh * tanh)
+
+
+def gelu(self: Array, *, approximate: str = "none") -> Array:
+    """`x Φ(x)` by erf, or by the tanh fit (Hendrycks and Gimpel 2016). Any shape, a float dtype."""
+    if approximate == "tanh":
+        return self * (1 + _fitted(self)[0]) / 2
+    if approximate != "none":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return self * _integral(self)
+
+
+def gelu_backward(grad_output: Array, self: Array, *, approximate: str = "none") -> Array:
+    """`grad (Φ(x) + x φ(x))`, or the derivative of the tanh fit."""
+    if approximate == "tanh":
+        tanh, slope = _fitted(self)
+        return grad_output * (1 + tanh + self * slope) / 2
+    density = cast(math.sqrt(0.5 / math.pi), self.dtype) * lax.exp(self * self / -2)
+    return grad_output * (_integral(self) + self * density)
+
+
+def silu_backward(grad_output: Array, self: Array) -> Array:
+    """`grad σ(x) (1 + x (1 - σ(x)))`."""
+    gate = lax.logistic(self)
+    return grad_output * gate * (1 + self * (1 - gate))
+
+
+def mish_backward(grad_output: Array, self: Array) -> Array:
+    """The derivative of `x tanh(log(1 + exp x))`."""
+    tanh = lax.tanh(lax.log1p(lax.exp(self)))
+    return grad_output * (tanh + self * lax.logistic(self) * (1 - tanh * tanh))
+
+
+def logit(self: Array, eps: float | None = None) -> Array:
+    """`log(x / (1 - x))`; `x` is first clamped to `[eps, 1 - eps]` unless `eps` is None or negative."""
+    if eps is not None and eps >= 0:
+        self = jnp.clip(self, cast(eps, self.dtype), cast(1 - eps, self.dtype))
+    return lax.log(self / (1 - self))
+
+
+def logit_backward(grad_output: Array, self: Array, eps: float | None = None) -> Array:
+    """`grad / (x (1 - x))`; 0 outside `[eps, 1 - eps]`, and NaN outside `[0, 1]` when there is no `eps`."""
+    bounded = eps is not None and eps >= 0
+    low = eps if bounded and eps is not None else 0.0
+    inside = (self >= cast(low, self.dtype)) & (self <= cast(1 - low, self.dtype))
+    return jnp.where(inside, grad_output / (self * (1 - self)), 0.0 if bounded else jnp.nan)
+
+
+def softplus(self: Array, beta: Array, threshold: Array) -> Array:
+    """`log(1 + exp(beta x)) / beta`, and `x` itself where `beta x` is above the threshold."""
+    scaled = self * beta
+    linear = scaled > threshold
+    return jnp.where(linear, self, lax.log1p(lax.exp(jnp.where(linear, 0, scaled))) / beta)
+
+
+def softplus_backward(grad_output: Array, self: Array, beta: Array, threshold: Array) -> Array:
+    """`grad σ(beta x)`, and `grad` itself where `beta x` is above the threshold."""
+    scaled = self * beta
+    return jnp.where(scaled > threshold, grad_output, grad_output * lax.logistic(scaled))
+
+
+def softshrink(self: Array, lambd: Array) -> Array:
+    """`x` moved towards 0 by `lambd`, 0 where that passes it; NaN stays."""
+    moved = jnp.where(self > lambd, self - lambd, self + lambd)
+    return jnp.where(jnp.abs(self) <= lambd, jnp.zeros_like(self), moved)
+
+
+def elu(self: Array, alpha: Array, scale: Array, input_scale: Array) -> Array:
+    """`scale x` above 0, else `alpha scale (exp(input_scale x) - 1)`."""
+    below = jnp.where(self > 0, 0, self)
+    return jnp.where(self > 0, self * scale, lax.expm1(below * input_scale) * (alpha * scale))
+
+
+def elu_backward(
+    grad_output: Array, alpha: Array, scale: Array, input_scale: Array, is_result: bool, self_or_result: Array
+) -> Array:
+    """The derivative of `elu`, from its input or, which `elu_` leaves, from its result."""
+    x, coefficient = self_or_result, alpha * scale
+    slope = input_scale * (x + coefficient if is_result else coefficient * lax.exp(jnp.minimum(x, 0) * input_scale))
+    return jnp.where(x <= 0, grad_output * slope, grad_output * scale)
+
+
+def hardswish_backward(grad_output: Array, self: Array) -> Array:
+    """0 to -3, then `x / 3 + 1 / 2`, and 1 from 3."""
+    inner = grad_output * (self / 3 + 0.5)
+    return jnp.where(self <= -3, 0.0, jnp.where(self < 3, inner, grad_output))
+
+
+def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
+    """(log σ(x), exp(-|x|)): the second is what the backward needs."""
+    x = cast(self, opmath(self.dtype))
+    buffer = lax.exp(-jnp.abs(x))
+    return cast(jnp.minimum(x, 0) - lax.log1p(buffer), self.dtype), cast(buffer, self.dtype)
+
+
+def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Array:
+    """`grad (1 - σ(x))`, from the buffer of the forward, which is empty where a GPU made it."""
+    del buffer
+    return grad_output * lax.logistic(-self)
+
+
+def _prelu_kernel_backward(grad_output: Array, self: Array, weight: Array) -> tuple[Array, Array]:
+    """Gradients of `x` and, elementwise, of the weight; all of one shape and dtype."""
+    positive = self > 0
+    return jnp.where(positive, grad_output, weight * grad_output), jnp.where(positive, 0, self * grad_output)
+
+
+def rrelu_with_noise(
+    key: Array, self: Array, noise: Array, lower: Number, upper: Number, training: bool = False
+) -> tuple[Array, Array]:
+    """(leaky relu with a random slope, the new noise): in training each negative element draws from [lower, upper).
+
+    The noise holds the slopes drawn, 1 for the others (Xu et al. 2015).
+    """
+    dtype = opmath(self.dtype)
+    x, low, high = (cast(v, dtype) for v in (self, lower, upper))
+    if not training:
+        return cast(jnp.where(x <= 0, x * ((low + high) / 2), x), self.dtype), noise
+    slope = jax.random.uniform(key, x.shape, dtype) * (high - low) + low
+    slope = jnp.where(x <= 0, slope, 1)
+    return cast(x * slope, self.dtype), cast(slope, noise.dtype)
+
+
+def rrelu_with_noise_backward(
+    grad_output: Array,
+    self: Array,
+    noise: Array,
+    lower: Number,
+    upper: Number,
+    training: bool,
+    self_is_result: bool,
+) -> Array:
+    """`grad noise` after training, else the gradient of the leaky relu that was applied."""
+    del self_is_result  # both slopes are positive, so input and result have one sign
+    dtype = opmath(self.dtype)
+    grad, low, high = (cast(v, dtype) for v in (grad_output, lower, upper))
+    slope = cast(noise, dtype) if training else jnp.where(self > 0, 1, (low + high) / 2)
+    return cast(grad * slope, self.dtype)
+
+
+def _halves(x: Array, dim: int) -> tuple[Array, Array]:
+    """The two halves of an axis of even size."""
+    at = axis(x, dim)
+    if x.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    half, odd = divmod(x.shape[at], 2)
+    if odd:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {at} is size {x.shape[at]}")
+    return lax.slice_in_dim(x, 0, half, axis=at), lax.slice_in_dim(x, half, None, axis=at)
+
+
+def glu(self: Array, dim: int = -1) -> Array:
+    """`a σ(b)` of the halves a, b of an axis."""
+    a, b = _halves(self, dim)
+    return a * lax.logistic(b)
+
+
+def glu_backward(grad_output: Array, self: Array, dim: int) -> Array:
+    """The gradients of both halves, joined again."""
+    a, b = _halves(self, dim)
+    gate = lax.logistic(b)
+    first = gate * grad_output
+    return lax.concatenate([first, first * (1 - gate) * a], axis(self, dim))
+
+
+def glu_jvp(glu: Array, x: Array, dx: Array, dim: int) -> Array:
+    """The derivative of `glu` along `dx`, with its result given."""
+    _, b = _halves(x, dim)
+    da, db = _halves(dx, dim)
+    gate = lax.logistic(b)
+    return da * gate + glu * (db - gate * db)
+
+
+def glu_backward_jvp(grad_x: Array, grad_glu: Array, x: Array, dgrad_glu: Array, dx: Array, dim: int) -> Array:
+    """The derivative of `glu_backward` along `dgrad_glu` and `dx`."""
+    del grad_x
+    return jax.jvp(lambda grad, at: glu_backward(grad, at, dim), (grad_glu, x), (dgrad_glu, dx))[1]

@@ -1,0 +1,175 @@
+"""Average pooling, with fixed and with adaptive windows, forward and backward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.taps import transposed, weigh
+from tenax.kernels.window import Axis, Sizes, adaptive, spread, windows
+from tenax.words import Array, cast, opmath
+
+
+def _sums(x: Array, axes: Sequence[Axis]) -> Array:
+    """The sum of every window over the last axes."""
+    lead = x.ndim - len(axes)
+    return lax.reduce_window(
+        x,
+        np.zeros((), x.dtype),  # a constant of NumPy: JAX then knows a sum, which has a transpose
+        lax.add,
+        (1,) * lead + tuple(axis.kernel for axis in axes),
+        (1,) * lead + tuple(axis.stride for axis in axes),
+        [(0, 0)] * lead + [axis.pads for axis in axes],
+    )
+
+
+def _counts(axes: Sequence[Axis], count_include_pad: bool) -> np.ndarray:
+    """How many elements torch divides each window by: without what lies beyond the padding, and perhaps without it."""
+    total = np.ones(())
+    for axis in axes:
+        padding = axis.padding if count_include_pad else 0
+        low = np.maximum(axis.starts, -padding)
+        high = np.minimum(axis.starts + axis.kernel, axis.size + padding)
+        total = total[..., None] * np.maximum(high - low, 1)
+    return total
+
+
+def _divided(x: Array, axes: Sequence[Axis], count_include_pad: bool, divisor_override: int | None) -> Array:
+    """Divide sums of windows, or gradients of averages; integers round towards zero."""
+    counts = _counts(axes, count_include_pad) if divisor_override is None else np.asarray(divisor_override)
+    if counts.size and (counts == counts.flat[0]).all():
+        counts = counts.ravel()[:1].reshape(())
+    return lax.div(x, jnp.broadcast_to(jnp.asarray(counts, dtype=x.dtype), x.shape))
+
+
+Options = tuple[Sizes, Sizes, Sizes, Sizes, bool]
+
+
+def _avg_pool(self: Array, rank: int, options: Options, count_include_pad: bool, divisor_override: int | None) -> Array:
+    """Averages of the windows that `options` describe, over the last `rank` axes."""
+    axes = windows(self.shape[-rank:], *options)
+    total = _sums(cast(self, opmath(self.dtype)), axes)
+    return cast(_divided(total, axes, count_include_pad, divisor_override), self.dtype)
+
+
+def _avg_pool_backward(
+    grad_output: Array, self: Array, rank: int, options: Options, count_include_pad: bool, divisor_override: int | None
+) -> Array:
+    """The gradient of `self`: each window spreads its own evenly."""
+    axes = windows(self.shape[-rank:], *options)
+    shares = _divided(cast(grad_output, opmath(self.dtype)), axes, count_include_pad, divisor_override)
+    return cast(jax.linear_transpose(lambda x: _sums(x, axes), cast(self, shares.dtype))(shares)[0], self.dtype)
+
+
+def avg_pool2d(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0, 0),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """Windows over the last two axes, of float or integer."""
+    return _avg_pool(self, 2, (kernel_size, stride, padding, 1, ceil_mode), count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0, 0, 0),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    """Windows over the last three axes, of float or integer."""
+    return _avg_pool(self, 3, (kernel_size, stride, padding, 1, ceil_mode), count_include_pad, divisor_override)
+
+
+def avg_pool2d_backward(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Array:
+    """The gradient of `self`: each window spreads its own evenly."""
+    options = (kernel_size, stride, padding, 1, ceil_mode)
+    return _avg_pool_backward(grad_output, self, 2, options, count_include_pad, divisor_override)
+
+
+def avg_pool3d_backward(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Array:
+    """The gradient of `self`: each window spreads its own evenly."""
+    options = (kernel_size, stride, padding, 1, ceil_mode)
+    return _avg_pool_backward(grad_output, self, 3, options, count_include_pad, divisor_override)
+
+
+def _adaptive_table(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The table of an axis, and the lengths of its windows."""
+    starts, ends = adaptive(size, count)
+    table = starts[:, None] + np.arange(max((ends - starts).max(initial=0), 1))
+    return np.where(table < ends[:, None], table, -1), ends - starts
+
+
+def _adaptive_avg_pool(self: Array, output_size: Sizes, rank: int) -> Array:
+    """`output_size` windows that cover each of the last `rank` axes."""
+    if not all(self.shape[-rank:]):
+        size = f"input has sizes {list(self.shape)}"
+        wanted = "Expected input to have non-zero size for non-batch dimensions"
+        raise RuntimeError(f"adaptive_avg_pool{rank}d(): {wanted}, but {size}")
+    x = cast(self, opmath(self.dtype))
+    for axis, count in enumerate(spread(output_size, rank), x.ndim - rank):
+        table, lengths = _adaptive_table(x.shape[axis], count)
+        x = weigh(x, axis, table) / _column(lengths, x, axis)
+    return cast(x, self.dtype)
+
+
+def _adaptive_avg_pool_backward(grad_output: Array, self: Array, rank: int) -> Array:
+    """The gradient of `self`: each window spreads its own evenly."""
+    x = cast(grad_output, opmath(grad_output.dtype))
+    for axis in range(x.ndim - rank, x.ndim):
+        table, lengths = _adaptive_table(self.shape[axis], x.shape[axis])
+        x = weigh(x / _column(lengths, x, axis), axis, transposed(table, self.shape[axis])[0])
+    return cast(x, grad_output.dtype)
+
+
+def _column(lengths: np.ndarray, x: Array, axis: int) -> Array:
+    """`lengths` shaped to divide `x` along one axis."""
+    return jnp.asarray(lengths.reshape(-1, *(1,) * (x.ndim - axis - 1)), dtype=x.dtype)
+
+
+def _adaptive_avg_pool2d(self: Array, output_size: Sizes) -> Array:
+    """(..., H, W) averaged to (..., *output_size)."""
+    return _adaptive_avg_pool(self, output_size, 2)
+
+
+def _adaptive_avg_pool3d(self: Array, output_size: Sizes) -> Array:
+    """(..., D, H, W) averaged to (..., *output_size)."""
+    return _adaptive_avg_pool(self, output_size, 3)
+
+
+def _adaptive_avg_pool2d_backward(grad_output: Array, self: Array) -> Array:
+    """The gradient of `self`, (..., H, W)."""
+    return _adaptive_avg_pool_backward(grad_output, self, 2)
+
+
+def _adaptive_avg_pool3d_backward(grad_output: Array, self: Array) -> Array:
+    """The gradient of `self`, (..., D, H, W)."""
+    return _adaptive_avg_pool_backward(grad_output, self, 3)

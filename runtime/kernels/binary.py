@@ -1,0 +1,67 @@
+"""Powers of two, exact by the bits of IEEE 754: frexp, exp2 and log2."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import Array, cast, is_complex, opmath
+
+
+class _Format(NamedTuple):
+    """A float format: an integer type of its size, the bits of the fraction, the bias of the exponent."""
+
+    integer: type
+    digits: int
+    bias: int
+
+
+_FORMATS = {4: _Format(np.int32, 23, 127), 8: _Format(np.int64, 52, 1023)}
+
+
+def frexp(self: Array) -> tuple[Array, Array]:
+    """(mantissa of the dtype of `self`, exponent int32) with `self = mantissa * 2 ** exponent`, 1/2 ≤ |mantissa| < 1.
+
+    A subnormal float32 is its own mantissa where XLA takes it for 0.
+    """
+    x = cast(self, opmath(self.dtype))
+    integer, digits, bias = _FORMATS[x.dtype.itemsize]
+    subnormal = jnp.abs(x) < cast(float(jnp.finfo(x.dtype).tiny), x.dtype)
+    normal = jnp.where(subnormal, x * 2.0**digits, x)
+    bits = lax.bitcast_convert_type(normal, integer)
+    exponent = ((bits >> digits) & (2 * bias + 1)) - (bias - 1)
+    mantissa = lax.bitcast_convert_type(bits - (exponent << digits), x.dtype)
+    plain = jnp.isfinite(x) & (normal != 0)
+    exponent = jnp.where(plain, jnp.where(subnormal, exponent - digits, exponent), 0)
+    return cast(jnp.where(plain, mantissa, x), self.dtype), cast(exponent, np.int32)
+
+
+def _power(n: Array) -> Array:
+    """2ⁿ of whole numbers within the normal range of their float dtype."""
+    integer, digits, bias = _FORMATS[n.dtype.itemsize]
+    return lax.bitcast_convert_type((lax.convert_element_type(n, integer) + bias) << digits, n.dtype)
+
+
+def exp2(self: Array) -> Array:
+    """2ˣ, exact where x is whole. XLA has exp(x ln 2), which is off by x roundings."""
+    if is_complex(self):
+        return lax.exp2(self)
+    bound = 2.0 * _FORMATS[self.dtype.itemsize].bias
+    whole = lax.round(lax.clamp(cast(-bound, self.dtype), lax.stop_gradient(self), cast(bound, self.dtype)))
+    half = lax.floor(whole / 2)  # 2ⁿ may be subnormal or infinite where its root is not
+    return lax.exp2(self - whole) * _power(half) * _power(whole - half)
+
+
+def log2(self: Array) -> Array:
+    """The logarithm to base 2, exact at powers of two."""
+    value = lax.log(self) / cast(math.log(2), self.dtype)
+    if is_complex(self):
+        return value
+    mantissa, exponent = frexp(lax.stop_gradient(self))
+    exact = cast(exponent, self.dtype) - 1
+    power = (mantissa == 0.5) & jnp.isfinite(value)
+    return value + jnp.where(power, exact - lax.stop_gradient(value), 0)

@@ -1,0 +1,64 @@
+"""The Cholesky factorisation and what is solved with it."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.triangular import adjoint_of, solve
+from tenax.words import Array
+
+INT32 = np.dtype("int32")
+
+
+def _first_failure(a: Array) -> Array:
+    """The order of the first leading minor of `(*batch, n, n)` that is not positive, as LAPACK's `info`; 0: none."""
+    n = a.shape[-1]
+    rows = lax.iota(INT32, n)
+
+    def eliminate(j: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        a, info = state
+        column = lax.dynamic_index_in_dim(a, j, -1, keepdims=False)
+        pivot = lax.dynamic_index_in_dim(column, j, -1)
+        fails = ~(jnp.real(pivot[..., 0]) > 0)
+        column = jnp.where(rows > j, column, jnp.zeros((), a.dtype))
+        a = a - column[..., :, None] * (column / pivot).conj()[..., None, :]
+        return a, jnp.where((info == 0) & fails, j + 1, info)
+
+    start = jnp.zeros(a.shape[:-2], INT32)
+    return lax.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (a, start))[1]
+
+
+def linalg_cholesky_ex(self: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
+    """(L of `self = L L^H`, or U of `U^H U`; int32 info `(*batch)`). A failed factor is NaN.
+
+    `info` of a failure is found by plain elimination, which runs only when something failed.
+    """
+    factor = cholesky(self, upper)
+    if self.size == 0:
+        return factor, jnp.zeros(self.shape[:-2], INT32)
+    diagonal = jnp.real(jnp.diagonal(factor, axis1=-2, axis2=-1))
+    failed = jnp.any(jnp.isnan(diagonal), -1)
+    lower = jnp.tril(adjoint_of(self) if upper else self)
+    info = lax.cond(jnp.any(failed), _first_failure, lambda a: jnp.zeros(a.shape[:-2], INT32), lower)
+    return factor, jnp.where(failed, info, 0)
+
+
+def cholesky(self: Array, upper: bool = False) -> Array:
+    """L of `self = L L^H`, or U of `U^H U`; only that triangle of `self` is read."""
+    if self.size == 0:
+        return self
+    factor = jnp.tril(lax.linalg.cholesky(adjoint_of(self) if upper else self, symmetrize_input=False))
+    return adjoint_of(factor) if upper else factor
+
+
+def cholesky_solve(self: Array, input2: Array, upper: bool = False) -> Array:
+    """X of `A X = self`, of A's factor `input2`; batches broadcast."""
+    between = solve(input2, self, lower=not upper, adjoint=upper)
+    return solve(input2, between, lower=not upper, adjoint=not upper)
+
+
+def cholesky_inverse(self: Array, upper: bool = False) -> Array:
+    """The inverse of A, of its factor."""
+    return cholesky_solve(jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape), self, upper)

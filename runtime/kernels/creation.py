@@ -1,0 +1,99 @@
+"""Arrays made from numbers: ranges, evenly spaced points, triangles of indices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import FLOAT32, FLOAT64, INT64, Array, DType, cast, is_complex, is_float, opmath
+
+_Number = int | float
+
+
+def _steps(start: _Number, step: _Number, count: int, dtype: DType) -> Array:
+    """`start + step * i`. Torch's CPU accumulates in int64 or float64; integers of float32's range are exact there."""
+    wide: DType = INT64
+    if is_float(dtype):
+        exact = float(start).is_integer() and float(step).is_integer() and abs(start) + abs(step) * count < 2**24
+        wide = FLOAT32 if exact else FLOAT64
+    else:
+        start, step = int(start), int(step)
+    return cast(lax.iota(wide, count) * lax.full((), step, wide) + lax.full((), start, wide), dtype)
+
+
+def _range_dtype(numbers: tuple[_Number, ...], dtype: DType | None) -> DType:
+    return dtype or (FLOAT32 if any(isinstance(n, float) for n in numbers) else INT64)
+
+
+def arange(start: _Number, end: _Number, step: _Number = 1, *, dtype: DType | None = None) -> Array:
+    """`[start, end)` by `step`, of Python numbers."""
+    dtype = _range_dtype((start, end, step), dtype)
+    if dtype == INT64:
+        count = len(range(int(start), int(end), int(step)))
+    else:
+        count = math.ceil((float(end) - float(start)) / float(step))
+    return _steps(start, step, count, dtype)
+
+
+def closed_range(start: _Number, end: _Number, step: _Number = 1, *, dtype: DType | None = None) -> Array:
+    """`[start, end]` by `step`, of Python numbers: `torch.range`."""
+    dtype = dtype or FLOAT32
+    if dtype == INT64:
+        start, end, step = int(start), int(end), int(step)
+    return _steps(start, step, math.floor((end - start) / step + 1), dtype)
+
+
+def _points(start: Any, end: Any, steps: int, dtype: DType) -> Array:
+    """Evenly spaced points in the dtype they are computed in; the halves count from their own end, to meet both."""
+    compute = opmath(dtype) if is_float(dtype) or is_complex(dtype) else FLOAT64
+    # Integers lose their fraction before the points are spaced.
+    start, end = (cast(cast(x, dtype), compute) for x in (start, end))
+    if steps < 2:
+        return jnp.broadcast_to(start, (steps,))
+    place = cast(lax.iota(INT64, steps), compute)
+    step = (end - start) / lax.full((), steps - 1, compute)
+    last = lax.full((), steps - 1, compute)
+    return jnp.where(lax.iota(INT64, steps) < steps // 2, start + step * place, end - step * (last - place))
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: DType | None = None) -> Array:
+    """`steps` points from `start` to `end`, both included; numbers or 0-d arrays."""
+    dtype = dtype or FLOAT32
+    return cast(_points(start, end, steps, dtype), dtype)
+
+
+def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: DType | None = None) -> Array:
+    """`base` to the power of `linspace`."""
+    dtype = dtype or FLOAT32
+    exponents = _points(start, end, steps, dtype)
+    powers = jnp.power(cast(base, exponents.dtype), exponents)
+    if not (is_float(dtype) or is_complex(dtype)):
+        # A power that is an integer must not be cut to the one below.
+        near = jnp.round(powers)
+        powers = jnp.where(jnp.abs(powers - near) <= 1e-12 * jnp.abs(near), near, powers)
+    return cast(powers, dtype)
+
+
+def _triangle(first: np.ndarray, counts: np.ndarray, dtype: DType | None) -> Array:
+    """(2, n) coordinates of runs in rows: row `i` holds `counts[i]` columns from `first[i]` on."""
+    total = int(counts.sum())
+    before = np.cumsum(counts) - counts
+    rows = jnp.repeat(jnp.arange(counts.size, dtype=INT64), counts, total_repeat_length=total)
+    columns = lax.iota(INT64, total) + jnp.asarray(first - before, INT64)[rows]
+    return cast(jnp.stack([rows, columns]), dtype or INT64)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = INT64) -> Array:
+    """(2, n) coordinates of the lower triangle, row by row."""
+    counts = np.clip(np.arange(row) + offset + 1, 0, col)
+    return _triangle(np.zeros(row, np.int64), counts, dtype)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = INT64) -> Array:
+    """(2, n) coordinates of the upper triangle, row by row."""
+    first = np.clip(np.arange(row) + offset, 0, col)
+    return _triangle(first, col - first, dtype)

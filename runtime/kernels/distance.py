@@ -1,0 +1,136 @@
+"""p-norms, and the p-norms of differences: vector_norm, renorm, cdist, pdist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.reduction import Dims, keep, truth
+from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype
+
+# From more rows than this on, torch takes Euclidean distances through one matrix product (`_cdist_forward`).
+_ROWS_BY_DIFFERENCE = 25
+
+
+def _powsum(x: Array, p: float, dims: Sequence[int]) -> Array:
+    """sum(|x| ** p) in the accumulation dtype, real; p=0 counts what is not zero."""
+    x = cast(x, opmath(x.dtype))
+    if p == 0:
+        terms = cast(truth(x), real_dtype(x.dtype))
+    elif p == 2:
+        terms = jnp.real(x * jnp.conj(x)) if is_complex(x) else x * x
+    else:
+        terms = jnp.abs(x) if p == 1 else jnp.abs(x) ** p
+    return lax.reduce_sum(terms, dims)
+
+
+def _pnorm(x: Array, p: float, dims: Sequence[int]) -> Array:
+    """The p-norm in the accumulation dtype, real."""
+    if p in (inf, -inf):
+        return (lax.reduce_max if p > 0 else lax.reduce_min)(cast(jnp.abs(x), opmath(real_dtype(x.dtype))), dims)
+    total = _powsum(x, p, dims)
+    return total if p in (0, 1) else jnp.sqrt(total) if p == 2 else total ** (1 / p)
+
+
+def linalg_vector_norm(
+    self: Array, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """(sum |x|^ord)^(1/ord) over `dim`, of `self` cast to `dtype` first; real. `ord` is a Python number."""
+    x, dims = self if dtype is None else cast(self, dtype), axes(self, dim)
+    return keep(cast(_pnorm(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
+
+
+def linalg__powsum(
+    self: Array, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Array:
+    """sum |x|^ord over `dim`: the part of a vector norm that adds up across devices."""
+    x, dims = self if dtype is None else cast(self, dtype), axes(self, dim)
+    return keep(cast(_powsum(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
+
+
+def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:
+    """Scale each slice along `dim` whose p-norm exceeds `maxnorm` down to it."""
+    others = tuple(d for d in range(self.ndim) if d != axis(self, dim))
+    return self * cast(shrink(lax.expand_dims(_pnorm(self, p, others), others), maxnorm), self.dtype)
+
+
+def shrink(norm: Array, maxnorm: float) -> Array:
+    """The factor that takes a vector of this norm to `maxnorm`, or 1 where it is short enough."""
+    limit = cast(maxnorm, norm.dtype)
+    # 1e-7 as in at::renorm, so that the result does not exceed the limit by rounding.
+    return jnp.where(norm > limit, limit / (norm + 1e-7), cast(1, norm.dtype))
+
+
+def _euclidean_dist(x1: Array, x2: Array) -> Array:
+    """2-norms of x1[..., i, :] - x2[..., j, :] by one product: fast, and inexact where rows nearly coincide."""
+    square1, square2 = jnp.sum(x1 * x1, -1)[..., :, None], jnp.sum(x2 * x2, -1)[..., None, :]
+    product = jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=lax.Precision.HIGHEST)
+    return jnp.sqrt(jnp.maximum(square1 + square2 - 2 * product, cast(0, x1.dtype)))
+
+
+def _differences(x1: Array, x2: Array) -> Array:
+    """x1[..., i, None, :] - x2[..., None, j, :]; XLA fuses it into the reduction that follows."""
+    return x1[..., :, None, :] - x2[..., None, :, :]
+
+
+def _cdist_forward(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
+    """p-norms of all differences of rows: [..., P, M] and [..., R, M] to [..., P, R].
+
+    `compute_mode` for p=2: 1 by matrix product, 2 by differences, else by product where the rows are many.
+    """
+    if x1.shape[-1] == 0:
+        batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+        return jnp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
+    many = max(x1.shape[-2], x2.shape[-2]) > _ROWS_BY_DIFFERENCE
+    if p == 2 and (compute_mode == 1 or (compute_mode != 2 and many)):
+        return _euclidean_dist(x1, x2)
+    differences = _differences(x1, x2)
+    return _pnorm(differences, p, (differences.ndim - 1,))
+
+
+def _cdist_backward(grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
+    """Gradient of `_cdist_forward` in x1, shape [..., P, M] with x1 and x2 broadcast; zero where a distance is."""
+    if cdist.size == 0:
+        return jnp.zeros_like(x1)
+    differences = _differences(x1, x2)
+    grad, cdist = grad[..., None], cdist[..., None]
+    zero = cast(0, x1.dtype)
+    if p == 0:
+        slope = jnp.zeros_like(differences)
+    elif p == 1:
+        slope = jnp.sign(differences)
+    elif p == inf:
+        slope = jnp.where(jnp.abs(differences) == cdist, jnp.sign(differences), zero)
+    elif p == 2:
+        slope = jnp.where(cdist == 0, zero, differences / cdist)
+    else:
+        flat = (cdist == 0) | (differences == 0)
+        slope = jnp.where(flat, zero, jnp.sign(differences) * (jnp.abs(differences) / cdist) ** (p - 1))
+    return jnp.sum(grad * slope, -2)
+
+
+def _pairs(n: int) -> tuple[Array, Array]:
+    """Row and column of the entries above the diagonal of an n x n matrix, row by row."""
+    row = jnp.arange(n, dtype=np.int32)
+    starts = row * (2 * n - row - 1) // 2
+    k = jnp.arange(n * (n - 1) // 2, dtype=np.int32)
+    i = jnp.searchsorted(starts, k, side="right").astype(np.int32) - 1
+    # The last row has no entry and shares its start with the end.
+    return i, k - starts[i] + i + 1
+
+
+def _pdist_forward(self: Array, p: float = 2) -> Array:
+    """p-norms of the differences of each pair of rows: [N, M] to [N * (N - 1) / 2]."""
+    return _cdist_forward(self, self, p, 2)[_pairs(self.shape[0])]
+
+
+def _pdist_backward(grad: Array, self: Array, p: float, pdist: Array) -> Array:
+    """Gradient of `_pdist_forward`, shape [N, M]."""
+    i, j = _pairs(self.shape[0])
+    above = jnp.zeros((2, self.shape[0], self.shape[0]), self.dtype).at[:, i, j].set(jnp.stack([grad, pdist]))
+    grads, distances = above + jnp.swapaxes(above, 1, 2)
+    return _cdist_backward(grads, self, self, p, distances)

@@ -1,0 +1,171 @@
+"""Rows of a table by index: the gradient of a lookup, renormalization, and bags of rows reduced together."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.distance import linalg_vector_norm, shrink
+from tenax.kernels.search import insertion
+from tenax.words import FLOAT32, Array, cast, opmath
+
+SUM, MEAN, MAX = 0, 1, 2
+
+
+def embedding(
+    weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Array:
+    """weight[indices]; the other arguments concern the gradient. XLA clamps indices that are out of range."""
+    return weight.at[indices].get(mode="promise_in_bounds")
+
+
+def _scatter(
+    rows: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, dtype: np.dtype
+) -> Array:
+    """Sum of the rows per index, [num_weights, D]; none for the padding, and a mean under `scale_grad_by_freq`.
+
+    The sum is accumulated in the wide dtype: an index may occur thousands of times.
+    """
+    # An index past the end is dropped; a negative one would count from the end.
+    kept = jnp.where((indices == padding_idx) | (indices < 0), num_weights, indices)
+    if scale_grad_by_freq:
+        times = jnp.zeros((num_weights,), FLOAT32).at[kept].add(1, mode="drop")
+        rows = rows / cast(times.at[kept].get(mode="fill", fill_value=1), rows.dtype)[:, None]
+    table = jnp.zeros((num_weights, rows.shape[1]), rows.dtype)
+    return cast(table.at[kept].add(rows, mode="drop"), dtype)
+
+
+def embedding_dense_backward(
+    grad_output: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
+    """Gradient in the table, [num_weights, D]; `padding_idx` gets none."""
+    rows = cast(grad_output, opmath(grad_output.dtype)).reshape(indices.size, grad_output.shape[-1])
+    return _scatter(rows, indices.reshape(-1), num_weights, padding_idx, scale_grad_by_freq, grad_output.dtype)
+
+
+def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+    """The table with those rows that are looked up scaled down to a norm of `max_norm`."""
+    indices = indices.reshape(-1)
+    rows = embedding(cast(self, opmath(self.dtype)), indices)
+    rows = rows * shrink(linalg_vector_norm(rows, norm_type, 1, True), max_norm)
+    # An index that occurs twice is written the same row twice.
+    return self.at[indices].set(cast(rows, self.dtype))
+
+
+def _embedding_bag(
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: Array | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Array, Array, Array, Array]:
+    """(bags [B, D], bag of each index, number of indices per offset, row that each maximum is from).
+
+    Bag b holds the indices from offsets[b] on, without the padding; an empty one is zero. The last result is empty
+    but for maxima.
+    """
+    bags = offsets.shape[0] - include_last_offset
+    places = jnp.arange(indices.shape[0], dtype=offsets.dtype)
+    bag = insertion(offsets[:bags], places, jnp.less_equal) - 1
+    held = jnp.where(indices == padding_idx, bags, bag)
+    sizes = jnp.zeros(offsets.shape, indices.dtype).at[held].add(jnp.where(held < bags, 1, 0), mode="drop")
+    rows = embedding(cast(weight, opmath(weight.dtype)), indices)
+    chosen = jnp.zeros((0,), indices.dtype)
+    if mode == MAX:
+        out, chosen = _largest(rows, indices, held, bags)
+    else:
+        if per_sample_weights is not None:
+            rows = rows * cast(per_sample_weights, rows.dtype)[:, None]
+        out = jnp.zeros((bags, rows.shape[1]), rows.dtype).at[held].add(rows, mode="drop")
+        if mode == MEAN:
+            out = out / cast(jnp.maximum(sizes[:bags], 1), out.dtype)[:, None]
+    return cast(out, weight.dtype), cast(bag, indices.dtype), sizes, chosen
+
+
+def _largest(rows: Array, indices: Array, bag: Array, bags: int) -> tuple[Array, Array]:
+    """(maximum of each bag and column, the index it was looked up by): zeros for an empty bag."""
+    last = indices.shape[0]
+    top = jnp.full((bags, rows.shape[1]), -jnp.inf, rows.dtype).at[bag].max(rows, mode="drop")
+    hit = (rows == top.at[bag].get(mode="clip")) | jnp.isnan(rows)
+    place = jnp.where(hit, jnp.arange(last, dtype=np.int32)[:, None], last)
+    first = jnp.full(top.shape, last, np.int32).at[bag].min(place, mode="drop")
+    chosen = indices.at[first].get(mode="fill", fill_value=0)
+    return jnp.where(first == last, cast(0, top.dtype), top), chosen
+
+
+def _embedding_bag_dense_backward(
+    grad: Array,
+    indices: Array,
+    offset2bag: Array,
+    bag_size: Array,
+    maximum_indices: Array,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Array | None,
+    padding_idx: int = -1,
+) -> Array:
+    """Gradient in the table, [num_weights, D]."""
+    wide, sizes = cast(grad, opmath(grad.dtype)), bag_size[: grad.shape[0]]
+    if mode == MAX:
+        rows = jnp.where(sizes[:, None] == 0, num_weights, maximum_indices)
+        columns = jnp.broadcast_to(jnp.arange(grad.shape[1], dtype=rows.dtype), rows.shape)
+        table = jnp.zeros((num_weights, grad.shape[1]), wide.dtype)
+        return cast(table.at[rows, columns].add(wide, mode="drop"), grad.dtype)
+    if mode == MEAN:
+        wide = wide / cast(jnp.maximum(sizes, 1), wide.dtype)[:, None]
+    rows = wide[offset2bag]
+    if per_sample_weights is not None:
+        rows = rows * cast(per_sample_weights, rows.dtype)[:, None]
+    return _scatter(rows, indices, num_weights, padding_idx, scale_grad_by_freq, grad.dtype)
+
+
+def _embedding_bag_backward(
+    grad: Array,
+    indices: Array,
+    offsets: Array,
+    offset2bag: Array,
+    bag_size: Array,
+    maximum_indices: Array,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Array | None,
+    padding_idx: int = -1,
+) -> Array:
+    """Gradient in the table, dense."""
+    if sparse:
+        raise NotImplementedError("_embedding_bag_backward: sparse gradients; use sparse=False")
+    return _embedding_bag_dense_backward(
+        grad,
+        indices,
+        offset2bag,
+        bag_size,
+        maximum_indices,
+        num_weights,
+        scale_grad_by_freq,
+        mode,
+        per_sample_weights,
+        padding_idx,
+    )
+
+
+def _embedding_bag_per_sample_weights_backward(
+    grad: Array,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    offset2bag: Array,
+    mode: int,
+    padding_idx: int = -1,
+) -> Array:
+    """Gradient in the weight of each index: its row times the gradient of its bag."""
+    wide = opmath(weight.dtype)
+    along = lax.reduce_sum(cast(grad, wide)[offset2bag] * embedding(cast(weight, wide), indices), (1,))
+    return cast(jnp.where(indices == padding_idx, cast(0, wide), along), grad.dtype)

@@ -1,0 +1,54 @@
+"""Fractional maximum pooling: windows at pseudo-random places (Graham, arXiv:1412.6071)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.kernels.pool import Best, better, nothing
+from tenax.kernels.unpool import per_plane
+from tenax.kernels.window import Sizes, spread
+from tenax.words import Array, as_long, cast
+
+
+def _fractional_starts(sample: Array, size: int, kernel: int, count: int) -> Array:
+    """Starts of `count` windows of pseudo-random distances, (planes, count)."""
+    if count == 1:
+        return jnp.full((*sample.shape, 1), size - kernel, jnp.int32)
+    alpha = lax.full((), (size - kernel) / (count - 1), sample.dtype)
+    steps = lax.iota(sample.dtype, count - 1)
+    shifted = cast((steps + sample[:, None]) * alpha, jnp.int32) - cast(sample * alpha, jnp.int32)[:, None]
+    return jnp.concatenate([shifted, jnp.full((*sample.shape, 1), size - kernel, jnp.int32)], axis=1)
+
+
+def _fractional_max_pool(self: Array, kernel: Sizes, counts: Sizes, samples: Array, order: Sequence[int]) -> Best:
+    """Windows at random places of each plane; `order` says which sample belongs to which axis."""
+    rank = len(order)
+    kernel, counts = spread(kernel, rank), spread(counts, rank)
+    sizes = self.shape[self.ndim - rank :]
+    planes = per_plane(self, rank)
+    samples = samples.reshape(planes.shape[0], rank)
+    places = jnp.zeros((planes.shape[0], 1, 1), jnp.int32)
+    for number, size, k, count in zip(order, sizes, kernel, counts, strict=True):
+        starts = _fractional_starts(samples[:, number], size, k, count)[:, None, :, None, None]
+        along = starts + lax.iota(jnp.int32, k)
+        along = places[:, :, None, :, None] * size + along
+        places = along.reshape(planes.shape[0], places.shape[1] * count, places.shape[2] * k)
+    flat = places.reshape(planes.shape[0], prod(places.shape[1:]))
+    values = jnp.take_along_axis(planes, flat, axis=1, mode="clip").reshape(places.shape)
+    best = lax.reduce((values, places), nothing(self.dtype), better, (2,))
+    shape = (*self.shape[: self.ndim - rank], *counts)
+    return best[0].reshape(shape), as_long(best[1]).reshape(shape)
+
+
+def fractional_max_pool2d(self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array) -> Best:
+    """Values and int64 positions; `random_samples` in [0, 1) are (N, C, 2), the column's first."""
+    return _fractional_max_pool(self, kernel_size, output_size, random_samples, (1, 0))
+
+
+def fractional_max_pool3d(self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array) -> Best:
+    """Values and int64 positions; `random_samples` in [0, 1) are (N, C, 3), depth first."""
+    return _fractional_max_pool(self, kernel_size, output_size, random_samples, (0, 1, 2))

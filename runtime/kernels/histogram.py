@@ -1,0 +1,134 @@
+"""Counting values by bin: histc, histogram, histogramdd and bincount."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.search import insertion
+from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, opmath
+
+
+def _count(place: Array, inside: Array, bins: int, weight: Array | None, dtype: np.dtype) -> Array:
+    """Weighted number of elements at each place in range(bins), of those inside."""
+    held = cast(1, opmath(dtype)) if weight is None else cast(weight, opmath(dtype))
+    total = jnp.zeros((bins,), opmath(dtype)).at[jnp.where(inside, place, bins)].add(held, mode="drop")
+    return cast(total, dtype)
+
+
+def _outer(x: Array, range: Sequence[float] | None, widen: float, empty: Sequence[float]) -> tuple[Array, Array]:
+    """(lowest, highest) edge: the range given, or the data's; widened where the two are equal."""
+    if range is None and x.size:
+        low, high = lax.reduce_min(x, (0,)), lax.reduce_max(x, (0,))
+    else:
+        low, high = (cast(edge, x.dtype) for edge in (empty if range is None else range))
+    point = low == high
+    return jnp.where(point, low - widen, low), jnp.where(point, high + widen, high)
+
+
+def histc(self: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
+    """Number of elements in each of `bins` equal bins of [min, max], or of the data's range if those are equal."""
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    x = cast(self, opmath(self.dtype)).reshape(-1)
+    low, high = _outer(x, None if min == max and x.size else (min, max), 1, ())
+    inside = (x >= low) & (x <= high)
+    place = jnp.where(inside, (x - low) * bins / (high - low), cast(0, x.dtype)).astype(np.int32)
+    return _count(jnp.minimum(place, bins - 1), inside, bins, None, self.dtype)
+
+
+def _edges(low: Array, high: Array, bins: int) -> Array:
+    """bins + 1 evenly spaced edges, counted from the nearer end as torch.linspace does: values sit on them."""
+    step = (high - low) / bins
+    i = jnp.arange(bins + 1, dtype=np.int32)
+    from_low, from_high = low + step * cast(i, step.dtype), high - step * cast(bins - i, step.dtype)
+    return jnp.where(i < (bins + 1) // 2, from_low, from_high)
+
+
+def _histogramdd_bin_edges(
+    self: Array,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> list[Array]:
+    """Edges per column of `self` [..., D]; `range` is low, high for each column in turn."""
+    columns = self.reshape(-1, len(bins)).T
+    edges = []
+    for d, (x, n) in enumerate(zip(columns, bins, strict=True)):
+        limits = None if range is None else range[2 * d : 2 * d + 2]
+        if limits is not None and limits[0] > limits[1]:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {limits[0]:g} max {limits[1]:g} "
+                f"for dimension {d}"
+            )
+        edges.append(_edges(*_outer(x, limits, 0.5, (0, 1)), n))
+    return edges
+
+
+def _histogramdd_from_bin_tensors(
+    self: Array, bins: Sequence[Array], *, weight: Array | None = None, density: bool = False
+) -> Array:
+    """Histogram of the rows of `self` [..., D] over the grid of edges; bins are half-open, the last is closed."""
+    shape = tuple(edges.size - 1 for edges in bins)
+    place, inside = jnp.zeros((), np.int32), jnp.ones((), bool)
+    for x, edges, n in zip(self.reshape(-1, len(bins)).T, bins, shape, strict=True):
+        along = jnp.minimum(insertion(edges, x, jnp.less_equal) - 1, n - 1)
+        inside, place = inside & (x >= edges[0]) & (x <= edges[-1]), place * n + along
+    weight = None if weight is None else weight.reshape(-1)
+    hist = _count(place, inside, prod(shape), weight, self.dtype).reshape(shape)
+    if density:
+        hist = hist / jnp.sum(hist)
+        for d, edges in enumerate(bins):
+            hist = hist / jnp.diff(edges).reshape(-1, *(1,) * (len(bins) - 1 - d))
+    return hist
+
+
+def _histogramdd_from_bin_cts(
+    self: Array,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> Array:
+    """Histogram over evenly spaced edges."""
+    edges = _histogramdd_bin_edges(self, bins, range=range)
+    return _histogramdd_from_bin_tensors(self, edges, weight=weight, density=density)
+
+
+def histogram(
+    self: Array,
+    bins: int | Array = 100,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, Array]:
+    """(histogram, edges) of all elements, for a number of bins or their edges."""
+    rows = self.reshape(-1, 1)
+    edges = _histogramdd_bin_edges(rows, [bins], range=range)[0] if isinstance(bins, int) else bins
+    return _histogramdd_from_bin_tensors(rows, [edges], weight=weight, density=density), edges
+
+
+def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
+    """Weighted number of occurrences of each integer from 0 to the largest; on concrete arrays.
+
+    int64 without weights, float32 with float32 weights, else float64.
+    """
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if self.ndim != 1 or (self.size and int(lax.reduce_min(self, (0,))) < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    if self.size == 0:
+        return jnp.zeros((minlength,), INT64)
+    dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
+    bins = max(minlength, int(lax.reduce_max(self, (0,))) + 1)
+    return _count(cast(self, INT64), jnp.ones((), bool), bins, weights, dtype)

@@ -1,0 +1,98 @@
+"""Reading and writing by masks: which elements are nonzero, and what is packed at their places.
+
+Packing is a running count of the mask and one scatter or gather: linear, and of static shape up to the last cut.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.indexing import index_select
+from tenax.words import BOOL, INT64, Array, cast
+
+
+def _truth(x: Array) -> Array:
+    """Which elements are nonzero."""
+    return x if x.dtype == BOOL else x != jnp.zeros((), x.dtype)
+
+
+def _ranks(mask: Array) -> Array:
+    """For each element of a flat bool mask, how many hold before it and in it, less one."""
+    dtype = np.dtype("int32") if mask.size < 2**31 else INT64
+    return lax.cumsum(cast(mask, dtype)) - 1
+
+
+@jax.jit
+def _packed_places(mask: Array) -> tuple[Array, Array]:
+    """(flat positions of the elements that hold, in order, padded with 0; their count)."""
+    flat = mask.reshape(-1)
+    rank = _ranks(flat)
+    positions = lax.iota(rank.dtype, flat.size)
+    places = jnp.zeros(flat.size, rank.dtype).at[jnp.where(flat, rank, flat.size)].set(positions, mode="drop")
+    return places, jnp.count_nonzero(flat)
+
+
+def _places(mask: Array) -> Array:
+    """Flat positions of the elements that hold; reads their count, so `mask` is concrete."""
+    if mask.size == 0:
+        return jnp.zeros(0, np.dtype("int32"))
+    places, count = _packed_places(mask)
+    return places[: int(count)]
+
+
+def _coordinates(flat: Array, shape: tuple[int, ...]) -> Array:
+    """(n, ndim) int64 coordinates of flat positions."""
+    columns = jnp.unravel_index(flat, shape)
+    return jnp.stack([cast(c, INT64) for c in columns], axis=1) if shape else jnp.zeros((flat.size, 0), INT64)
+
+
+def nonzero(self: Array) -> Array:
+    """(n, ndim) int64 coordinates of the nonzero elements, in row-major order."""
+    return _coordinates(_places(_truth(self)), self.shape)
+
+
+def nonzero_static(self: Array, *, size: int, fill_value: int = -1) -> Array:
+    """The first `size` rows of `nonzero`, the missing ones filled with `fill_value`."""
+    if self.size == 0 or size == 0:
+        return jnp.full((size, self.ndim), fill_value, INT64)
+    places, count = _packed_places(_truth(self))
+    places = jnp.pad(places, (0, max(size - places.size, 0)))[:size]
+    held = lax.iota(INT64, size) < count
+    return jnp.where(held[:, None], _coordinates(places, self.shape), lax.full((), fill_value, INT64))
+
+
+def masked_select(self: Array, mask: Array) -> Array:
+    """The elements of `self` where `mask` holds, as a 1-D array; both are broadcast."""
+    shape = jnp.broadcast_shapes(self.shape, mask.shape)
+    places = _places(jnp.broadcast_to(_truth(mask), shape))
+    return index_select(jnp.broadcast_to(self, shape).reshape(-1), 0, places)
+
+
+def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
+    """`self` with the elements where `mask` holds replaced by those of `source`, in order; both are broadcast."""
+    if mask.dtype != BOOL:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            f"masked_scatter_: expected self and source to have same dtypes but got {self.dtype} and {source.dtype}"
+        )
+    shape = jnp.broadcast_shapes(self.shape, mask.shape)
+    self = jnp.broadcast_to(self, shape)
+    if self.size == 0 or source.size == 0:
+        return self
+    mask = jnp.broadcast_to(mask, shape)
+    values = source.reshape(-1).at[_ranks(mask.reshape(-1))].get(mode="clip", wrap_negative_indices=False)
+    return jnp.where(mask, values.reshape(shape), self)
+
+
+def masked_scatter_backward(grad_output: Array, mask: Array, sizes: list[int]) -> Array:
+    """The gradient of `source`: the elements of `grad_output` where `mask` holds, then zeros, of shape `sizes`."""
+    grad = jnp.zeros(int(np.prod(sizes, dtype=np.int64)), grad_output.dtype)
+    mask = jnp.broadcast_to(mask, grad_output.shape).reshape(-1)
+    if grad.size == 0 or mask.size == 0:
+        return grad.reshape(sizes)
+    places = jnp.where(mask, _ranks(mask), grad.size)
+    return grad.at[places].set(grad_output.reshape(-1), mode="drop").reshape(sizes)

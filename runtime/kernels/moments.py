@@ -1,0 +1,46 @@
+"""Mean and spread: var and std, with their means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.words import Array, axes, cast, is_complex, opmath, real_dtype
+
+
+def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array, Array]:
+    """(variance, mean) of `x` over `dims`, both with the axes kept, in the accumulation dtype.
+
+    Two passes, mean first: subtracting squares instead would lose every digit of a small spread. `correction` is
+    taken from the count of elements, which does not fall below zero.
+    """
+    x, n = cast(x, opmath(x.dtype)), prod(x.shape[d] for d in dims)
+    mean = lax.expand_dims(lax.reduce_sum(x, dims), dims) / n
+    off = x - mean
+    square = jnp.real(off * jnp.conj(off)) if is_complex(x) else off * off
+    return lax.expand_dims(lax.reduce_sum(square, dims), dims) / max(n - correction, 0), mean
+
+
+def _spread(x: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool) -> tuple[Array, Array]:
+    dims = axes(x, dim)
+    spread, mean = moments(x, dims, 1 if correction is None else correction)
+    return (spread, mean) if keepdim else (lax.squeeze(spread, dims), lax.squeeze(mean, dims))
+
+
+def var_mean(
+    self: Array, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Array, Array]:
+    """(variance with n - correction degrees of freedom, mean); the variance of complex values is real."""
+    spread, mean = _spread(self, dim, correction, keepdim)
+    return cast(spread, real_dtype(self.dtype)), cast(mean, self.dtype)
+
+
+def std_mean(
+    self: Array, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Array, Array]:
+    """(standard deviation with n - correction degrees of freedom, mean)."""
+    spread, mean = _spread(self, dim, correction, keepdim)
+    return cast(jnp.sqrt(spread), real_dtype(self.dtype)), cast(mean, self.dtype)

@@ -1,0 +1,57 @@
+"""Negative log-likelihood of classes: [N, C], [C] and [N, C, H, W] inputs alike."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.kernels.loss import MEAN, NONE
+from tenax.words import INT64, Array, axes, cast, opmath
+
+
+def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int) -> tuple[Array, Array]:
+    """(class per position, its weight) of int64 and of the accumulation dtype; ignored ones are class 0, weight 0."""
+    target = cast(target, INT64)
+    kept = target != ignore_index
+    wide = opmath(x.dtype)
+    chosen = jnp.where(kept, target, 0)
+    weights = cast(1, wide) if weight is None else cast(weight, wide)[chosen]
+    return chosen, jnp.where(kept, weights, cast(0, wide))
+
+
+def nll_loss_forward(
+    self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    """(-self[target] weighted and reduced, the sum of the weights or 0 without a reduction)."""
+    classes = min(self.ndim - 1, 1)
+    chosen, weights = _weights(self, target, weight, ignore_index)
+    index = lax.expand_dims(chosen.reshape(()) if self.ndim == 1 else chosen, (classes,))
+    picked = lax.squeeze(jnp.take_along_axis(self, index, classes), (classes,))
+    weights = weights.reshape(picked.shape)
+    losses = jnp.where(weights == 0, cast(0, weights.dtype), -cast(picked, weights.dtype) * weights)
+    if reduction == NONE and self.ndim > 1:
+        return cast(losses, self.dtype), jnp.zeros((), self.dtype)
+    total, loss = (lax.reduce_sum(x, axes(x, None)) for x in (weights, losses))
+    return cast(loss / total if reduction == MEAN else loss, self.dtype), cast(total, self.dtype)
+
+
+def nll_loss_backward(
+    grad_output: Array,
+    self: Array,
+    target: Array,
+    weight: Array | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Array,
+) -> Array:
+    """Gradient in `self`: one comparison with the class index, which XLA fuses into what follows; no scatter."""
+    classes = min(self.ndim - 1, 1)
+    chosen, weights = _weights(self, target, weight, ignore_index)
+    slope = -cast(grad_output, weights.dtype) * weights
+    if reduction == MEAN:
+        slope = slope / cast(total_weight, weights.dtype)
+    slope = jnp.where(weights == 0, cast(0, weights.dtype), slope)
+    if self.ndim > 1:
+        chosen, slope = (lax.expand_dims(x, (classes,)) for x in (chosen, slope))
+    hit = lax.broadcasted_iota(INT64, self.shape, classes) == chosen
+    return cast(jnp.where(hit, slope, cast(0, slope.dtype)), self.dtype)

@@ -1,0 +1,248 @@
+"""Optimizer steps over lists of parameters: Adam, AdamW, SGD with momentum, Adagrad.
+
+As torch's fused CUDA kernels: float16 and bfloat16 are updated in float32, bias corrections are float64, gradients are
+unscaled first and kept so, and nothing changes where `found_inf` is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tenax.words import BOOL, FLOAT64, Array, DType, cast, opmath
+
+_Arrays = Sequence[Array]
+
+
+def _apply(
+    update: Callable[..., Sequence[Array]],
+    numbers: Sequence[Array],
+    lists: Sequence[_Arrays],
+    maximize: bool,
+    grad_scale: Array | None,
+    found_inf: Array | None,
+) -> tuple[list[Array], ...]:
+    """New values of all lists, which hold parameters, gradients and then states.
+
+    `update(numbers, param, grad, *states)` returns the parameter and the states. A number is a 0-d array, or a vector
+    with one for each parameter; `update` gets them, and the arrays, in the compute dtype.
+    """
+
+    # Parameters of one shape share one trace, which makes tracing a step several times faster.
+    @jax.jit
+    def one(numbers: _Arrays, scale: Array | None, skip: Array | None, held: _Arrays) -> _Arrays:
+        wide = opmath(held[0].dtype)
+        param, grad, *states = (cast(x, wide) for x in held)
+        kept = grad if scale is None else grad / scale
+        param, *states = update(numbers, param, -kept if maximize else kept, *states)
+        news = [cast(new, old.dtype) for new, old in zip((param, kept, *states), held, strict=True)]
+        return news if skip is None else [jnp.where(skip, old, new) for old, new in zip(held, news, strict=True)]
+
+    skip = None if found_inf is None else cast(found_inf.reshape(()), BOOL)
+    rows: list[list[Array]] = []
+    known: dict[DType, list[list[Array]]] = {}
+    count = len(lists[0])
+    for i, held in enumerate(zip(*lists, strict=True)):
+        wide = opmath(held[0].dtype)
+        if wide not in known:
+            values = [cast(x, wide) for x in numbers]
+            known[wide] = [list(x) if x.ndim else [x] * count for x in values]
+        scale = None if grad_scale is None else cast(grad_scale.reshape(()), wide)
+        news = list(one([x[i] for x in known[wide]], scale, skip, held))
+        rows.append([news[0], held[1] if grad_scale is None else news[1], *news[2:]])
+    return tuple([row[k] for row in rows] for k in range(len(lists)))
+
+
+def _adam(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
+    """Kingma & Ba 2015; with a third state, AMSGrad (Reddi et al. 2018)."""
+    *shared, decay = numbers
+    return _adam_of(*shared, param, _decayed(grad, decay, param), *states)
+
+
+def _adamw(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
+    """Loshchilov & Hutter 2019: the decay leaves the gradient alone."""
+    *shared, shrink = numbers
+    return _adam_of(*shared, _decayed(param, -shrink, param), grad, *states)
+
+
+def _decayed(x: Array, decay: Array, param: Array) -> Array:
+    """`x + decay * param`; no decay leaves `x` alone even beside an infinite parameter."""
+    return jnp.where(decay == 0, x, x + decay * param)
+
+
+def _adam_of(
+    rate: Array,
+    root: Array,
+    beta1: Array,
+    rest1: Array,
+    beta2: Array,
+    rest2: Array,
+    eps: Array,
+    param: Array,
+    grad: Array,
+    *states: Array,
+) -> Sequence[Array]:
+    """`rest` is 1 - beta, taken in float64: in float32 that of 0.999 is right to five digits only."""
+    first, second, *largest = states
+    first = beta1 * first + rest1 * grad
+    second = beta2 * second + rest2 * grad * grad
+    largest = [jnp.maximum(x, second) for x in largest]
+    spread = jnp.sqrt(largest[0] if largest else second) / root + eps
+    return param - rate * first / spread, first, second, *largest
+
+
+def _fused_adam_(
+    self: _Arrays,
+    grads: _Arrays,
+    exp_avgs: _Arrays,
+    exp_avg_sqs: _Arrays,
+    max_exp_avg_sqs: _Arrays,
+    state_steps: _Arrays,
+    *,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    weight_decay: Any,
+    eps: Any,
+    amsgrad: bool,
+    maximize: bool,
+    grad_scale: Array | None = None,
+    found_inf: Array | None = None,
+    decoupled: bool = False,
+) -> tuple[list[Array], ...]:
+    """New (parameters, gradients, first and second moments, maxima of these); no maxima without AMSGrad."""
+    lists = [self, grads, exp_avgs, exp_avg_sqs, *([max_exp_avg_sqs] if amsgrad else [])]
+    if not self:
+        return tuple(list(x) for x in (*lists, *([] if amsgrad else [max_exp_avg_sqs])))
+    lr, b1, b2, decay = (cast(x, FLOAT64).reshape(()) for x in (lr, beta1, beta2, weight_decay))
+    steps = jnp.stack([cast(s, FLOAT64).reshape(()) for s in state_steps])
+    rates, roots = lr / (1 - b1**steps), jnp.sqrt(1 - b2**steps)
+    numbers = (rates, roots, b1, 1 - b1, b2, 1 - b2, cast(eps, FLOAT64), lr * decay if decoupled else decay)
+    results = _apply(_adamw if decoupled else _adam, numbers, lists, maximize, grad_scale, found_inf)
+    return results if amsgrad else (*results, list(max_exp_avg_sqs))
+
+
+def _fused_adamw_(
+    self: _Arrays,
+    grads: _Arrays,
+    exp_avgs: _Arrays,
+    exp_avg_sqs: _Arrays,
+    max_exp_avg_sqs: _Arrays,
+    state_steps: _Arrays,
+    *,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    weight_decay: Any,
+    eps: Any,
+    amsgrad: bool,
+    maximize: bool,
+    grad_scale: Array | None = None,
+    found_inf: Array | None = None,
+) -> tuple[list[Array], ...]:
+    """`_fused_adam_` with decoupled weight decay."""
+    return _fused_adam_(
+        self,
+        grads,
+        exp_avgs,
+        exp_avg_sqs,
+        max_exp_avg_sqs,
+        state_steps,
+        lr=lr,
+        beta1=beta1,
+        beta2=beta2,
+        weight_decay=weight_decay,
+        eps=eps,
+        amsgrad=amsgrad,
+        maximize=maximize,
+        grad_scale=grad_scale,
+        found_inf=found_inf,
+        decoupled=True,
+    )
+
+
+def _fused_sgd_(
+    self: _Arrays,
+    grads: _Arrays,
+    momentum_buffer_list: _Arrays,
+    *,
+    weight_decay: Any,
+    momentum: Any,
+    lr: Any,
+    dampening: Any,
+    nesterov: bool,
+    maximize: bool,
+    is_first_step: bool,
+    grad_scale: Array | None = None,
+    found_inf: Array | None = None,
+) -> tuple[list[Array], ...]:
+    """New (parameters, gradients, momentum buffers); without buffers there is no momentum."""
+
+    def update(numbers: Sequence[Array], param: Array, grad: Array, *buffers: Array) -> Sequence[Array]:
+        rate, decay, momentum, damping = numbers
+        grad = _decayed(grad, decay, param)
+        if not buffers:
+            return (param - rate * grad,)
+        buffer = grad if is_first_step else momentum * buffers[0] + (1 - damping) * grad
+        return param - rate * (grad + momentum * buffer if nesterov else buffer), buffer
+
+    numbers = [cast(x, FLOAT64).reshape(()) for x in (lr, weight_decay, momentum, dampening)]
+    lists = [self, grads, *([momentum_buffer_list] if momentum_buffer_list else [])]
+    results = _apply(update, numbers, lists, maximize, grad_scale, found_inf)
+    return results if momentum_buffer_list else (*results, [])
+
+
+def _adagrad(numbers: Sequence[Array], param: Array, grad: Array, total: Array) -> Sequence[Array]:
+    """Duchi et al. 2011."""
+    rate, decay, eps = numbers
+    grad = _decayed(grad, decay, param)
+    total = total + grad * grad
+    return param - rate * grad / (jnp.sqrt(total) + eps), total
+
+
+def adagrad(
+    self: _Arrays,
+    grads: _Arrays,
+    state_sums: _Arrays,
+    state_steps: _Arrays,
+    *,
+    lr: Any,
+    lr_decay: Any,
+    weight_decay: Any,
+    eps: Any,
+    maximize: bool,
+    grad_scale: Array | None = None,
+    found_inf: Array | None = None,
+) -> tuple[list[Array], ...]:
+    """New (parameters, gradients, sums of squares)."""
+    if not self:
+        return list(self), list(grads), list(state_sums)
+    lr, slow, decay, eps = (cast(x, FLOAT64).reshape(()) for x in (lr, lr_decay, weight_decay, eps))
+    steps = jnp.stack([cast(s, FLOAT64).reshape(()) for s in state_steps])
+    numbers = (lr / (1 + (steps - 1) * slow), decay, eps)
+    return _apply(_adagrad, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
+
+
+def _fused_adagrad_(
+    self: _Arrays,
+    grads: _Arrays,
+    state_sums: _Arrays,
+    state_steps: _Arrays,
+    *,
+    lr: Any,
+    lr_decay: Any,
+    weight_decay: Any,
+    eps: Any,
+    maximize: bool,
+    grad_scale: Array | None = None,
+    found_inf: Array | None = None,
+) -> tuple[list[Array], ...]:
+    """`adagrad` for the overload whose schema marks the steps as written, which they are not."""
+    numbers = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
+    news = adagrad(
+        self, grads, state_sums, state_steps, **numbers, maximize=maximize, grad_scale=grad_scale, found_inf=found_inf
+    )
+    return *news, list(state_steps)

@@ -1,0 +1,216 @@
+"""Elementwise arithmetic that one expression does not hold: rounded division, powers, and torch's edge cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import (
+    ALWAYS_BOOL,
+    BOOL,
+    DEFAULT,
+    INT_TO_FLOAT,
+    Array,
+    Number,
+    cast,
+    dtype_of,
+    is_complex,
+    is_float,
+    is_int,
+)
+
+# Float powers up to this are multiplications: one rounding each, and cheaper than exp(y log x).
+_LONGEST_PRODUCT = 4
+
+
+def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Array:
+    """Quotient of broadcast arguments: true (integers give the default float), or of their own dtype when rounded."""
+    promote = INT_TO_FLOAT if rounding_mode is None else DEFAULT
+    dtype, self, other = promote(self, other)
+    if rounding_mode is None:
+        return cast(self / other, dtype)
+    if rounding_mode == "floor":
+        return cast(floor_divide(self, other), dtype)
+    if rounding_mode != "trunc":
+        message = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
+        raise RuntimeError(message.format(rounding_mode))
+    if is_float(self):
+        # The quotient is rounded to the dtype before it is cut, as torch does for float16 and bfloat16.
+        return jnp.trunc(cast(self / other, dtype))
+    return cast(lax.div(*jnp.broadcast_arrays(self, other)), dtype)
+
+
+def floor_divide(self: Array, other: Array) -> Array:
+    """Quotient rounded to minus infinity, exact where `floor(self / other)` is not: the remainder goes off first."""
+    if not is_float(self):
+        return jnp.floor_divide(self, other)
+    self, other = jnp.broadcast_arrays(self, other)
+    rest = lax.rem(self, other)
+    quotient = (self - rest) / other
+    quotient = jnp.where((rest != 0) & ((other < 0) != (rest < 0)), quotient - 1, quotient)
+    whole = lax.floor(quotient)
+    whole = jnp.where(quotient - whole > 0.5, whole + 1, whole)
+    whole = jnp.where(quotient == 0, jnp.copysign(jnp.zeros_like(self), self / other), whole)
+    return jnp.where(other == 0, self / other, whole)
+
+
+def power(self: Array, exponent: Array) -> Array:
+    """`self ** exponent` in one dtype. Integers wrap; their negative powers are 0 but for the bases 1 and -1."""
+    if is_float(self) or is_complex(self):
+        return lax.pow(*jnp.broadcast_arrays(self, exponent))
+    base, exponent = jnp.broadcast_arrays(self, exponent)
+    even = exponent % 2 == 0
+    reciprocal = jnp.where(base == 1, 1, jnp.where(base == -1, jnp.where(even, 1, -1), 0)).astype(self.dtype)
+
+    def square(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        product, factor, left = state
+        return jnp.where(left % 2 == 1, product * factor, product), factor * factor, left // 2
+
+    start = jnp.ones_like(base), base, jnp.maximum(exponent, 0)
+    product, _, _ = lax.while_loop(lambda state: jnp.any(state[2] > 0), square, start)
+    return jnp.where(exponent < 0, reciprocal, product)
+
+
+def power_scalar(self: Array, exponent: complex) -> Array:
+    """`self ** exponent` for a known number: small powers and halves become multiplications and roots."""
+    dtype, self, power = DEFAULT(self, exponent)
+    return cast(_known_power(self, power, exponent), dtype)
+
+
+def _known_power(base: Array, power: Array, exponent: Any) -> Array:
+    """`base ** power`; `exponent` is the Python number in `power`."""
+    if exponent in (0.5, -0.5):
+        return lax.sqrt(base) if exponent > 0 else lax.rsqrt(base)
+    whole = not isinstance(exponent, complex) and exponent == exponent // 1
+    if whole and (is_int(base) or base.dtype == BOOL or abs(exponent) <= _LONGEST_PRODUCT):
+        if exponent < 0 and is_int(base):
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return lax.integer_pow(base, int(exponent))
+    return lax.pow(base, jnp.broadcast_to(power, base.shape))
+
+
+def sgn(self: Array) -> Array:
+    """-1, 0 or 1, and `self / |self|` of a complex number. The sign of NaN is 0 in torch."""
+    if is_complex(self):
+        size = jnp.abs(self)
+        return self / cast(jnp.where(size == 0, 1, size), self.dtype)
+    if self.dtype == BOOL:
+        return self
+    return cast(self > 0, self.dtype) - cast(self < 0, self.dtype)
+
+
+def signbit(self: Array) -> Array:
+    """Whether the sign bit is set: -0.0 counts; bool and unsigned have none."""
+    if is_float(self):
+        return jnp.signbit(self)
+    return self < jnp.zeros((), self.dtype)
+
+
+def lerp(self: Array, end: Array, weight: Array) -> Array:
+    """`self + weight (end - self)`, from the nearer end, so that the weights 0 and 1 give the ends themselves."""
+    step = end - self
+    return jnp.where(jnp.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
+
+
+def hypot(self: Array, other: Array) -> Array:
+    """`sqrt(self² + other²)` without overflow; infinite if either is, even beside a NaN (IEEE 754, 9.2.1)."""
+    infinite = jnp.isinf(self) | jnp.isinf(other)
+    return jnp.where(infinite, jnp.inf, jnp.hypot(self, other))
+
+
+def logaddexp(self: Array, other: Array) -> Array:
+    """ln(exp(self) + exp(other)); of complex numbers the one with the larger real part keeps its branch."""
+    if not is_complex(self):
+        return jnp.logaddexp(self, other)
+    larger = lax.real(self) >= lax.real(other)
+    high, low = jnp.where(larger, self, other), jnp.where(larger, other, self)
+    same = jnp.isinf(lax.real(high)) & (high == low)
+    return jnp.where(same, high, high + lax.log1p(lax.exp(jnp.where(same, 0, low - high))))
+
+
+def _or_zero(self: Array, other: Array, product: Array) -> Array:
+    """A product by `self` that is 0 where `self` is, unless `other` is NaN."""
+    return jnp.where(self == 0, jnp.where(jnp.isnan(other), jnp.nan, 0), product)
+
+
+def xlogy(self: Array, other: Array) -> Array:
+    """`self log(other)`, 0 where `self` is 0 unless `other` is NaN."""
+    return _or_zero(self, other, self * lax.log(jnp.where(self == 0, 1, other)))
+
+
+def special_xlog1py(self: Array, other: Array) -> Array:
+    """`self log(1 + other)`, 0 where `self` is 0 unless `other` is NaN."""
+    return _or_zero(self, other, self * lax.log1p(jnp.where(self == 0, 0, other)))
+
+
+def round_decimals(self: Array, *, decimals: int) -> Array:
+    """Round half to even at a decimal place; computed in the dtype of `self`."""
+    if decimals == 0:
+        return lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)
+    scale = lax.full((), 10.0 ** abs(decimals), self.dtype)
+    if decimals > 0:
+        return lax.round(self * scale, lax.RoundingMethod.TO_NEAREST_EVEN) / scale
+    return lax.round(self / scale, lax.RoundingMethod.TO_NEAREST_EVEN) * scale
+
+
+def nan_to_num(
+    self: Array, nan: Array | None = None, posinf: Array | None = None, neginf: Array | None = None
+) -> Array:
+    """Replace NaN by 0 and infinities by the largest finite numbers of the dtype, or by what is given."""
+    if is_complex(self):
+        nan, posinf, neginf = (x if x is None else jnp.real(x) for x in (nan, posinf, neginf))
+        return lax.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (lax.real(self), lax.imag(self))))
+    if not is_float(self):
+        return self
+    limits = jnp.finfo(self.dtype)
+    highest, lowest = cast(float(limits.max), self.dtype), cast(float(limits.min), self.dtype)
+    self = jnp.where(jnp.isnan(self), 0 if nan is None else nan, self)
+    self = jnp.where(jnp.isposinf(self), highest if posinf is None else posinf, self)
+    return jnp.where(jnp.isneginf(self), lowest if neginf is None else neginf, self)
+
+
+def angle(self: Array) -> Array:
+    """The argument of a complex number; of a real one π where it is negative, else 0; NaN stays NaN."""
+    if is_complex(self):
+        return lax.atan2(lax.imag(self), lax.real(self))
+    dtype, self = INT_TO_FLOAT(self)
+    return cast(jnp.where(jnp.isnan(self), self, jnp.where(self < 0, cast(np.pi, self.dtype), 0)), dtype)
+
+
+_SCALAR_TYPES = {"float16": "Half", "float32": "Float", "float64": "Double"}
+
+
+def _parts(first: Array, second: Array) -> tuple[Array, Array]:
+    """Two real parts of one float dtype, broadcast; other dtypes get torch's words."""
+    if not (is_float(first) and is_float(second)):
+        message = f"Expected both inputs to be Half, Float or Double tensors but got {first.dtype} and {second.dtype}"
+        raise RuntimeError(message)
+    if first.dtype != second.dtype:
+        names = [_SCALAR_TYPES.get(x.dtype.name, x.dtype.name) for x in (first, second)]
+        message = "Expected object of scalar type {} but got scalar type {} for second argument"
+        raise RuntimeError(message.format(*names))
+    if first.dtype.itemsize < 4:
+        raise NotImplementedError(f"complex numbers with parts of {first.dtype}: JAX has no complex32")
+    first, second = jnp.broadcast_arrays(first, second)
+    return first, second
+
+
+def make_complex(real: Array, imag: Array) -> Array:
+    """The complex array of two real ones of one dtype, float32 or float64."""
+    return lax.complex(*_parts(real, imag))
+
+
+def polar(abs: Array, angle: Array) -> Array:
+    """The complex array of absolute values and angles of one dtype, float32 or float64."""
+    size, turn = _parts(abs, angle)
+    return lax.complex(size * lax.cos(turn), size * lax.sin(turn))
+
+
+def equal(self: Array, other: Array) -> bool:
+    """Whether shapes and all elements agree; NaN equals nothing."""
+    if dtype_of(self) != dtype_of(other):
+        _, self, other = ALWAYS_BOOL(self, other)
+    return self.shape == other.shape and bool(jnp.all(self == other))

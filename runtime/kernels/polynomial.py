@@ -1,0 +1,130 @@
+"""Classical orthogonal polynomials of an elementwise degree: their recurrences, and waves for Chebyshev's (DLMF 18).
+
+Every function takes float arrays `x` and `n`, of which n is cut to a whole number; a negative degree gives 0. There are
+no derivatives, as in torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.words import Array
+
+# Above this degree waves take over in (-1, 1): up to there the recurrence is short and exact.
+_LONGEST_RECURRENCE = 8
+
+# Torch answers NaN for Hermite polynomials of a higher degree, by bytes of the dtype.
+_LONGEST_HERMITE = {4: 128, 8: 512}
+
+
+def _broadcast(x: Array, n: Array) -> tuple[Array, Array]:
+    """x, and the whole part of n, of one shape."""
+    x, n = jnp.broadcast_arrays(x, n)
+    return x, jnp.trunc(n)
+
+
+def _recur(degree: Array, first: Array, step: Callable[[Array, Array, Array], Array]) -> Array:
+    """The polynomial of each degree: `first` has degree 1, and `step(k, q, p)` follows q and p, of degrees k, k - 1."""
+
+    def advance(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        k, before, value = state
+        go = k < degree
+        return k + 1, jnp.where(go, value, before), jnp.where(go, step(k, value, before), value)
+
+    one = jnp.ones_like(first)
+    start = jnp.where(degree >= 1, first, jnp.where(degree == 0, one, 0))
+    highest = jnp.max(degree, initial=0)
+    return lax.while_loop(lambda state: state[0] < highest, advance, (jnp.ones((), first.dtype), one, start))[2]
+
+
+def _chebyshev(
+    x: Array, n: Array, first: Array, wave: Callable[[Array], Array], at_one: Array | int, at_minus_one: Array | int
+) -> Array:
+    """One of the four kinds, of degree n: `first` is that of degree 1, `wave` that of cos θ (DLMF 18.5.1-4)."""
+    end, inside = jnp.abs(x) == 1, (jnp.abs(x) < 1) & (n > _LONGEST_RECURRENCE)
+    value = _recur(jnp.where(end | inside, 0, n), first, lambda k, q, p: 2 * x * q - p)
+    value = jnp.where(inside, wave(lax.acos(jnp.where(inside, x, 0))), value)
+    sign = 1 - 2 * jnp.remainder(n, 2)
+    ends = jnp.where(x > 0, at_one, sign * at_minus_one)
+    return jnp.where(n < 0, 0, jnp.where(end, ends, value))
+
+
+def special_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
+    """The first kind, cos nθ for x = cos θ."""
+    x, n = _broadcast(x, n)
+    return _chebyshev(x, n, x, lambda angle: lax.cos(n * angle), 1, 1)
+
+
+def special_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
+    """The second kind, sin (n + 1)θ / sin θ."""
+    x, n = _broadcast(x, n)
+    return _chebyshev(x, n, 2 * x, lambda angle: lax.sin((n + 1) * angle) / lax.sin(angle), n + 1, n + 1)
+
+
+def special_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
+    """The third kind, cos (n + 1/2)θ / cos θ/2."""
+    x, n = _broadcast(x, n)
+    return _chebyshev(x, n, 2 * x - 1, lambda angle: lax.cos((n + 0.5) * angle) / lax.cos(angle / 2), 1, 2 * n + 1)
+
+
+def special_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
+    """The fourth kind, sin (n + 1/2)θ / sin θ/2."""
+    x, n = _broadcast(x, n)
+    return _chebyshev(x, n, 2 * x + 1, lambda angle: lax.sin((n + 0.5) * angle) / lax.sin(angle / 2), 2 * n + 1, 1)
+
+
+def special_shifted_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
+    """The first kind, moved from [-1, 1] to [0, 1]."""
+    return special_chebyshev_polynomial_t(2 * x - 1, n)
+
+
+def special_shifted_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
+    """The second kind, moved from [-1, 1] to [0, 1]."""
+    return special_chebyshev_polynomial_u(2 * x - 1, n)
+
+
+def special_shifted_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
+    """The third kind, moved from [-1, 1] to [0, 1]."""
+    return special_chebyshev_polynomial_v(2 * x - 1, n)
+
+
+def special_shifted_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
+    """The fourth kind, moved from [-1, 1] to [0, 1]."""
+    return special_chebyshev_polynomial_w(2 * x - 1, n)
+
+
+def _hermite(x: Array, n: Array, weight: int) -> Array:
+    """The polynomials with weight exp(-weight x² / 2) and leading coefficient weightⁿ (DLMF 18.9, table 1)."""
+    x, n = _broadcast(x, n)
+    beyond = n > _LONGEST_HERMITE[x.dtype.itemsize]
+    value = _recur(jnp.where(beyond, 0, n), weight * x, lambda k, q, p: weight * (x * q - k * p))
+    return jnp.where(beyond, jnp.nan, value)
+
+
+def special_hermite_polynomial_h(x: Array, n: Array) -> Array:
+    """Hermite's, of the weight exp(-x²); NaN above degree 128 in float32 and 512 in float64."""
+    return _hermite(x, n, 2)
+
+
+def special_hermite_polynomial_he(x: Array, n: Array) -> Array:
+    """Hermite's, of the weight exp(-x²/2); NaN above degree 128 in float32 and 512 in float64."""
+    return _hermite(x, n, 1)
+
+
+def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
+    """Laguerre's; 1 at 0."""
+    x, n = _broadcast(x, n)
+    origin = (x == 0) & (n > 0)
+    value = _recur(jnp.where(origin, 0, n), 1 - x, lambda k, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
+    return jnp.where(origin, 1, value)
+
+
+def special_legendre_polynomial_p(x: Array, n: Array) -> Array:
+    """Legendre's; at the ends of [-1, 1] those of the first Chebyshev kind."""
+    x, n = _broadcast(x, n)
+    end = (jnp.abs(x) == 1) & (n > 0)
+    value = _recur(jnp.where(end, 0, n), x, lambda k, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))
+    return jnp.where(end & (x < 0) & (jnp.remainder(n, 2) == 1), -1, value)

@@ -1,0 +1,154 @@
+"""Maximum pooling: the values of windows with the flat positions they came from.
+
+Torch takes the first of equal values, and the last NaN before any number. Two windows' winners compare by the same
+rule, so a window is reduced tap by tap or axis by axis, and is never laid out in memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from math import prod
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.taps import read
+from tenax.kernels.window import Axis, Sizes, adaptive, spread, windows
+from tenax.words import Array, DType, as_long, is_float
+
+# A value and its flat position in the plane it came from; positions are int32, planes being smaller than memory.
+Best = tuple[Array, Array]
+
+# The position of padding: after every real one.
+NOWHERE = np.iinfo(np.int32).max
+
+# Up to this many taps a window is one fused chain of selects; more are reduced one axis after the other.
+UNROLLED = 16
+
+
+def _next(best: Best, tap: Best) -> Best:
+    """The winner so far and a tap of a higher position."""
+    (x, i), (y, j) = best, tap
+    later = y > x
+    if is_float(x):
+        later |= y != y
+    return jnp.where(later, y, x), jnp.where(later, j, i)
+
+
+def better(a: Best, b: Best) -> Best:
+    """The winner of two candidates, whatever their order."""
+    (x, i), (y, j) = a, b
+    later = (y > x) | ((y == x) & (j < i))
+    if is_float(x):
+        later = jnp.where(y != y, (x == x) | (j > i), later & (x == x))
+    return jnp.where(later, y, x), jnp.where(later, j, i)
+
+
+def nothing(dtype: DType) -> Best:
+    """What loses to every candidate."""
+    # Not `jnp.asarray`, which makes a Python number 32 bits wide on the way.
+    lowest = lax.full((), -np.inf if is_float(dtype) else np.iinfo(dtype).min, dtype)
+    return lowest, lax.full((), NOWHERE, jnp.int32)
+
+
+def placed(x: Array, rank: int) -> Best:
+    """`x` with the position of every element in the plane of its last `rank` axes."""
+    plane = x.shape[x.ndim - rank :]
+    return x, jnp.broadcast_to(lax.iota(jnp.int32, prod(plane)).reshape(plane), x.shape)
+
+
+def _by_taps(x: Array, axes: Sequence[Axis]) -> Best:
+    """The best of every window, one tap of all windows at a time."""
+    lead = x.ndim - len(axes)
+    config = [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes]
+    padded = [lax.pad(v, e, config) for v, e in zip(placed(x, len(axes)), nothing(x.dtype), strict=True)]
+    strides = (1,) * lead + tuple(axis.stride for axis in axes)
+    taps = []
+    for offset in itertools.product(*(range(axis.kernel) for axis in axes)):
+        start = [o * axis.dilation for o, axis in zip(offset, axes, strict=True)]
+        stop = [s + (axis.count - 1) * axis.stride + 1 for s, axis in zip(start, axes, strict=True)]
+        bounds = ((0,) * lead + tuple(start), x.shape[:lead] + tuple(stop), strides)
+        taps.append((lax.slice(padded[0], *bounds), lax.slice(padded[1], *bounds)))
+    return functools.reduce(_next, taps)
+
+
+def _by_axes(x: Array, axes: Sequence[Axis]) -> Best:
+    """The best of every window, one axis at a time: the sum of the kernel's sizes instead of their product."""
+    best = placed(x, len(axes))
+    for number, axis in enumerate(axes, x.ndim - len(axes)):
+
+        def along(value: int, number: int = number) -> tuple[int, ...]:
+            return (1,) * number + (value,) + (1,) * (x.ndim - number - 1)
+
+        pads = [axis.pads if n == number else (0, 0) for n in range(x.ndim)]
+        sizes = (along(axis.kernel), along(axis.stride), pads, None, along(axis.dilation))
+        best = lax.reduce_window(best, nothing(x.dtype), better, *sizes)
+    return best
+
+
+def _max_pool(self: Array, axes: Sequence[Axis]) -> Best:
+    """Values and int64 positions of the windows over the last axes of `self`."""
+    few = prod(axis.kernel for axis in axes) <= UNROLLED
+    values, places = _by_taps(self, axes) if few else _by_axes(self, axes)
+    if any(axis.pads != (0, 0) for axis in axes):
+        # No number exceeded the padding: torch then names the first one of the window.
+        first = jnp.zeros((), dtype=jnp.int32)
+        for axis in axes:
+            first = first[..., None] * axis.size + jnp.asarray(axis.firsts, dtype=jnp.int32)
+        places = jnp.where(places == NOWHERE, first, places)
+    return values, as_long(places)
+
+
+def max_pool2d_with_indices(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0, 0),
+    dilation: Sizes = (1, 1),
+    ceil_mode: bool = False,
+) -> Best:
+    """Windows over the last two axes: values, and int64 positions in the plane."""
+    return _max_pool(self, windows(self.shape[-2:], kernel_size, stride, padding, dilation, ceil_mode))
+
+
+def max_pool3d_with_indices(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0, 0, 0),
+    dilation: Sizes = (1, 1, 1),
+    ceil_mode: bool = False,
+) -> Best:
+    """Windows over the last three axes: values, and int64 positions in the volume."""
+    return _max_pool(self, windows(self.shape[-3:], kernel_size, stride, padding, dilation, ceil_mode))
+
+
+def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
+    """`output_size` windows that cover each axis, of nearly equal lengths."""
+    best = placed(self, rank)
+    lead = self.ndim - rank
+    sizes = self.shape[lead:]
+    counts = spread(output_size, rank)
+    if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
+        steps = [size // count for size, count in zip(sizes, counts, strict=True)]
+        return _max_pool(self, windows(sizes, steps, steps, 0, 1, False))
+    for number, (size, count) in enumerate(zip(sizes, counts, strict=True), lead):
+        starts, ends = adaptive(size, count)
+        # A short window repeats its last element, which changes no maximum.
+        table = np.minimum(starts[:, None] + np.arange((ends - starts).max()), ends[:, None] - 1)
+        taken = tuple(read(v, number, table) for v in best)
+        best = lax.reduce(taken, nothing(self.dtype), better, (number + 1,))
+    return best[0], as_long(best[1])
+
+
+def adaptive_max_pool2d(self: Array, output_size: Sizes) -> Best:
+    """`output_size` windows over the last two axes: values, and int64 positions in the plane."""
+    return _adaptive_max_pool(self, output_size, 2)
+
+
+def adaptive_max_pool3d(self: Array, output_size: Sizes) -> Best:
+    """`output_size` windows over the last three axes: values, and int64 positions in the volume."""
+    return _adaptive_max_pool(self, output_size, 3)

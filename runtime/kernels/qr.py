@@ -1,0 +1,91 @@
+"""The QR factorisation, its Householder form, and least squares."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
+from tenax.words import INT64, Array, cast, real_dtype
+
+
+def linalg_qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
+    """(Q, R) of `(*batch, m, n)`; in mode "r" Q has the shape (0,)."""
+    m, n = A.shape[-2:]
+    k = m if mode == "complete" else min(m, n)
+    if A.size == 0:
+        q, r = (
+            jnp.broadcast_to(jnp.eye(m, k, dtype=A.dtype), (*A.shape[:-2], m, k)),
+            jnp.zeros((*A.shape[:-2], k, n), A.dtype),
+        )
+    else:
+        q, r = lax.linalg.qr(A, full_matrices=mode == "complete")
+    return (jnp.zeros(0, A.dtype) if mode == "r" else q), r
+
+
+def geqrf(self: Array) -> tuple[Array, Array]:
+    """(R with the Householder vectors below it, their factors `(*batch, min(m, n))`), as LAPACK gives them."""
+    if self.size == 0:
+        return self, jnp.zeros((*self.shape[:-2], min(self.shape[-2:])), self.dtype)
+    a, tau = jnp.linalg.qr(self, mode="raw")
+    return a.mT, tau
+
+
+def linalg_householder_product(input: Array, tau: Array) -> Array:
+    """The first n columns of `H_1 ... H_k`, of Householder vectors `(*batch, m, n)` and factors `(*batch, k)`."""
+    if input.size == 0:
+        return input
+    missing = input.shape[-1] - tau.shape[-1]
+    tau = jnp.pad(tau, [(0, 0)] * (tau.ndim - 1) + [(0, missing)])  # a factor 0 is the identity
+    return lax.linalg.householder_product(input, tau)
+
+
+def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False) -> Array:
+    """`op(Q) input3`, or `input3 op(Q)`, with Q of Householder vectors `self` and factors `input2`."""
+    if input3.size == 0 or input2.size == 0:
+        return input3
+    return lax.linalg.ormqr(self[..., : input2.shape[-1]], input2, input3, left=left, transpose=transpose)
+
+
+def _by_qr(a: Array, b: Array) -> Array:
+    """X of least norm among those of least `|a X - b|`, for `a` of full rank."""
+    wide = a.shape[-1] > a.shape[-2]
+    q, r = linalg_qr(adjoint_of(a) if wide else a)
+    if wide:
+        return jnp.matmul(q, solve(r, b, lower=False, adjoint=True))
+    return solve(r, jnp.matmul(adjoint_of(q), b), lower=False)
+
+
+def linalg_lstsq(
+    self: Array, b: Array, rcond: Array | None = None, *, driver: str | None = None
+) -> tuple[Array, Array, Array, Array]:
+    """(solution, residuals, rank, singular values); what a driver does not give has the shape (0,).
+
+    All drivers but "gels" go by singular values: "gelsy", the default, is a pivoted QR in LAPACK and equal up to
+    rounding. The residuals of "gelss" and "gelsd" are given for matrices of less than full rank too.
+    """
+    driver = driver or "gelsy"
+    m, n = self.shape[-2:]
+    real, batch = real_dtype(self.dtype), self.shape[:-2]
+    vectors = self.ndim - 1 == b.ndim and b.shape == self.shape[:-1]
+    a, b = broadcast_batch(self, b[..., None] if vectors else b)
+    rank, values = jnp.zeros(0, INT64), jnp.zeros(0, real)
+    if self.size == 0 or b.size == 0:
+        x = jnp.zeros((*b.shape[:-2], n, b.shape[-1]), b.dtype)
+        rank = rank if driver == "gels" else jnp.zeros(batch, INT64)
+        values = values if driver in ("gels", "gelsy") else jnp.zeros((*batch, min(m, n)), real)
+    elif driver == "gels":
+        x = _by_qr(a, b)
+    else:
+        u, s, vh = lax.linalg.svd(self, full_matrices=False)
+        least = float(np.finfo(real).eps) * max(m, n) if rcond is None else cast(rcond, real)
+        kept = s > least * s[..., :1]
+        inverse = jnp.where(kept, 1 / s, 0)[..., None].astype(self.dtype)
+        x = jnp.matmul(adjoint_of(vh), inverse * jnp.matmul(adjoint_of(u), b))
+        rank = jnp.sum(kept, -1, dtype=INT64)
+        values = values if driver == "gelsy" else s
+    residuals = jnp.zeros(0, real)
+    if m > n and driver != "gelsy":
+        residuals = jnp.sum(jnp.square(jnp.abs(jnp.matmul(a, x) - b)), -2)
+    return (x[..., 0] if vectors else x), residuals, rank, values

@@ -1,0 +1,261 @@
+"""Random numbers in closed form of uniform or normal ones, integers and permutations, each from one JAX key.
+
+The numbers are JAX's own, not torch's; ranges, endpoints, resolution and moments are torch's. An in-place sampler gets
+`self` for its shape and dtype only. float16 and bfloat16 are computed in float32, except that uniform numbers are drawn
+at their resolution: rounded, they would reach the excluded end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import (
+    BFLOAT16,
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    Array,
+    DType,
+    cast,
+    is_complex,
+    is_float,
+    opmath,
+    real_dtype,
+)
+
+_UINT64 = np.dtype("uint64")
+
+# Bits of a significand, the hidden one included: a uniform number is a multiple of 2**-digits.
+_DIGITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
+
+
+def unit(key: Array, shape: Sequence[int], dtype: DType) -> Array:
+    """Uniform numbers of [0, 1) in a floating dtype, at its full resolution."""
+    digits, width = _DIGITS[dtype], dtype.itemsize * 8
+    bits = jax.random.bits(key, tuple(shape), np.dtype(f"uint{width}"))
+    bits = lax.shift_right_logical(bits, lax.full((), width - digits, bits.dtype))
+    return cast(bits, dtype) * 2.0**-digits
+
+
+def _parts(name: str, sample: Callable[[Array, DType], Array], key: Array, dtype: DType) -> Array:
+    """A sample of a floating dtype, or for a complex one a pair of independent ones."""
+    if is_complex(dtype):
+        real, imag = jax.random.split(key)
+        return lax.complex(sample(real, real_dtype(dtype)), sample(imag, real_dtype(dtype)))
+    if not is_float(dtype):
+        raise NotImplementedError(f'"{name}" not implemented for {dtype}; expected a floating-point or complex dtype')
+    return sample(key, dtype)
+
+
+# Real numbers
+
+
+def uniform_(key: Array, self: Array, from_: Any = 0, to: Any = 1) -> Array:
+    """Uniform numbers of [from, to); in a complex dtype both parts are."""
+
+    def sample(key: Array, dtype: DType) -> Array:
+        wide = opmath(dtype)
+        low, high = cast(from_, wide), cast(to, wide)
+        drawn = cast(cast(unit(key, self.shape, dtype), wide) * (high - low) + low, dtype)
+        return jnp.where(drawn == cast(high, dtype), cast(low, dtype), drawn)
+
+    return _parts("uniform_", sample, key, self.dtype)
+
+
+def rand(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+    """Uniform numbers of [0, 1)."""
+    return _parts("rand", lambda key, part: unit(key, size, part), key, dtype or FLOAT32)
+
+
+def _gauss(key: Array, shape: Sequence[int], dtype: DType, mean: Any = 0, std: Any = 1) -> Array:
+    """`mean + std * normal`; the parts of a complex normal number have half the variance each."""
+    scale = 0.5**0.5 if is_complex(dtype) else 1.0
+
+    def sample(key: Array, dtype: DType) -> Array:
+        wide = opmath(dtype)
+        with jax.enable_x64(True):  # without it `jax.random` mixes its own float64 constants with float32
+            drawn = jax.random.normal(key, tuple(shape), wide)
+        return drawn * (cast(std, wide) * lax.full((), scale, wide))
+
+    drawn = _parts("normal_", sample, key, dtype)
+    return cast(drawn + cast(mean, drawn.dtype), dtype)
+
+
+def normal_(key: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
+    """Normal numbers; a complex dtype gets `mean` in both parts."""
+    if is_complex(self.dtype):
+        part = cast(mean, real_dtype(self.dtype))
+        mean = lax.complex(part, part)
+    return _gauss(key, self.shape, self.dtype, mean, std)
+
+
+def normal_functional(key: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
+    """`normal_` that returns."""
+    return normal_(key, self, mean, std)
+
+
+def randn(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+    """Standard normal numbers."""
+    return _gauss(key, size, dtype or FLOAT32)
+
+
+def normal(key: Array, mean: Any, std: Any = 1) -> Array:
+    """Normal numbers around `mean`, in the dtype of the first of the two that is a tensor; both are broadcast."""
+    tensors = [x for x in (mean, std) if isinstance(x, jax.Array)]
+    shape = jnp.broadcast_shapes(*(x.shape for x in tensors))
+    return _gauss(key, shape, tensors[0].dtype, mean, std)
+
+
+def log_normal_(key: Array, self: Array, mean: Any = 1, std: Any = 2) -> Array:
+    """exp of normal numbers."""
+    return cast(jnp.exp(_gauss(key, self.shape, opmath(self.dtype), mean, std)), self.dtype)
+
+
+def exponential(key: Array, shape: Sequence[int], dtype: DType) -> Array:
+    """Standard exponential numbers, neither 0 nor inf (so that one may divide by them)."""
+    u = unit(key, shape, dtype)
+    return jnp.where(u == 0, 2.0 ** -_DIGITS[dtype], -jnp.log1p(-u))
+
+
+def exponential_(key: Array, self: Array, lambd: Any = 1) -> Array:
+    """Exponential numbers of rate `lambd`."""
+    wide = opmath(self.dtype)
+    return cast(exponential(key, self.shape, wide) / cast(lambd, wide), self.dtype)
+
+
+def cauchy_(key: Array, self: Array, median: Any = 0, sigma: Any = 1) -> Array:
+    """`median + sigma * tan(pi (u - 1/2))`."""
+    wide = opmath(self.dtype)
+    tangent = jnp.tan(lax.full((), np.pi, wide) * (unit(key, self.shape, wide) - 0.5))
+    return cast(cast(median, wide) + cast(sigma, wide) * tangent, self.dtype)
+
+
+def geometric_(key: Array, self: Array, p: Any) -> Array:
+    """How many trials of probability `p` the first success takes, from 1 on."""
+    if self.dtype == BOOL or is_complex(self.dtype):
+        raise NotImplementedError(f'"geometric_" not implemented for {self.dtype}; expected an integer or float dtype')
+    wide = FLOAT64 if self.dtype == FLOAT64 else FLOAT32
+    trials = jnp.ceil(-exponential(key, self.shape, wide) / jnp.log1p(-cast(p, wide)))
+    return cast(trials, self.dtype)
+
+
+# Integers
+
+
+def _integers(key: Array, shape: Sequence[int], low: Any, count: Any, dtype: DType) -> Array:
+    """`low` plus an integer below `count`, an int or a uint64 array; the bias is below 2**-32, as torch's."""
+    wide = not isinstance(count, int) or count >= 2**32
+    bits = jax.random.bits(key, tuple(shape), _UINT64 if wide else np.dtype("uint32"))
+    if not isinstance(count, int):
+        bits = bits % count
+    elif count != 2 ** (8 * bits.dtype.itemsize):
+        bits = bits % lax.full((), count, bits.dtype)
+    # Unsigned sums wrap, so that their bits are right for any `low` of int64.
+    return cast(lax.bitcast_convert_type(cast(bits, _UINT64) + lax.full((), low % 2**64, _UINT64), INT64), dtype)
+
+
+def _largest(dtype: DType) -> int:
+    """The largest integer that `random_` draws: of a float, the last of those without gaps."""
+    if is_float(dtype):
+        return 2 ** _DIGITS[dtype]
+    return 1 if dtype == BOOL else int(jnp.iinfo(dtype).max)
+
+
+def _ordered(op: str, low: int, high: int) -> None:
+    if low >= high:
+        raise RuntimeError(f"{op} expects 'from' to be less than 'to', but got from={low} >= to={high}")
+
+
+def random_(key: Array, self: Array) -> Array:
+    """Integers from 0 to the largest of the dtype, included."""
+    return _integers(key, self.shape, 0, _largest(self.dtype) + 1, self.dtype)
+
+
+def random_from(key: Array, self: Array, from_: int, to: int | None) -> Array:
+    """Integers of [from, to); without `to`, up to the largest of the dtype, included."""
+    end = _largest(self.dtype) + 1 if to is None else to
+    _ordered("random_", from_, end)
+    if not is_float(self.dtype):
+        least = 0 if self.dtype == BOOL else int(jnp.iinfo(self.dtype).min)
+        for name, bound in (("from", from_), ("to - 1", end - 1)):
+            if not least <= bound <= _largest(self.dtype):
+                raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
+    return _integers(key, self.shape, from_, end - from_, self.dtype)
+
+
+def randint(key: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+    """Integers of [low, high)."""
+    _ordered("random_", low, high)
+    return _integers(key, size, low, high - low, dtype or INT64)
+
+
+def randint_like(key: Array, self: Array, high: Any, *, dtype: DType | None = None) -> Array:
+    """Integers of [0, high), an int or a 0-d array."""
+    if isinstance(high, int):
+        return randint(key, 0, high, self.shape, dtype=dtype or self.dtype)
+    return _integers(key, self.shape, 0, cast(high, _UINT64), dtype or self.dtype)
+
+
+def randperm(key: Array, n: int, *, dtype: DType | None = INT64) -> Array:
+    """A permutation of 0 to n - 1, which the dtype must hold exactly."""
+    dtype = dtype or INT64
+    if n - 1 > _largest(dtype):
+        raise RuntimeError(f"n is too large to represent 0 to n - 1 exactly: n={n}, dtype={dtype}")
+    return cast(jax.random.permutation(key, jnp.arange(n, dtype=INT64)), dtype)
+
+
+# Bernoulli trials and dropout
+
+
+def _hits(key: Array, shape: Sequence[int], p: Any, dtype: DType = FLOAT32) -> Array:
+    """True with probability `p`, a number or an array, decided at the resolution of `dtype`."""
+    return unit(key, shape, dtype) < cast(p, dtype)
+
+
+def bernoulli_(key: Array, self: Array, p: Any = 0.5) -> Array:
+    """1 with probability `p`, which is broadcast, else 0."""
+    exact = isinstance(p, jax.Array) and p.dtype == FLOAT64
+    return cast(_hits(key, self.shape, p, FLOAT64 if exact else FLOAT32), self.dtype)
+
+
+def bernoulli(key: Array, self: Array) -> Array:
+    """1 with the probability that the element of `self` says, else 0, in its dtype."""
+    return bernoulli_(key, self, self)
+
+
+def _dropped(x: Array, keep: Array, scale: Any) -> Array:
+    wide = opmath(x.dtype)
+    return cast(cast(x, wide) * jnp.where(keep, cast(scale, wide), 0), x.dtype)
+
+
+def native_dropout(key: Array, input: Array, p: Any, train: bool | None) -> tuple[Array, Array]:
+    """(input with elements zeroed with probability `p` and the rest scaled by 1 / (1 - p), bool mask of the rest)."""
+    if train is False:
+        return input, jnp.ones(input.shape, BOOL)
+    q = 1 - cast(p, FLOAT64)
+    keep = _hits(key, input.shape, q)
+    return _dropped(input, keep, 1 / q), keep
+
+
+def native_dropout_backward(grad_output: Array, mask: Array, scale: Any) -> Array:
+    """`grad_output * mask * scale`."""
+    return _dropped(grad_output, mask, scale)
+
+
+def _fused_dropout(key: Array, self: Array, p: Any) -> tuple[Array, Array]:
+    """(self with elements kept with probability `p` and scaled by 1 / p, uint8 mask of them)."""
+    keep = _hits(key, self.shape, p)
+    return _dropped(self, keep, 1 / cast(p, FLOAT64)), cast(keep, np.dtype("uint8"))
+
+
+def _masked_scale(self: Array, mask: Array, scale: Any) -> Array:
+    """`self * mask * scale`."""
+    return _dropped(self, mask != 0, scale)

@@ -1,0 +1,178 @@
+"""The recurrent networks of torch by name: `lstm`, `gru`, `rnn_tanh`, `rnn_relu`, of padded and of packed input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenax.kernels.rnn import Cell, gru_cell, lstm_cell, relu_cell, run, tanh_cell, unpack
+from tenax.words import Array
+
+
+def _padded(
+    key: Array,
+    cell: Cell,
+    input: Array,
+    states: Sequence[Array],
+    params: Sequence[Array],
+    has_biases: bool,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Array, list[Array]]:
+    x = input.swapaxes(0, 1) if batch_first else input
+    x, last = run(key, cell, x, states, params, has_biases, dropout, train, bidirectional, None)
+    return x.swapaxes(0, 1) if batch_first else x, last
+
+
+def _packed(
+    key: Array,
+    cell: Cell,
+    data: Array,
+    batch_sizes: Array,
+    states: Sequence[Array],
+    params: Sequence[Array],
+    has_biases: bool,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Array, list[Array]]:
+    where = unpack(batch_sizes, states[0].shape[1], data.shape[0])
+    x, last = run(key, cell, data[where.rows], states, params, has_biases, dropout, train, bidirectional, where.alive)
+    return x[where.step, where.place], last
+
+
+def lstm_input(
+    key: Array,
+    input: Array,
+    hx: Sequence[Array],
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Array, Array, Array]:
+    """Long short-term memory over (time, batch, in): the outputs, and the last hidden and cell states."""
+    x, last = _padded(key, lstm_cell, input, hx, params, has_biases, dropout, train, bidirectional, batch_first)
+    return x, last[0], last[1]
+
+
+def lstm_data(
+    key: Array,
+    data: Array,
+    batch_sizes: Array,
+    hx: Sequence[Array],
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Array, Array, Array]:
+    """Long short-term memory over packed sequences (rows, in): the outputs, and the last hidden and cell states."""
+    x, last = _packed(key, lstm_cell, data, batch_sizes, hx, params, has_biases, dropout, train, bidirectional)
+    return x, last[0], last[1]
+
+
+def gru_input(
+    key: Array,
+    input: Array,
+    hx: Array,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Array, Array]:
+    """Gated recurrent units over (time, batch, in): the outputs, and the last hidden state."""
+    x, last = _padded(key, gru_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+    return x, last[0]
+
+
+def gru_data(
+    key: Array,
+    data: Array,
+    batch_sizes: Array,
+    hx: Array,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Array, Array]:
+    """Gated recurrent units over packed sequences (rows, in): the outputs, and the last hidden state."""
+    x, last = _packed(key, gru_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+    return x, last[0]
+
+
+def rnn_tanh_input(
+    key: Array,
+    input: Array,
+    hx: Array,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Array, Array]:
+    """A network of hyperbolic tangents over (time, batch, in): the outputs, and the last hidden state."""
+    x, last = _padded(key, tanh_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+    return x, last[0]
+
+
+def rnn_tanh_data(
+    key: Array,
+    data: Array,
+    batch_sizes: Array,
+    hx: Array,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Array, Array]:
+    """A network of hyperbolic tangents over packed sequences (rows, in): the outputs, and the last hidden state."""
+    x, last = _packed(key, tanh_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+    return x, last[0]
+
+
+def rnn_relu_input(
+    key: Array,
+    input: Array,
+    hx: Array,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Array, Array]:
+    """A network of rectifiers over (time, batch, in): the outputs, and the last hidden state."""
+    x, last = _padded(key, relu_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+    return x, last[0]
+
+
+def rnn_relu_data(
+    key: Array,
+    data: Array,
+    batch_sizes: Array,
+    hx: Array,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Array, Array]:
+    """A network of rectifiers over packed sequences (rows, in): the outputs, and the last hidden state."""
+    x, last = _packed(key, relu_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+    return x, last[0]

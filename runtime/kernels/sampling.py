@@ -1,0 +1,135 @@
+"""Samplers that need rejection, sorting or a cumulative sum, and the gradients of samples by implicit differentiation.
+
+`jax.random` is called with 64-bit types on: without them it mixes its own float64 constants with float32.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy.special import digamma
+
+from tenax.kernels.random import exponential, randn, unit
+from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath
+
+# Terms of the continued fraction below: enough for float64 up to parameters of about 1e4.
+_TERMS = 256
+
+
+def poisson(key: Array, self: Array) -> Array:
+    """Poisson counts of the rates `self`, in its dtype."""
+    with jax.enable_x64(True):
+        return cast(jax.random.poisson(key, cast(self, opmath(self.dtype)), dtype=INT64), self.dtype)
+
+
+def binomial(key: Array, count: Array, prob: Array) -> Array:
+    """Successes among `count` trials of probability `prob`, in count's dtype."""
+    wide = opmath(count.dtype)
+    n, p = jnp.broadcast_arrays(cast(count, wide), cast(prob, wide))
+    with jax.enable_x64(True):
+        drawn = jax.random.binomial(key, n, p, dtype=wide)
+    drawn = jnp.where((n <= 0) | (p <= 0), 0, jnp.where(p >= 1, n, drawn))
+    return cast(drawn, count.dtype)
+
+
+def multinomial(key: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
+    """(..., num_samples) int64 categories drawn with the weights of the last axis of `self`."""
+    if not is_float(self):
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {self.dtype}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > self.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    weights = cast(self, opmath(self.dtype))
+    if not replacement or num_samples == 1:
+        # Of exponential numbers of rates w, the i-th is the smallest with probability w_i (Efraimidis & Spirakis 2006).
+        race = weights / exponential(key, weights.shape, weights.dtype)
+        return cast(lax.top_k(race, num_samples)[1], INT64)
+    # A category of weight 0 takes the total before it, and so is never the first to exceed the target.
+    total = lax.cummax(jnp.where(weights > 0, lax.cumsum(weights, axis=weights.ndim - 1), 0), axis=weights.ndim - 1)
+    target = unit(key, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
+    find = jnp.vectorize(lambda t, x: jnp.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
+    return cast(find(total, target), INT64)
+
+
+def _log_gamma_numbers(key: Array, shape: Array) -> Array:
+    """Logarithms of gamma numbers, by rejection for all at once (Marsaglia & Tsang 2000)."""
+    valid = (shape > 0) & (shape < jnp.inf)
+    # A shape below 1 is drawn one higher and brought back by a uniform number to the power of its inverse.
+    d = jnp.where(valid, jnp.where(shape < 1, shape + 1, shape), 1) - 1 / 3
+    c = lax.rsqrt(9 * d)
+
+    def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        key, value, done = state
+        key, normal_key, uniform_key = jax.random.split(key, 3)
+        x = randn(normal_key, shape.shape, dtype=shape.dtype)
+        v = (1 + c * x) ** 3
+        bound = x * x / 2 + d * (1 - v + jnp.log(jnp.where(v > 0, v, 1)))
+        accepted = (v > 0) & (-exponential(uniform_key, shape.shape, shape.dtype) < bound)
+        return key, jnp.where(done, value, v), done | accepted
+
+    key, boost_key = jax.random.split(key)
+    start = (key, jnp.ones_like(shape), ~valid)
+    v = lax.while_loop(lambda state: ~jnp.all(state[2]), attempt, start)[1]
+    boost = jnp.where(shape < 1, exponential(boost_key, shape.shape, shape.dtype) / shape, 0)
+    return jnp.where(valid, jnp.log(d * v) - boost, jnp.log(shape))
+
+
+def _standard_gamma(key: Array, self: Array) -> Array:
+    """Gamma numbers of shape parameters `self` and rate 1, not below the smallest normal number."""
+    drawn = cast(jnp.exp(_log_gamma_numbers(key, cast(self, opmath(self.dtype)))), self.dtype)
+    return jnp.maximum(drawn, lax.full((), jnp.finfo(self.dtype).tiny, self.dtype))
+
+
+def _standard_gamma_grad(self: Array, output: Array) -> Array:
+    """The derivative of a gamma sample `output` by its shape parameter `self`."""
+    wide = opmath(self.dtype)
+    with jax.enable_x64(True):
+        return cast(lax.random_gamma_grad(cast(self, wide), cast(output, wide)), self.dtype)
+
+
+def _sample_dirichlet(key: Array, self: Array) -> Array:
+    """Points of the simplex for the concentrations in the last axis of `self`."""
+    logs = _log_gamma_numbers(key, cast(self, opmath(self.dtype)))
+    return cast(jax.nn.softmax(logs, axis=-1), self.dtype)
+
+
+def _fraction(a: Array, b: Array, x: Array) -> Array:
+    """The continued fraction of the incomplete beta function, DLMF 8.17.22, by Lentz's method (DLMF 3.10(iii))."""
+    tiny = lax.full((), 1e-300, FLOAT64)
+
+    def nonzero(v: Array) -> Array:
+        return jnp.where(jnp.abs(v) < tiny, tiny, v)
+
+    def term(i: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        m = cast(i, FLOAT64)
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        c, d, value = state
+        for coefficient in (even, odd):
+            d = 1 / nonzero(1 + coefficient * d)
+            c = nonzero(1 + coefficient / c)
+            value = value * c * d
+        return c, d, value
+
+    d = 1 / nonzero(1 - (a + b) * x / (a + 1))
+    return lax.fori_loop(1, _TERMS, term, (jnp.ones_like(x), d, d))[2]
+
+
+def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
+    """-(dF/dalpha) / (dF/dx) / (1 - x), F the distribution function of Beta(alpha, total - alpha) at the sample `x`.
+
+    The powers of the density cancel, so that what is left are digammas and a continued fraction, taken from the side of
+    the mode where it converges. In float64: the two sides nearly cancel.
+    """
+    x, dtype = cast(x, FLOAT64), x.dtype
+    a, b = cast(alpha, FLOAT64), cast(total, FLOAT64) - cast(alpha, FLOAT64)
+    low = x < (a + 1) / (a + b + 2)
+    p, q, y = jnp.where(low, a, b), jnp.where(low, b, a), jnp.where(low, x, 1 - x)
+    one, zero = jnp.ones_like(x), jnp.zeros_like(x)
+    by_a = (jnp.where(low, one, zero), jnp.where(low, zero, one), zero)
+    value, slope = jax.jvp(_fraction, (p, q, y), by_a)
+    logarithm = jnp.log(x) - digamma(a) + digamma(a + b)
+    below = -x / a * ((logarithm - 1 / a) * value + slope)
+    return cast(jnp.where(low, below, x / b * (logarithm * value + slope)), dtype)

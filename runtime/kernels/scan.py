@@ -1,0 +1,72 @@
+"""Running sums, products and extrema along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import INT64, Array, DType, axis, cast, is_complex, is_float, opmath
+
+
+def _running(scan: Callable[[Array, int], Array], x: Array, dim: int, dtype: DType | None) -> Array:
+    """Scan `x` cast to `dtype` (integers and bools: int64), rounding once."""
+    result = np.dtype(dtype) if dtype is not None else x.dtype if is_float(x) or is_complex(x) else INT64
+    x = cast(x, result)
+    return x if x.ndim == 0 else cast(scan(cast(x, opmath(result)), axis(x, dim)), result)
+
+
+def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
+    """Running sum along `dim`."""
+    return _running(lax.cumsum, self, dim, dtype)
+
+
+def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
+    """Running product along `dim`."""
+    return _running(lax.cumprod, self, dim, dtype)
+
+
+def _log_add_exp(a: Array, b: Array) -> Array:
+    """log(exp(a) + exp(b)) of complex numbers with an imaginary part that is not wrapped to (-pi, pi]."""
+    low, high = jnp.where(a.real < b.real, a, b), jnp.where(a.real < b.real, b, a)
+    endless = ~jnp.isfinite(low.real) & (low.real == high.real)
+    sum_of_endless = jnp.where(low.real < 0, low, jnp.log(jnp.exp(low) + jnp.exp(high)))
+    return jnp.where(endless, sum_of_endless, high + jnp.log1p(jnp.exp(low - high)))
+
+
+def _sequential_logsumexp(x: Array, dim: int) -> Array:
+    # The branch of a complex logarithm depends on the order of the terms: torch adds one by one, and so does this.
+    rows = jnp.moveaxis(x, dim, 0)
+    _, rest = lax.scan(lambda total, row: (_log_add_exp(row, total),) * 2, rows[0], rows[1:])
+    return jnp.moveaxis(jnp.concatenate([rows[:1], rest]), 0, dim)
+
+
+def logcumsumexp(self: Array, dim: int) -> Array:
+    """Running log(sum(exp)) along `dim`."""
+    stepwise = is_complex(self) and self.size > 0
+    return _running(_sequential_logsumexp if stepwise else lax.cumlogsumexp, self, dim, None)
+
+
+def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[Array, Array]:
+    """(running extremum, int64 index of its latest occurrence); from the first NaN on, of the latest NaN."""
+    if x.ndim == 0:
+        return x, jnp.zeros((), INT64)
+    dim = axis(x, dim)
+    values = cast(scan(cast(x, np.uint8) if x.dtype == bool else x, dim), x.dtype)
+    hit = x == values
+    if is_float(x):
+        hit |= jnp.isnan(x)
+    where = jnp.where(hit, lax.broadcasted_iota(np.int32, x.shape, dim), 0)
+    return values, cast(lax.cummax(where, dim), INT64)
+
+
+def cummax(self: Array, dim: int) -> tuple[Array, Array]:
+    """(values, indices) of the running maximum along `dim`."""
+    return _extremum(lax.cummax, self, dim)
+
+
+def cummin(self: Array, dim: int) -> tuple[Array, Array]:
+    """(values, indices) of the running minimum along `dim`."""
+    return _extremum(lax.cummin, self, dim)

@@ -1,0 +1,174 @@
+"""Writing or reducing elements and whole slices into given places: what every scatter and index_* op is made of.
+
+Indices were checked before (`check:` in the spec), so none is clamped here; they are narrowed to int32 where the shape
+allows, which accelerators prefer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import BOOL, INT64, Array, axis, cast, is_complex, is_float, opmath
+
+TRUSTED = lax.GatherScatterMode.PROMISE_IN_BOUNDS
+_INT32 = np.dtype("int32")
+
+_SCATTERS: dict[str, Callable[..., Array]] = {
+    "set": lax.scatter,
+    "sum": lax.scatter_add,
+    "mean": lax.scatter_add,
+    "prod": lax.scatter_mul,
+    "amax": lax.scatter_max,
+    "amin": lax.scatter_min,
+}
+# A bool sums to `or` and multiplies to `and`.
+_OF_BOOL = {"sum": "amax", "mean": "amax", "prod": "amin"}
+
+
+class Places(NamedTuple):
+    """Where updates go: indices with their vector as last axis, and how `lax.scatter` reads them."""
+
+    indices: Array
+    numbers: lax.ScatterDimensionNumbers
+
+    def write(self, reduce: str, held: Array, updates: Array) -> Array:
+        """One `lax` scatter of updates of held's dtype."""
+        return _SCATTERS[reduce](held, self.indices, updates, self.numbers, mode=TRUSTED)
+
+
+def narrow(index: Array, size: int) -> Array:
+    """The index as int32 where `size` fits, else int64."""
+    return cast(index, _INT32 if size < 2**31 else INT64)
+
+
+def wrap(index: Array, size: int) -> Array:
+    """A narrowed index with negative values counted from the end."""
+    index = narrow(index, size)
+    return jnp.where(index < 0, index + lax.full((), size, index.dtype), index)
+
+
+def elements(shape: tuple[int, ...], dim: int, index: Array) -> Places:
+    """One place for each element of `index`, which equals `shape` in every axis but `dim`."""
+    others = tuple(d for d in range(len(shape)) if d != dim)
+    numbers = lax.ScatterDimensionNumbers((), (dim,), (dim,), others, others)
+    return Places(narrow(index, shape[dim])[..., None], numbers)
+
+
+def slices(shape: tuple[int, ...], dim: int, index: Array) -> Places:
+    """One slice across `dim` for each element of a 1-D `index`."""
+    others = tuple(d for d in range(len(shape)) if d != dim)
+    return Places(narrow(index, shape[dim])[:, None], lax.ScatterDimensionNumbers(others, (dim,), (dim,)))
+
+
+def _identity(reduce: str, dtype: np.dtype) -> Any:
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    low = reduce == "amax"
+    if is_float(dtype):
+        return -np.inf if low else np.inf
+    if dtype == BOOL:
+        return not low
+    return jnp.iinfo(dtype).min if low else jnp.iinfo(dtype).max
+
+
+def combine(self: Array, places: Places, updates: Array, reduce: str = "set", include_self: bool = True) -> Array:
+    """`self` with `updates` set or reduced into `places`, in self's dtype; float16 and bfloat16 sum in float32.
+
+    With `include_self=False` a place that is written forgets what it held. A mean of integers is floored.
+    """
+    if updates.size == 0 or self.size == 0:
+        return self
+    reduce = _OF_BOOL.get(reduce, reduce) if self.dtype == BOOL else reduce
+    dtype = opmath(self.dtype) if reduce in ("sum", "mean", "prod") else self.dtype
+    held, updates = cast(self, dtype), cast(updates, dtype)
+    if not include_self:
+        held = places.write("set", held, jnp.full_like(updates, _identity(reduce, dtype)))
+    result = places.write(reduce, held, updates)
+    if reduce == "mean":
+        count = places.write("sum", jnp.full_like(held, int(include_self)), jnp.ones_like(updates))
+        count = jnp.where(count == 0, 1, count)
+        result = result / count if is_float(dtype) or is_complex(dtype) else jnp.floor_divide(result, count)
+    return cast(result, self.dtype)
+
+
+def _combine_elements(self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True) -> Array:
+    """Write `src[i]` to place `index[i]` of axis `dim`; `index` may be smaller than both others."""
+    shape = self.shape
+    dim = axis(self, dim)
+    if not self.ndim:
+        self, index, src = self.reshape(1), index.reshape(-1), src.reshape(-1)
+    if not index.ndim:
+        index = index.reshape(1)
+    if not index.size:
+        return self.reshape(shape)
+    src = lax.slice(src.reshape(src.shape or (1,)), (0,) * index.ndim, index.shape)
+    reach = tuple(self.shape[d] if d == dim else n for d, n in enumerate(index.shape))
+    part = self if reach == self.shape else lax.slice(self, (0,) * self.ndim, reach)
+    part = combine(part, elements(reach, dim, index), src, reduce, include_self)
+    if reach != self.shape:
+        part = lax.dynamic_update_slice(self, part, (0,) * self.ndim)
+    return part.reshape(shape)
+
+
+def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
+    """`self[..., index[i], ...] = src[i]` along `dim`; of several writes to one place the last wins."""
+    return _combine_elements(self, dim, index, src, "set")
+
+
+def scatter_reduce(self: Array, dim: int, index: Array, src: Array, reduce: str, *, include_self: bool = True) -> Array:
+    """Elements of `src` reduced into the places of `index` by sum, prod, mean, amax or amin."""
+    return _combine_elements(self, dim, index, src, reduce, include_self)
+
+
+def _combine_slices(
+    self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
+) -> Array:
+    """Write slice `i` of `source` across `dim` to place `index[i]`, which may be negative."""
+    dim, shape = axis(self, dim), self.shape
+    self, index = self.reshape(shape or (1,)), index.reshape(-1)
+    source = source.reshape(tuple(index.size if d == dim else n for d, n in enumerate(self.shape)))
+    places = slices(self.shape, dim, wrap(index, self.shape[dim]))
+    return combine(self, places, source, reduce, include_self).reshape(shape)
+
+
+def _fitting(self: Array, dim: int, source: Array) -> None:
+    beside = [tuple(n for d, n in enumerate(x.shape) if d != axis(self, dim)) for x in (self, source)]
+    if self.ndim != source.ndim or beside[0] != beside[1]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
+        )
+
+
+def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
+    """Slices of `source` across `dim` written to the places `index`."""
+    return _combine_slices(self, dim, index, source, "set")
+
+
+def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Array:
+    """`alpha` times the slices of `source` added at the places `index`."""
+    _fitting(self, dim, source)
+    source = cast(source, opmath(self.dtype))
+    return _combine_slices(self, dim, index, source * cast(alpha, source.dtype), "sum")
+
+
+def index_reduce(
+    self: Array, dim: int, index: Array, source: Array, reduce: str, *, include_self: bool = True
+) -> Array:
+    """Slices of `source` reduced into the places `index` by prod, mean, amax or amin."""
+    _fitting(self, dim, source)
+    return _combine_slices(self, dim, index, source, reduce, include_self)
+
+
+def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
+    """Every slice across `dim` at the places `index`, negative ones from the end, set to `value`."""
+    shape = self.shape or (1,)
+    filled = (*shape[: axis(self, dim)], index.size, *shape[axis(self, dim) + 1 :])
+    return _combine_slices(self, dim, index, jnp.broadcast_to(cast(value, self.dtype), filled), "set")

@@ -1,0 +1,81 @@
+"""Binary search in sorted rows: searchsorted, bucketize, isin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import INT64, Array, cast, result_type
+
+
+def insertion(rows: Array, values: Array, after: Callable[[Array, Array], Array]) -> Array:
+    """int32 positions of `values` [..., m] in sorted `rows` [..., n], or in the one row of 1-d `rows`.
+
+    `after(found, value)` says whether the value's place is to the right of a found element.
+    """
+    n = rows.shape[-1]
+    low = jnp.zeros(values.shape, np.int32)
+    if n == 0:
+        return low
+    # Where each row starts: a search in one row has no batch, whatever the shape of the values.
+    batch = (*rows.shape[:-1], 1) if rows.ndim > 1 else ()
+    start = jnp.arange(rows.size // n, dtype=np.int32).reshape(batch) * n
+    flat = rows.reshape(-1)
+
+    def halve(_: int, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = (low + high) // 2
+        found = flat.at[start + jnp.minimum(middle, n - 1)].get(mode="promise_in_bounds")
+        on = after(found, values)
+        return jnp.where(on & (low < high), middle + 1, low), jnp.where(on, high, middle)
+
+    # Not unrolled: on the CPU that runs 1.3 times as fast, and takes 4 times as long to compile.
+    return lax.fori_loop(0, n.bit_length(), halve, (low, jnp.full_like(low, n)))[0]
+
+
+def searchsorted(
+    sorted_sequence: Array,
+    self: Array,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Array | None = None,
+) -> Array:
+    """Positions in `sorted_sequence` [..., n] where `self` [..., m] goes, int64 or int32."""
+    if sorter is not None:
+        sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
+    common = result_type(sorted_sequence, self)
+    # Torch's comparisons: a search goes on to the right of what does not compare, so a NaN is past everything.
+    after = _not_above if right or side == "right" else _not_at_or_above
+    found = insertion(cast(sorted_sequence, common), cast(self, common), after)
+    return found if out_int32 else cast(found, INT64)
+
+
+def _not_above(found: Array, value: Array) -> Array:
+    return ~(found > value)
+
+
+def _not_at_or_above(found: Array, value: Array) -> Array:
+    return ~(found >= value)
+
+
+def bucketize(self: Array, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:
+    """Positions in the 1-d sorted `boundaries` where `self` goes, int64 or int32."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    return searchsorted(boundaries, self, out_int32=out_int32, right=right)
+
+
+def isin(elements: Array, test_elements: Array, *, assume_unique: bool = False, invert: bool = False) -> Array:
+    """Whether each element is among the test elements, bool; a NaN is among none."""
+    if test_elements.size == 0:
+        return jnp.full(elements.shape, invert, bool)
+    known = jnp.sort(test_elements.reshape(-1))
+    # NaNs sort last, and nothing is after them.
+    place = insertion(known, elements, jnp.less)
+    found = known.at[jnp.minimum(place, known.size - 1)].get(mode="promise_in_bounds")
+    return (found != elements) if invert else (found == elements)

@@ -1,0 +1,132 @@
+"""Writing slices, diagonals and strided windows into an array, and the gradients of reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.scatter import Places, combine, slices
+from tenax.words import INT64, Array, axis, cast
+
+
+def _zeros(grad: Array, sizes: Sequence[int]) -> Array:
+    return jnp.zeros(tuple(sizes), grad.dtype)
+
+
+def _bounds(size: int, start: int | None, end: int | None) -> tuple[int, int]:
+    """The first place of a slice and the one after its last, negative ones counted from the end."""
+    first, last, _ = slice(start, end).indices(size)
+    return first, max(first, last)
+
+
+def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
+    """`self` with the slice `index` across `dim` replaced by `src`."""
+    dim = axis(self, dim)
+    return lax.dynamic_update_slice_in_dim(
+        self, jnp.expand_dims(cast(src, self.dtype), dim), index % self.shape[dim], dim
+    )
+
+
+def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
+    """Zeros with `grad_output` as the slice `index` across `dim`."""
+    dim = dim % len(input_sizes)
+    size = input_sizes[dim]
+    index = index % size
+    grad = jnp.expand_dims(grad_output, dim)
+    edges = [(index, size - 1 - index, 0) if d == dim else (0, 0, 0) for d in range(grad.ndim)]
+    return lax.pad(grad, jnp.zeros((), grad.dtype), edges)
+
+
+def slice_scatter(
+    self: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Array:
+    """`self` with `self[start:end:step]` along `dim` replaced by `src`."""
+    dim = axis(self, dim)
+    first, last = _bounds(self.shape[dim], start, end)
+    src = cast(src, self.dtype)
+    if step == 1:
+        return lax.dynamic_update_slice_in_dim(self, src, first, dim)
+    places = slices(self.shape, dim, jnp.arange(first, last, step, dtype=INT64))
+    return combine(self, places, src)
+
+
+def slice_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int) -> Array:
+    """Zeros with `grad_output` at `[start:end:step]` along `dim`."""
+    dim = dim % len(input_sizes)
+    size = input_sizes[dim]
+    first, last = _bounds(size, start, end)
+    count = len(range(first, last, step))
+    if count == 0:
+        return _zeros(grad_output, input_sizes)
+    after = size - first - ((count - 1) * step + 1)
+    edges = [(first, after, step - 1) if d == dim else (0, 0, 0) for d in range(grad_output.ndim)]
+    return lax.pad(grad_output, jnp.zeros((), grad_output.dtype), edges)
+
+
+def _diagonal(self: Array, offset: int, dim1: int, dim2: int, diagonal: Array) -> Array:
+    """`self` with a diagonal of the plane (dim1, dim2) replaced; the diagonal's own axis is the last."""
+    dim1, dim2 = axis(self, dim1), axis(self, dim2)
+    steps = np.arange(diagonal.shape[-1])
+    rows, columns = steps + max(-offset, 0), steps + max(offset, 0)
+    others = tuple(range(self.ndim - 2))
+    numbers = lax.ScatterDimensionNumbers(others, (dim1, dim2), (dim1, dim2))
+    return combine(self, Places(jnp.asarray(np.stack([rows, columns], -1), np.dtype("int32")), numbers), diagonal)
+
+
+def diagonal_scatter(self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    """`self` with the diagonal `offset` of the plane (dim1, dim2) replaced by `src`."""
+    return _diagonal(self, offset, dim1, dim2, src)
+
+
+def diagonal_backward(grad_output: Array, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Array:
+    """Zeros with `grad_output` as a diagonal."""
+    return _diagonal(_zeros(grad_output, input_sizes), offset, dim1, dim2, grad_output)
+
+
+def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
+    """Zeros with the last axis of `self` as the diagonal `offset` of a new plane (dim1, dim2)."""
+    ndim = self.ndim + 1
+    dim1, dim2 = dim1 % ndim, dim2 % ndim
+    side = self.shape[-1] + abs(offset)
+    rest = iter(self.shape[:-1])
+    shape = tuple(side if d in (dim1, dim2) else next(rest) for d in range(ndim))
+    return _diagonal(_zeros(self, shape), offset, dim1, dim2, self)
+
+
+def _strided(size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Array:
+    """The place in the flat array of each element of a strided window."""
+    places = jnp.full((), storage_offset or 0, INT64)
+    for n, step in zip(size, stride, strict=True):
+        places = jnp.expand_dims(places, -1) + lax.iota(INT64, n) * step
+    return places
+
+
+def as_strided_scatter(
+    self: Array, src: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Array:
+    """`self`, taken as contiguous, with a strided window of its memory replaced by `src`."""
+    last = (storage_offset or 0) + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if last >= self.size and 0 not in size:
+        offset, bytes_ = storage_offset or 0, self.dtype.itemsize
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+            f"{bytes_} requiring a storage size of {(last + 1) * bytes_} are out of bounds for storage of size "
+            f"{self.size * bytes_}"
+        )
+    places = _strided(size, stride, storage_offset).reshape(-1, 1)
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    return combine(self.reshape(-1), Places(places, numbers), src.reshape(-1)).reshape(self.shape)
+
+
+def unfold_backward(grad_in: Array, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Array:
+    """The sum of the windows of `grad_in` (their elements are its last axis) where they were read along `dim`."""
+    if not input_sizes:
+        return grad_in.reshape(())
+    dim = dim % len(input_sizes)
+    starts = jnp.arange(grad_in.shape[dim], dtype=INT64) * step
+    places = (starts[:, None] + jnp.arange(size, dtype=INT64)).reshape(-1)
+    windows = jnp.moveaxis(grad_in, -1, dim + 1).reshape(*input_sizes[:dim], places.size, *input_sizes[dim + 1 :])
+    return combine(_zeros(grad_in, input_sizes), slices(tuple(input_sizes), dim, places), windows, "sum")

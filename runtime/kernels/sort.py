@@ -1,0 +1,120 @@
+"""Sorting along one axis, and what is read off a sorted axis: order statistics and the mode.
+
+Torch's order: NaN is larger than everything, -0.0 equals 0.0. `lax.sort` keeps the same.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import INT64, Array, axis, cast, is_float
+
+
+def _sorted(x: Array, dim: int) -> tuple[Array, Array]:
+    """(values, int32 indices) ascending along a non-negative axis; equal elements keep their order."""
+    values, indices = lax.sort((x, lax.broadcasted_iota(np.int32, x.shape, dim)), dimension=dim, num_keys=1)
+    return values, indices
+
+
+def sort(self: Array, *, stable: bool | None = None, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
+    """(values, int64 indices); always stable."""
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    dim = axis(self, dim)
+    if not descending:
+        values, indices = _sorted(self, dim)
+        return values, cast(indices, INT64)
+    # Reversed, sorted and reversed again, equal elements are back in their order, and NaN is first.
+    values, indices = _sorted(lax.rev(self, (dim,)), dim)
+    return lax.rev(values, (dim,)), cast(self.shape[dim] - 1 - lax.rev(indices, (dim,)), INT64)
+
+
+def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Array, Array]:
+    """The k largest or smallest (values, int64 indices) along `dim`, always sorted."""
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    x = jnp.moveaxis(self, axis(self, dim), -1)
+    # A key whose largest come first. The sign of a NaN matters to `top_k`, and torch ignores it.
+    key = x if largest else -x if is_float(x) else ~x
+    if is_float(x):
+        key = jnp.where(jnp.isnan(x), cast(np.nan if largest else -np.nan, x.dtype), key)
+    values, indices = lax.top_k(key, k)
+    values = values if largest else -values if is_float(x) else ~values
+    return jnp.moveaxis(values, -1, axis(self, dim)), cast(jnp.moveaxis(indices, -1, axis(self, dim)), INT64)
+
+
+def _pick(values: Array, indices: Array, rank: Array | int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """(values, int64 indices) at `rank` of a sorted axis; an array of ranks has that axis kept."""
+    if isinstance(rank, int):
+        picked = tuple(lax.index_in_dim(x, rank, dim) for x in (values, indices))
+    else:
+        picked = tuple(jnp.take_along_axis(x, rank, dim) for x in (values, indices))
+    value, index = picked if keepdim else (lax.squeeze(x, (dim,)) for x in picked)
+    return value, cast(index, INT64)
+
+
+def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    """(k-th smallest value, its int64 index) along `dim`; k counts from 1."""
+    size = self.shape[axis(self, dim)] if self.ndim else 1
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis(self, dim)}")
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    dim = axis(self, dim)
+    return _pick(*_sorted(self, dim), k - 1, dim, keepdim)
+
+
+def _median(x: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
+    """(lower median, its int64 index). A NaN is the answer where there is one, or none but it under `skip_nan`."""
+    if x.ndim == 0:
+        return x, jnp.zeros((), INT64)
+    dim = axis(x, dim)
+    values, indices = _sorted(x, dim)
+    if not is_float(x):
+        return _pick(values, indices, (x.shape[dim] - 1) // 2, dim, keepdim)
+    numbers = jnp.sum(~jnp.isnan(values), dim, keepdims=True, dtype=np.int32)
+    middle = jnp.maximum(numbers - 1, 0) // 2
+    if not skip_nan:
+        middle = jnp.where(numbers < x.shape[dim], numbers, middle)
+    return _pick(values, indices, middle, dim, keepdim)
+
+
+def _median_of_all(x: Array, skip_nan: bool) -> Array:
+    if x.size == 0:
+        return jnp.full((), np.nan if is_float(x) else np.iinfo(x.dtype).min, x.dtype)
+    return _median(x.reshape(-1), 0, False, skip_nan)[0]
+
+
+def median(self: Array) -> Array:
+    """Lower median of all elements; NaN of none, or if there is one."""
+    return _median_of_all(self, skip_nan=False)
+
+
+def nanmedian(self: Array) -> Array:
+    """Lower median of all elements that are not NaN."""
+    return _median_of_all(self, skip_nan=True)
+
+
+def median_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """(lower median, an int64 index of it) along `dim`; the first NaN where there is one."""
+    return _median(self, dim, keepdim, skip_nan=False)
+
+
+def nanmedian_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """(lower median of what is not NaN, an int64 index of it) along `dim`."""
+    return _median(self, dim, keepdim, skip_nan=True)
+
+
+def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    """(most frequent value, the int64 index of its last occurrence) along `dim`; of several the smallest."""
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    dim = axis(self, dim)
+    values, indices = _sorted(self, dim)
+    place = lax.broadcasted_iota(np.int32, values.shape, dim)
+    before = jnp.roll(values, 1, dim)
+    run_start = lax.cummax(jnp.where((values != before) | (place == 0), place, 0), dim)
+    longest = jnp.argmax(place - run_start, dim, keepdims=True)
+    return _pick(values, indices, longest, dim, keepdim)

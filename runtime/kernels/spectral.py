@@ -1,0 +1,73 @@
+"""Eigenvalues, singular values and the exponential of matrices."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.kernels.triangular import adjoint_of
+from tenax.words import COMPLEX64, COMPLEX128, Array, cast, opmath, real_dtype
+
+
+def _complex_of(x: Array) -> np.dtype:
+    return COMPLEX128 if real_dtype(x.dtype).itemsize == 8 else COMPLEX64
+
+
+def linalg_eig(self: Array) -> tuple[Array, Array]:
+    """(complex eigenvalues `(*batch, n)`, eigenvectors `(*batch, n, n)` in columns)."""
+    if self.size == 0:
+        return _linalg_eigvals(self), jnp.zeros(self.shape, _complex_of(self))
+    values, vectors = lax.linalg.eig(self, compute_left_eigenvectors=False)
+    return values, vectors
+
+
+def _linalg_eigvals(self: Array) -> Array:
+    """Complex eigenvalues `(*batch, n)`."""
+    if self.size == 0:
+        return jnp.zeros(self.shape[:-1], _complex_of(self))
+    return lax.linalg.eig(self, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
+
+
+def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
+    """(ascending real eigenvalues `(*batch, n)`, eigenvectors in columns); only the triangle `UPLO` of A is read."""
+    nothing = jnp.zeros(0, A.dtype)
+    if A.size == 0:
+        return jnp.zeros(A.shape[:-1], real_dtype(A.dtype)), A if compute_v else nothing
+    lower = jnp.tril(A if UPLO.upper() == "L" else adjoint_of(A))
+    strict = jnp.tril(lower, -1)
+    diagonal = jnp.real(lower - strict).astype(A.dtype)
+    vectors, values = lax.linalg.eigh(strict + diagonal + adjoint_of(strict), symmetrize_input=False)
+    return values, vectors if compute_v else nothing
+
+
+def _linalg_svd(
+    A: Array, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+) -> tuple[Array, Array, Array]:
+    """(U, descending real singular values, V^H) of `(*batch, m, n)`; without `compute_uv` U and V^H are (0,)."""
+    m, n = A.shape[-2:]
+    nothing, k = jnp.zeros(0, A.dtype), min(m, n)
+    if A.size == 0:
+        rows, columns = (m, n) if full_matrices else (k, k)
+        u = jnp.broadcast_to(jnp.eye(m, rows, dtype=A.dtype), (*A.shape[:-2], m, rows))
+        vh = jnp.broadcast_to(jnp.eye(columns, n, dtype=A.dtype), (*A.shape[:-2], columns, n))
+        s = jnp.zeros((*A.shape[:-2], k), real_dtype(A.dtype))
+        return (u, s, vh) if compute_uv else (nothing, s, nothing)
+    if not compute_uv:
+        return nothing, lax.linalg.svd(A, compute_uv=False), nothing
+    return lax.linalg.svd(A, full_matrices=full_matrices)
+
+
+def linalg_matrix_exp(self: Array) -> Array:
+    """The matrix exponential, by scaling, squaring and Padé approximants (Higham 2005)."""
+    if self.size == 0:
+        return self
+    x = cast(self, opmath(self.dtype))
+    return cast(jnp.exp(x) if self.shape[-1] == 1 else jax.scipy.linalg.expm(x), self.dtype)
+
+
+def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
+    """The vector product along an axis of length 3."""
+    a, b = jnp.broadcast_arrays(self, other)
+    return jnp.roll(a, -1, dim) * jnp.roll(b, 1, dim) - jnp.roll(a, 1, dim) * jnp.roll(b, -1, dim)

@@ -1,0 +1,120 @@
+"""Scatter to flat positions of a plane: the gradients of maximum pooling, and its partial inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import jax
+import jax.numpy as jnp
+
+from tenax.kernels.pool import max_pool2d_with_indices
+from tenax.kernels.window import Sizes
+from tenax.words import Array, cast, opmath
+
+
+def per_plane(x: Array, rank: int) -> Array:
+    """(..., *plane) as (planes, elements)."""
+    lead = x.ndim - rank
+    return x.reshape(prod(x.shape[:lead]), prod(x.shape[lead:]))
+
+
+def _scatter_add(grad: Array, indices: Array, shape: Sequence[int], rank: int) -> Array:
+    """Sum `grad` into zeros of `shape` at flat positions of the last `rank` axes."""
+    compute = opmath(grad.dtype)
+    size = prod(shape[len(shape) - rank :])
+
+    def plane(values: Array, places: Array) -> Array:
+        return jnp.zeros(size, compute).at[places].add(values, mode="drop")
+
+    total = jax.vmap(plane)(per_plane(cast(grad, compute), rank), per_plane(cast(indices, jnp.int32), rank))
+    return cast(total.reshape(shape), grad.dtype)
+
+
+def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
+    """The gradient of `self`: each output's goes to the element it came from."""
+    return _scatter_add(grad_output, indices, self.shape, 2)
+
+
+def adaptive_max_pool3d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
+    """The gradient of `self`: each output's goes to the element it came from."""
+    return _scatter_add(grad_output, indices, self.shape, 3)
+
+
+def max_pool2d_with_indices_backward(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: Array,
+) -> Array:
+    """The gradient of `self`: each output's goes to the element it came from."""
+    return _scatter_add(grad_output, indices, self.shape, 2)
+
+
+def max_pool3d_with_indices_backward(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: Array,
+) -> Array:
+    """The gradient of `self`: each output's goes to the element it came from."""
+    return _scatter_add(grad_output, indices, self.shape, 3)
+
+
+def max_pool2d_backward(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0, 0),
+    dilation: Sizes = (1, 1),
+    ceil_mode: bool = False,
+) -> Array:
+    """The gradient of `self` where the forward pass kept no indices."""
+    _, indices = max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+    return _scatter_add(grad_output, indices, self.shape, 2)
+
+
+def fractional_max_pool2d_backward(
+    grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
+) -> Array:
+    """The gradient of `self`: each output's goes to the element it came from."""
+    return _scatter_add(grad_output, indices, self.shape, 2)
+
+
+def fractional_max_pool3d_backward(
+    grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
+) -> Array:
+    """The gradient of `self`: each output's goes to the element it came from."""
+    return _scatter_add(grad_output, indices, self.shape, 3)
+
+
+def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
+    """Values put back at their flat positions; the rest is zero."""
+    rank = len(output_size)
+
+    def plane(values: Array, places: Array) -> Array:
+        return jnp.zeros(prod(output_size), self.dtype).at[places].set(values, mode="drop")
+
+    result = jax.vmap(plane)(per_plane(self, rank), per_plane(cast(indices, jnp.int32), rank))
+    return result.reshape(*self.shape[: self.ndim - rank], *output_size)
+
+
+def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
+    """(..., h, w) to (..., *output_size)."""
+    return _max_unpool(self, indices, output_size)
+
+
+def max_unpool3d(
+    self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
+) -> Array:
+    """(..., d, h, w) to (..., *output_size); `stride` and `padding` only served to find that size."""
+    return _max_unpool(self, indices, output_size)

@@ -1,0 +1,68 @@
+"""The geometry of sliding windows: how many there are and where they start, as torch counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+Sizes = int | Sequence[int]
+
+
+def spread(values: Sizes, rank: int, default: Sizes = ()) -> tuple[int, ...]:
+    """One value for each of `rank` dimensions, from one for all, one for each, or none: the default."""
+    if isinstance(values, int):
+        return (values,) * rank
+    if not values:
+        return spread(default, rank)
+    return tuple(values) * rank if len(values) == 1 else tuple(values)
+
+
+class Axis(NamedTuple):
+    """The windows along one axis of `size` elements: `count` of them, `stride` apart, each of `kernel` taps."""
+
+    size: int
+    kernel: int
+    stride: int
+    padding: int
+    dilation: int
+    count: int
+
+    @property
+    def pads(self) -> tuple[int, int]:
+        """What to add below and above so that every window is inside."""
+        end = (self.count - 1) * self.stride + self.dilation * (self.kernel - 1) + 1
+        return self.padding, max(end - self.padding - self.size, 0)
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The first tap of each window, negative in the padding."""
+        return np.arange(self.count) * self.stride - self.padding
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """The first tap of each window that is not in the padding."""
+        return self.starts + self.dilation * np.maximum(-(self.starts // self.dilation), 0)
+
+
+def windows(
+    sizes: Sequence[int], kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
+) -> list[Axis]:
+    """The windows of each axis. With `ceil_mode` the last may end outside the padding, but not start there."""
+    rank = len(sizes)
+    result = []
+    options = (spread(kernel, rank), spread(stride, rank, kernel), spread(padding, rank), spread(dilation, rank))
+    for size, k, s, p, d in zip(sizes, *options, strict=True):
+        free = size + 2 * p - d * (k - 1) - 1
+        count = (free + (s - 1 if ceil_mode else 0)) // s + 1
+        if ceil_mode and (count - 1) * s >= size + p:
+            count -= 1
+        result.append(Axis(size, k, s, p, d, count))
+    return result
+
+
+def adaptive(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and ends of `count` windows that cover an axis, overlapping where `size` is not a multiple."""
+    outputs = np.arange(count)
+    return outputs * size // count, -(-(outputs + 1) * size // count)

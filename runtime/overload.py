@@ -1,0 +1,473 @@
+"""One overload of the device: binds a call to its schema, finds or builds its executable, applies the result.
+
+The key of an executable holds all that a trace depends on: geometry and dtype of each tensor, and static arguments.
+What a tensor holds, numbers and slice starts are operands.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import keyword
+import sys
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from . import cell as cells
+from .cell import Cell, Fill, cell_of, put
+from .device import current_index, device_index
+from .dtypes import numpy_dtype
+from .errors import mixed_devices
+from .executable import Executable, Operand, build
+from .meta import raise_of_host
+from .prepare import PREPARE
+from .random import next_key
+from .views import locate
+
+_DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
+# In-place ops that overwrite without reading.
+_BLIND = {
+    *("fill_", "zero_", "copy_", "normal_", "uniform_", "random_", "bernoulli_"),
+    *("exponential_", "geometric_", "cauchy_", "log_normal_"),
+}
+_DONATE_FROM = 1 << 16  # bytes; below it a fresh buffer costs less than finding out
+
+# How a number travels. JAX makes 64-bit scalars 32-bit, which is exact enough beside tensors of at most 32 bits: torch
+# rounds it to their dtype too. Elsewhere it travels as the 32-bit words of its 64-bit form.
+NUMBER: dict[type, Any] = {bool: np.bool_, int: np.int32, float: np.float32, complex: np.complex64}
+_WIDE_NUMBER: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
+_WIDE_DTYPES = {torch.float64, torch.complex128}
+
+
+class Slot(NamedTuple):
+    """One argument of a schema. Kinds: tensor, tensors, number, numbers, static, device, dropped."""
+
+    name: str
+    kind: str
+    default: Any
+    written: bool
+    keyword: bool  # keyword-only
+
+
+def _kind(argument: Any, static: Sequence[str]) -> str:
+    kind, name = str(argument.type), argument.name
+    if name == "device" and "Device" in kind:
+        return "device"
+    if name in _DROPPED and not kind.startswith("List"):
+        return "generator" if "Generator" in kind else "dropped"
+    if "Tensor" in kind:
+        return "tensors" if "List" in kind else "tensor"
+    if name in static:
+        return "static"
+    if kind in ("number", "float", "Optional[number]", "Optional[float]"):
+        return "number"
+    if kind == "List[number]":
+        return "numbers"
+    return "static"
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, (list, tuple)) else value
+
+
+class Plain(NamedTuple):
+    """A keyword number left at its default (`alpha=1`): part of the key, so that it costs nothing."""
+
+    value: Any
+    kind: type
+
+
+class Words(NamedTuple):
+    """A number that travels as 32-bit words."""
+
+    kind: type
+    unsigned: bool
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What the words are."""
+        return np.dtype(np.uint64 if self.unsigned else _WIDE_NUMBER[self.kind])
+
+
+def _is_wide(values: Sequence[Any]) -> bool:
+    """Whether numbers must keep 64 bits: beside a 64-bit tensor, or where no tensor says otherwise."""
+    tensors = 0
+    for value in values:
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(item, torch.Tensor):
+                tensors += 1
+                if item.dtype in _WIDE_DTYPES:
+                    return True
+            elif item.__class__ is torch.dtype and item in _WIDE_DTYPES:
+                return True
+    return not tensors
+
+
+class Target(NamedTuple):
+    """A written argument: its cell, and where its base stands among the operands (-1 when it is not read)."""
+
+    tensor: torch.Tensor
+    cell: Cell
+    position: int
+
+
+class Call:
+    """One call, encoded: the key of its executable and what is passed to it."""
+
+    __slots__ = ("index", "key", "operands", "parts", "targets", "wide")
+
+    key: Any
+
+    def __init__(self, wide: bool) -> None:
+        self.wide = wide
+        self.operands: list[Any] = []
+        self.parts: list[Any] = []
+        self.targets: list[Target] = []
+        self.index: int | None = None
+
+
+class Overload:
+    """A callable registered with torch's dispatcher for one overload."""
+
+    def __init__(self, name: str, row: Any) -> None:
+        packet, _, overload = name.partition(".")
+        namespace, _, packet = packet.rpartition("::")
+        self.name = name
+        self.row = row
+        self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
+        schema = self.op._schema
+        writes = set(row.writes)
+        self.slots = [
+            Slot(
+                a.name,
+                _kind(a, row.static),
+                _frozen(a.default_value) if a.has_default_value() else None,
+                (a.alias_info is not None and a.alias_info.is_write) or a.name in writes,
+                a.kwarg_only,
+            )
+            for a in schema.arguments
+        ]
+        self.positional = sum(not a.kwarg_only for a in schema.arguments)
+        self.names = [s.name for s in self.slots]
+        self.returns = [str(r.type) for r in schema.returns]
+        self.outs = [i for i, s in enumerate(self.slots) if s.written and s.keyword] if row.form == "out" else []
+        # Whether the op makes new tensors; else it returns its written arguments, or nothing.
+        self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
+        self.blind = row.form == "inplace" and packet in _BLIND
+        self.sees_bits = name in bit_ops()
+        self.prepare = PREPARE.get(name)
+        self.entries: dict[Any, Executable] = {}
+        self.fast: dict[Any, Executable] = {}
+        self._lowering: Any = None
+
+    # -- the lowering ------------------------------------------------------------------------------------------------
+
+    @property
+    def lowering(self) -> Any:
+        """The generated function."""
+        if self._lowering is None:
+            module = importlib.import_module(f"tenax.generated.{self.row.module}")
+            self._lowering = getattr(module, self.row.function)
+        return self._lowering
+
+    @property
+    def takes_dtype(self) -> bool:
+        """Whether the lowering of an `out=` form wants the dtype that its schema leaves to the out tensor."""
+        code = self.lowering.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return "dtype" in names and "dtype" not in self.names
+
+    @property
+    def checks(self) -> Any:
+        """The generated function that computes the conditions of `check:`."""
+        module = importlib.import_module(f"tenax.generated.{self.row.module}")
+        return getattr(module, f"{self.row.function}__checks")
+
+    def parameters(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Keyword arguments of the lowering: what the runtime keeps to itself is left out."""
+        return {
+            f"{s.name}_" if keyword.iskeyword(s.name) else s.name: v
+            for i, (s, v) in enumerate(zip(self.slots, values, strict=True))
+            if s.kind not in ("dropped", "device", "generator") and i not in self.outs
+        }
+
+    # -- a call ------------------------------------------------------------------------------------------------------
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments in schema order, defaults filled in."""
+        values = list(args)
+        for slot in self.slots[len(args) :]:
+            values.append(kwargs.get(slot.name, slot.default))
+        return values
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.run(self.bind(args, kwargs))
+
+    def run(self, values: list[Any], fast_key: Any = None, resized: bool = False) -> Any:
+        """Execute the op on bound arguments."""
+        if self.row.dynamic:
+            return self.run_dynamic(values)
+        if self.prepare is not None:
+            values = self.prepare(values)
+        call = self.encode(values)
+        key = call.key
+        executable = self.entries.get(key)
+        if executable is None:
+            executable = build(self, values, call)
+            self.entries[key] = executable
+        if executable.resize:
+            if resized:  # an input that is the out tensor changed with it
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation."
+                )
+            self.resize_outs(values, executable.resize)
+            return self.run(values, resized=True)
+        if fast_key is not None and self.is_fast(call):
+            self.fast[fast_key] = executable
+        if executable.check is not None:
+            self.verify(executable, call, values)
+        if not call.targets:
+            return executable.finish(executable.run(*call.operands), call.index or 0)
+        results = executable.run_for(self.donatable(call))(*call.operands)
+        n = executable.count
+        for cell, array in zip(executable.distinct(call.targets), results[n:], strict=True):
+            cell.write(array)
+        return self.returned(values, call, executable, results[:n])
+
+    def is_fast(self, call: Call) -> bool:
+        """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
+        if call.index or any(t.cell.mixed or t.cell.nbytes >= _DONATE_FROM for t in call.targets):
+            return False
+        if call.wide:
+            return False
+        for part in call.parts:
+            if part.__class__ is Words:
+                return False
+            if part.__class__ is Operand and (part.bits or (part.view is not None and part.view.dynamic)):
+                return False
+        # Integer inputs with a float result follow the default dtype, which that key does not hold.
+        return torch.get_default_dtype() is torch.float32
+
+    def returned(self, values: Sequence[Any], call: Call, executable: Executable, results: Sequence[Any]) -> Any:
+        """What the op gives back: its written arguments, fresh results, or nothing."""
+        if executable.count:
+            return executable.finish(results, call.index or 0)
+        written = [values[i] for i in self.outs or [i for i, s in enumerate(self.slots) if s.written]]
+        if any(isinstance(w, (list, tuple)) for w in written):
+            tensors = [t for w in written for t in (w if isinstance(w, (list, tuple)) else [w]) if t is not None]
+            torch.autograd.graph.increment_version(tensors)
+        if not self.returns:
+            return None
+        return written[0] if len(self.returns) == 1 else tuple(written)
+
+    def encode(self, values: Sequence[Any]) -> Call:
+        """Sort the arguments into the key and the operands."""
+        call = Call(_is_wide(values))
+        parts = call.parts
+        for slot, value in zip(self.slots, values, strict=True):
+            kind = slot.kind
+            if kind == "tensor":
+                parts.append(self.tensor_part(call, slot, value))
+            elif kind == "static":
+                if value.__class__ in NUMBER:
+                    value = Plain(value, value.__class__)  # 2, 2.0 and True are equal, and not the same exponent
+                elif value.__class__ is list:
+                    value = _frozen(value)
+                parts.append(value)
+            elif kind == "number":
+                plain = slot.keyword and value is not None and value == slot.default
+                parts.append(Plain(value, value.__class__) if plain else self.number_part(call, value))
+            elif kind == "tensors":
+                parts.append(None if value is None else tuple(self.tensor_part(call, slot, v) for v in value))
+            elif kind == "numbers":
+                parts.append(None if value is None else tuple(self.number_part(call, v) for v in value))
+            elif kind == "device":
+                call.index = device_index(value) if call.index is None else call.index
+                parts.append(None)
+            else:
+                parts.append(None if kind == "generator" else value)
+        if self.row.random:
+            generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
+            call.operands.append(next_key(generator))
+        if call.index is None:
+            call.index = current_index()
+        order: tuple[int, ...] = ()
+        if len(call.targets) > 1 and len({id(t.cell) for t in call.targets}) < len(call.targets):
+            seen: dict[int, int] = {}
+            order = tuple(seen.setdefault(id(t.cell), len(seen)) for t in call.targets)
+        call.key = (tuple(parts), torch.get_default_dtype(), call.index, order)
+        return call
+
+    def number_part(self, call: Call, value: Any) -> Any:
+        """A traced number: its type is in the key, its value an operand."""
+        if value is None:
+            return None
+        kind = value.__class__
+        if kind not in NUMBER:
+            value, kind = float(value), float
+        if kind is not bool and (call.wide or (kind is int and not -(2**31) <= value < 2**31)):
+            unsigned = kind is int and value >= 2**63
+            words = np.asarray(value, np.uint64 if unsigned else _WIDE_NUMBER[kind])
+            call.operands.append(words.reshape(1).view(np.uint32))
+            return Words(kind, unsigned)
+        call.operands.append(NUMBER[kind](value))
+        return kind
+
+    def tensor_part(self, call: Call, slot: Slot, value: Any) -> Any:
+        """A tensor argument: its geometry is in the key, its base (and dynamic starts) are operands."""
+        if value is None:
+            return None
+        try:
+            cell = value.untyped_storage().cell
+        except AttributeError:
+            return self.foreign_part(call, slot, value)
+        if call.index is None:
+            call.index = cell.index
+        elif cell.index != call.index:
+            raise mixed_devices(self.name, f"jax:{cell.index}", f"jax:{call.index}")
+        if cell.mixed or (self.sees_bits and (value.is_conj() or value.is_neg())):
+            part, starts = _odd_operand(cell, value)
+        else:
+            key = (cell.shape, value.size(), value.stride(), value.storage_offset(), value.dtype)
+            part, starts = _operands.get(key) or _plain_operand(key)
+            if slot.written and self.blind and part.view is None:
+                call.targets.append(Target(value, cell, -1))
+                return part._replace(blind=True)
+        held = cell.held
+        if held.__class__ is not Fill:
+            array = held
+        elif cell.shape or slot.written or held.dtype.itemsize == 8:
+            array = cell.read()
+        else:
+            array = held.dtype.type(held.value)  # `x[i] = 3` and the like: a number, no transfer of its own
+        if slot.written:
+            call.targets.append(Target(value, cell, len(call.operands)))
+        call.operands.append(array)
+        if starts is not None:
+            call.operands.append(starts)
+        return part
+
+    def foreign_part(self, call: Call, slot: Slot, value: Any) -> Any:
+        """A number or 0-dim CPU tensor in a tensor's place."""
+        if not isinstance(value, torch.Tensor):
+            return self.number_part(call, value)
+        device = value.device.type
+        if device == "jax":
+            cell_of(value)  # raises: there is no cell
+        if slot.written or value.dim() or device != "cpu":
+            raise mixed_devices(self.name, value.device, f"jax:{call.index or 0}")
+        call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
+        return Operand((), value.dtype, None, None, 0)
+
+    def donatable(self, call: Call) -> bool:
+        """Whether the executable may reuse the written arrays: nobody else holds one, and none is passed twice."""
+        operands = call.operands
+        for target in call.targets:
+            if target.position < 0:
+                continue
+            array = operands[target.position]
+            if array.nbytes < _DONATE_FROM or target.cell.mixed:
+                return False
+            # Held by: the cell (twice on the fast path), the operands, `array`, and getrefcount's own argument.
+            if sys.getrefcount(array) > 4 + (target.cell.value is not None):
+                return False
+            if sum(o is array for o in operands) > 1:
+                return False
+        return any(t.position >= 0 for t in call.targets)
+
+    def verify(self, executable: Executable, call: Call, values: Sequence[Any]) -> None:
+        """Raise when a `check:` does not hold: what the CPU kernel raises of the same values, else the spec's error."""
+        assert executable.check is not None
+        for holds, (kind, message) in zip(executable.check(*call.operands), self.row.checks, strict=True):
+            if not holds:
+                raise_of_host(self.op, self.names, values, self.positional)
+                raise getattr(builtins, kind, RuntimeError)(message)
+
+    def resize_outs(self, values: Sequence[Any], sizes: Sequence[tuple[int, ...] | None]) -> None:
+        """Give `out=` tensors the result's shape, with torch's warning when they were not empty."""
+        for i, size in zip(self.outs, sizes, strict=True):
+            out = values[i]
+            if size is None or tuple(out.shape) == size:
+                continue
+            if out.numel():
+                warnings.warn(
+                    f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does "
+                    f"not match the required output shape {list(size)}. This behavior is deprecated, and in a future "
+                    "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+                    "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            out.resize_(size)
+
+    # -- ops whose shapes depend on data -----------------------------------------------------------------------------
+
+    def run_dynamic(self, values: Sequence[Any]) -> Any:
+        """Run the lowering on concrete arrays, outside `jit`."""
+        from .convert import read
+
+        index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
+
+        def plain(slot: Slot, value: Any) -> Any:
+            if isinstance(value, torch.Tensor):
+                if value.device.type != "jax" and value.dim():
+                    raise mixed_devices(self.name, value.device, f"jax:{index}")
+                return read(value)
+            if slot.kind == "tensors" and value is not None:
+                return [plain(slot, v) for v in value]
+            return numpy_dtype(value) if isinstance(value, torch.dtype) else value
+
+        arguments = self.parameters([plain(s, v) for s, v in zip(self.slots, values, strict=True)])
+        if self.row.random:
+            generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
+            arguments["key"] = next_key(generator)
+        result = self.lowering(**arguments)
+        if self.outs:
+            results = result if isinstance(result, tuple) else (result,)
+            outs = [values[i] for i in self.outs]
+            self.resize_outs(values, [tuple(r.shape) for r in results])
+            for out, array in zip(outs, results, strict=True):
+                out.copy_(cells.wrap(array, index))
+            return outs[0] if len(outs) == 1 else tuple(outs)
+
+        def wrapped(value: Any) -> Any:
+            if isinstance(value, (tuple, list)):
+                return type(value)(wrapped(v) for v in value)
+            return cells.wrap(value, index) if hasattr(value, "dtype") and hasattr(value, "shape") else value
+
+        return wrapped(result)
+
+
+_operands: dict[Any, tuple[Operand, np.ndarray | None]] = {}
+_OPERANDS_HELD = 1 << 16
+
+
+def _plain_operand(key: Any) -> tuple[Operand, np.ndarray | None]:
+    """The operand of a geometry; kept, unless its starts may yet become dynamic."""
+    shape, size, stride, offset, dtype = key
+    view, starts = locate(shape, tuple(size), stride, offset)
+    found = Operand(shape, dtype, None, view, 0), starts
+    if len(_operands) >= _OPERANDS_HELD:
+        _operands.clear()
+    _operands[key] = found
+    return found
+
+
+def _odd_operand(cell: Cell, value: torch.Tensor) -> tuple[Operand, np.ndarray | None]:
+    """The operand of a lazily conjugated or negated tensor, or one that shares its storage with other dtypes."""
+    view, starts = locate(cell.shape, tuple(value.size()), value.stride(), value.storage_offset())
+    bits = value.is_conj() + 2 * value.is_neg()
+    return Operand(cell.shape, value.dtype, cell.dtype if cell.mixed else None, view, bits), starts
+
+
+@lru_cache(maxsize=1)
+def bit_ops() -> frozenset[str]:
+    """The ops that get lazily conjugated or negated tensors as they are; for all others torch resolves them first."""
+    registered = torch._C._dispatch_get_registrations_for_dispatch_key
+    return frozenset(n.removeprefix("aten::") for key in ("Conjugate", "Negative") for n in registered(key))

@@ -1,0 +1,55 @@
+"""What happens to the arguments of a few ops before their lowering sees them.
+
+A lowering sees values of known shapes; it sees neither masks, whose shapes depend on data, nor memory layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+Values = list[Any]
+
+
+def _indices(position: int) -> Callable[[Values], Values]:
+    """Masks become integer indices, one per dimension; index tensors on the CPU are moved, as on CUDA."""
+
+    def prepare(values: Values) -> Values:
+        device = values[0].device
+        expanded: list[torch.Tensor | None] = []
+        for index in values[position]:
+            if index is not None and index.device.type == "cpu":
+                index = index.to(device)
+            if index is not None and index.dtype in (torch.bool, torch.uint8):
+                expanded.extend(torch.ops.aten.nonzero.default(index).unbind(1))
+            else:
+                expanded.append(index)
+        return [*values[:position], expanded, *values[position + 1 :]]
+
+    return prepare
+
+
+def _factored(values: Sequence[Any]) -> Values:
+    """The gradient of a determinant wants the factors of A.mT where A is contiguous and real, of A elsewhere.
+
+    The lowering gives those of A.mT for every real A; a determinant is that of the transpose.
+    """
+    a = values[0]
+    plain = a.is_contiguous() or a.is_complex()
+    return [*values] if plain else [a.mT, *values[1:]]
+
+
+PREPARE: dict[str, Callable[[Values], Values]] = {
+    "index.Tensor": _indices(1),
+    "index.Tensor_out": _indices(1),
+    "_unsafe_index.Tensor": _indices(1),
+    "index_put": _indices(1),
+    "index_put_": _indices(1),
+    "index_put.out": _indices(1),
+    "_unsafe_index_put": _indices(1),
+    "_index_put_impl_": _indices(1),
+    "_linalg_det": _factored,
+    "_linalg_slogdet": _factored,
+}

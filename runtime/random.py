@@ -1,0 +1,69 @@
+"""The random state of the device: a seed and the count of draws, from which every op's JAX key is derived.
+
+As torch's Philox generator on CUDA, so that a state is small, host-side and free to copy. Keys are threefry.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+import torch
+
+_MASK = (1 << 32) - 1
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+class _State:
+    seed = 0
+    offset = 0
+
+
+def manual_seed(seed: int) -> None:
+    """Start the device's stream anew from `seed`, any 64-bit int."""
+    _State.seed = int(seed) & ((1 << 64) - 1)
+    _State.offset = 0
+
+
+def seed() -> int:
+    """Seed from the operating system; returns the seed."""
+    value = secrets.randbits(63)
+    manual_seed(value)
+    return value
+
+
+def initial_seed() -> int:
+    """The seed in use."""
+    return _State.seed
+
+
+def get_rng_state(device: Any = "jax") -> torch.Tensor:
+    """A CPU uint8 tensor of 16 bytes: seed and offset."""
+    state = np.array([_State.seed, _State.offset], np.uint64)
+    return torch.frombuffer(bytearray(state.tobytes()), dtype=torch.uint8)
+
+
+def set_rng_state(state: torch.Tensor, device: Any = "jax") -> None:
+    """Set what `get_rng_state` returned.
+
+    Raises:
+        RuntimeError: it is not a CPU uint8 tensor of 16 bytes.
+    """
+    if state.dtype != torch.uint8 or state.numel() != 16 or state.device.type != "cpu":
+        raise RuntimeError(f"RNG state must be a CPU uint8 tensor of 16 bytes, got {state.dtype}{list(state.shape)}")
+    _State.seed, _State.offset = (int(v) for v in np.frombuffer(bytes(state.tolist()), np.uint64))
+
+
+def next_key(generator: torch.Generator | None = None) -> np.ndarray:
+    """Raw key data, uint32[2], for one random op: from the device's stream, or drawn from a CPU generator."""
+    if generator is not None:
+        bits = torch.empty((), dtype=torch.int64, device="cpu").random_(generator=generator).item()
+        return np.array([int(bits) >> 32 & _MASK, int(bits) & _MASK], np.uint32)
+    _State.offset += 1
+    # SplitMix64 (Steele, Lea & Flood 2014) spreads (seed, offset) over the key space.
+    z = (_State.seed + _State.offset * _GOLDEN) & ((1 << 64) - 1)
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & ((1 << 64) - 1)
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & ((1 << 64) - 1)
+    z ^= z >> 31
+    return np.array([z >> 32, z & _MASK], np.uint32)

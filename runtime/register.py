@@ -1,0 +1,115 @@
+"""Registration of the kernels with torch's dispatcher, in two steps.
+
+At import only the few ops through which a first tensor can come to be; the rest, with JAX and the generated table, when
+that happens. `import torch` with tenax installed thus costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .errors import no_lowering
+
+_KEY = "PrivateUse1"
+_libraries: list[Any] = []
+_overloads: dict[str, Any] = {}
+_lock = threading.RLock()
+_complete = False
+
+# A first tensor comes from one of these; what is composite in C++ (full, arange, .to) goes through them too.
+_FIRST = ("empty.memory_format", "empty_strided")
+
+
+def _library(namespace: str, kind: str = "IMPL") -> Any:
+    library = torch.library.Library(namespace, kind)
+    _libraries.append(library)
+    return library
+
+
+def register_first() -> None:
+    """Register what makes the first tensor."""
+    library = _library("aten")
+    for name in _FIRST:
+        library.impl(name, _first(name), _KEY)
+    _library("_").fallback(_fallback, _KEY)
+    _library("_").fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+
+
+def _first(name: str) -> Callable[..., Any]:
+    kernel: Callable[..., Any] | None = None
+
+    def first(*args: Any, **kwargs: Any) -> Any:
+        nonlocal kernel
+        if kernel is None:
+            register_all()
+            from .memory import KERNELS
+
+            kernel = KERNELS[name]
+        return kernel(*args, **kwargs)
+
+    return first
+
+
+def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Every op without a kernel comes here."""
+    name = op.name()
+    if not _complete:
+        register_all()
+        if torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY):
+            return op(*args, **kwargs)
+    from tenax.generated.table import UNSUPPORTED
+
+    short = name.removeprefix("aten::")
+    if short in UNSUPPORTED:
+        raise NotImplementedError(f"{short}: not supported on device 'jax': {UNSUPPORTED[short]}")
+    raise no_lowering(name)
+
+
+def register_all() -> None:
+    """Register every lowering of the generated table and the memory ops."""
+    global _complete
+    with _lock:
+        if _complete:
+            return
+        from tenax.generated.table import ROWS
+
+        from . import autocast, operand, settings  # noqa: F401 (configures JAX's dtypes)
+        from .memory import KERNELS
+        from .specialize import specialize
+
+        library = _library("aten")
+        for name, kernel in KERNELS.items():
+            if name not in _FIRST:
+                library.impl(name, kernel, _KEY)
+        for name, row in ROWS.items():
+            # A composite kept whole needs a gradient of its own, which is not built yet: torch takes it apart instead.
+            if name not in KERNELS and not row.grad:
+                library.impl(name, specialize(overload(name, row)), _KEY)
+        for key in ("Conjugate", "Negative"):
+            # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
+            library.impl("_copy_from", torch.library.fallthrough_kernel, key)
+        autocast.install(library)
+        operand.install()
+        _complete = True
+
+
+def overload(name: str, row: Any = None) -> Any:
+    """The `Overload` of a row of the table, made once.
+
+    Raises:
+        KeyError: there is no such row.
+    """
+    found = _overloads.get(name)
+    if found is None:
+        from .overload import Overload
+
+        if row is None:
+            from tenax.generated.table import ROWS
+
+            row = ROWS[name]
+        found = _overloads[name] = Overload(name, row)
+    return found
