@@ -1,0 +1,189 @@
+"""Checks: the questions asked of every entry, each a function of a task that gives an outcome."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import torch
+
+from . import programs
+from .agree import Task, UnsuitableError, agree, over, raises
+from .entries import Entry
+from .excuses import skipped_by_torch
+from .outcome import Outcome, inapplicable, skip
+from .samples import Sample, label, pick
+
+Check = Callable[[Task], Outcome]
+
+# The most samples by check: of the primary dtype in a full run, of every other dtype, and in the quick tier.
+FULL = {
+    "forward": 8, "gradient": 3, "gradgrad": 2, "forward_ad": 2, "inplace": 3, "out": 2, "noncontiguous": 2,
+    "errors": 100, "forloop": 100, "foreach": 100, "fused": 100, "capturable": 100, "differentiable": 100,
+}  # fmt: skip
+OTHER = {"forward": 3, "gradient": 1, "inplace": 1, "out": 1, "noncontiguous": 1, "forloop": 100, "foreach": 100}
+QUICK = {"forward": 2, "gradient": 1, "forloop": 2, "foreach": 2}
+
+
+def run(task: Task) -> Outcome:
+    """The outcome of one task. A failure where torch itself skips the test on CPU and CUDA is a skip that says both."""
+    if task.check not in task.entry.checks:
+        return inapplicable(f"{task.entry.suite} has no check {task.check}")
+    outcome = implementation(task)(task)
+    if outcome.letter == "f" and (reason := skipped_by_torch(task.entry, task.check, task.dtype)):
+        return skip(f"{reason}; here: {outcome.why}")
+    return outcome
+
+
+def implementation(task: Task) -> Check:
+    """The function behind a check of the task's suite."""
+    if task.entry.suite == "module_db":
+        from .modules import MODULE_CHECKS
+
+        return MODULE_CHECKS[task.check]
+    if task.entry.suite == "optim_db":
+        from .optims import optimizer
+
+        return optimizer
+    return OP_CHECKS[task.check]
+
+
+def forward(task: Task) -> Outcome:
+    """Value, dtype, shape, strides, aliasing and writes of a plain call."""
+    program = programs.forward(task.entry.info.op)
+    chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
+    return over(task, chosen, lambda s: agree(task, program, s, reproducible=True))
+
+
+def gradient(task: Task) -> Outcome:
+    """First derivatives by the tape."""
+    if why := _undifferentiable(task, task.entry.info.supports_autograd, "autograd"):
+        return why
+    program = programs.gradient(task.entry.info.op)
+    return over(task, _leaves(task), lambda s: agree(task, program, s, strides=False))
+
+
+def gradgrad(task: Task) -> Outcome:
+    """Second derivatives by the tape."""
+    if why := _undifferentiable(task, task.entry.info.supports_gradgrad, "double backward"):
+        return why
+    program = programs.gradgrad(task.entry.info.op)
+    return over(task, _leaves(task), lambda s: agree(task, program, s, strides=False))
+
+
+def forward_ad(task: Task) -> Outcome:
+    """First derivatives by dual numbers."""
+    if why := _undifferentiable(task, task.entry.info.supports_forward_ad, "forward-mode AD"):
+        return why
+    program = programs.tangents(task.entry.info.op)
+    return over(task, _leaves(task), lambda s: agree(task, program, s, strides=False))
+
+
+def inplace(task: Task) -> Outcome:
+    """The in-place variant, also on a strided view and under the tape."""
+    info = task.entry.info
+    if info.inplace_variant is None:
+        return inapplicable("no in-place variant")
+    plain = programs.inplace(info.inplace_variant, parity=task.entry.on_cpu(task.dtype))
+    chosen = [s for s in _samples(task.entry, task.dtype, False) if not s.broadcasts]
+    chosen = pick(chosen, task.samples)
+    grads: list[Sample] = []
+    if info.supports_inplace_autograd and task.entry.differentiable(task.dtype):
+        grads = pick([s for s in _leaves(task, 100) if not s.broadcasts], 1)
+    through = programs.inplace_gradient(info.inplace_variant)
+
+    def judge(sample: Sample) -> str | None:
+        if sample in grads:
+            return agree(task, through, sample, strides=False)
+        message = agree(task, plain, sample)
+        if message is None and sample is chosen[0]:
+            message = agree(task, plain, programs.noncontiguous(sample))
+            return None if message is None else f"on a strided view: {message}"
+        return message
+
+    return over(task, [*chosen, *grads], judge)
+
+
+def out(task: Task) -> Outcome:
+    """The `out=` argument: right, strided, empty, of a wrong shape, of a wrong dtype."""
+    if not task.entry.info.supports_out:
+        return inapplicable("no out= argument")
+    program = programs.out(task.entry.info.op)
+    chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
+    return over(task, chosen, lambda s: agree(task, program, s))
+
+
+def noncontiguous(task: Task) -> Outcome:
+    """A call, and its gradient, on tensors with gaps."""
+    info = task.entry.info
+    call = programs.forward(info.op)
+    through = programs.gradient(info.op)
+    derive = info.supports_autograd and task.entry.differentiable(task.dtype) and "gradient" in task.entry.checks
+
+    def judge(sample: Sample) -> str | None:
+        strided = programs.noncontiguous(sample)
+        message = agree(task, call, strided.map(torch.Tensor.detach))
+        if message is None and strided.leaves():
+            try:
+                message = agree(task, through, strided, strides=False)
+            except UnsuitableError:
+                return None
+            return None if message is None else f"gradient: {message}"
+        return message
+
+    return over(task, pick(_samples(task.entry, task.dtype, bool(derive)), task.samples), judge)
+
+
+def errors(task: Task) -> Outcome:
+    """Bad arguments raise torch's exception type with its key phrase."""
+    info = task.entry.info
+    if getattr(info, "error_inputs_func", None) is None:
+        return inapplicable("torch lists no error inputs")
+    cases = list(info.error_inputs("cpu"))[: task.samples]
+    samples = [Sample.of(case.sample_input, label(case.sample_input)) for case in cases]
+    wanted = dict(zip(map(id, samples), cases, strict=True))
+
+    def judge(sample: Sample) -> str | None:
+        case = wanted[id(sample)]
+        return raises(lambda d: programs.call(info.op, sample.on(d)), task.device, case.error_type, case.error_regex)
+
+    return over(task, samples, judge)
+
+
+OP_CHECKS: dict[str, Check] = {
+    "forward": forward,
+    "gradient": gradient,
+    "gradgrad": gradgrad,
+    "forward_ad": forward_ad,
+    "inplace": inplace,
+    "out": out,
+    "noncontiguous": noncontiguous,
+    "errors": errors,
+}
+
+
+@functools.lru_cache(maxsize=4)
+def _samples(entry: Entry, dtype: torch.dtype, requires_grad: bool) -> list[Sample]:
+    """Torch's samples, made on the CPU whatever the device, so that both sides get the same bits."""
+    raws = entry.info.sample_inputs("cpu", dtype, requires_grad=requires_grad)
+    return [Sample.of(raw, label(raw)) for raw in raws]
+
+
+def _leaves(task: Task, count: int = 0) -> list[Sample]:
+    """Samples with an input that requires a gradient; others say nothing about derivatives."""
+    samples = [s for s in _samples(task.entry, task.dtype, True) if s.leaves()]
+    return pick(samples, count or task.samples)
+
+
+def _undifferentiable(task: Task, supported: bool, what: str) -> Outcome | None:
+    if not supported:
+        return inapplicable(f"torch supports no {what} here")
+    if not task.entry.differentiable(task.dtype):
+        return inapplicable("not a dtype that torch differentiates here")
+    return None
+
+
+def primary(entry: Entry) -> torch.dtype | None:
+    """The dtype in which every check runs; None for an entry that torch runs in no dtype on CPU or CUDA."""
+    dtypes = entry.dtypes()
+    return dtypes[0] if dtypes else None

@@ -1,0 +1,248 @@
+"""The command `tenax coverage`: run torch's test databases on the device, and show what passes."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from . import results as files
+from .journal import Journal, Record
+from .outcome import LETTERS
+from .results import Results
+
+app = typer.Typer(help="Torch's own test databases, run on the device against CPU torch.", no_args_is_help=True)
+console = Console()
+
+BUILD = Path("build") / "coverage"
+SECONDS_PER_CHECK = 120.0
+
+Only = Annotated[str | None, typer.Option(help="Entries: names or shell patterns, separated by commas.")]
+Suites = Annotated[str | None, typer.Option(help="Databases, separated by commas; all by default.")]
+File = Annotated[Path | None, typer.Argument(help="A file of results; the committed one by default.")]
+
+
+@app.command()
+def run(
+    only: Only = None,
+    suites: Suites = None,
+    dtypes: Annotated[str, typer.Option(help="float32 (the primary dtype of each entry), all, or a list.")] = "all",
+    quick: Annotated[bool, typer.Option("--quick", help="The few samples that `make test` runs.")] = False,
+    samples: Annotated[int | None, typer.Option(help="At most so many samples for each check.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = os.cpu_count() or 1,
+    timeout: Annotated[float, typer.Option(help="Seconds that one check may take.")] = SECONDS_PER_CHECK,
+    device: Annotated[str, typer.Option(help="The torch device that is tested.")] = "jax",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
+) -> None:
+    """Run the checks. A run over everything is merged into the committed results, any other goes to build/coverage."""
+    from .entries import SUITES, select
+    from .plan import collect, cost, plan
+    from .runner import Pool, remaining
+
+    chosen = select(tuple(suites.split(",")) if suites else SUITES, only)
+    if not chosen:
+        raise typer.BadParameter(
+            f"no entry matches {only!r}; expected a name of torch's databases, as in --only 'add,nn.*'"
+        )
+    units = plan(chosen, dtypes, quick=quick, samples=samples)
+    about = describe(device)
+    settings = {
+        **about,
+        "only": only or "",
+        "suites": suites or "",
+        "dtypes": dtypes,
+        "quick": str(quick),
+        "samples": str(samples),
+    }
+    settings.pop("date")
+    journal = Journal(BUILD / "journal.jsonl", settings, resume=resume)
+    left = list(remaining(units, journal.done()))
+    with _progress() as progress:
+        bar = progress.add_task(
+            "checks", total=sum(map(cost, units)), units=len(units), finished=len(units) - len(left), bad=0, eta=""
+        )
+        progress.advance(bar, sum(map(cost, units)) - sum(map(cost, left)))
+        tally: Counter[str] = Counter(o.letter for r in journal.records for o in r.outcomes.values())
+        clock = Clock(sum(map(cost, left)))
+
+        def report(record: Record) -> None:
+            tally.update(o.letter for o in record.outcomes.values())
+            eta = clock.tick(cost(record.unit))
+            bad = sum(tally[letter] for letter in "fct")
+            done = len({(r.unit.key, r.unit.dtype) for r in journal.records})
+            progress.update(
+                bar, advance=cost(record.unit), finished=done, bad=bad, eta=eta, description=record.unit.key
+            )
+
+        Pool(device, jobs, timeout, BUILD, report).run(left, journal)
+    journal.close()
+    found = collect(about, chosen, ((r.unit, r.outcomes, r.ops) for r in journal.records))
+    everything = not (only or suites or quick or samples) and dtypes == "all" and device == "jax"
+    path = out or (files.committed(about["torch"]) if everything else BUILD / "last.json")
+    if path.exists() and not everything and out:
+        whole = files.load(path)
+        whole.merge(found)
+        whole.save(path)
+    else:
+        found.save(path)
+    console.print(totals(found), *complete(found), sep="\n", highlight=False)
+    for line in failures(found)[:40]:
+        console.print(line, style="red", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"written to {path}; see `tenax coverage report {path}`", highlight=False)
+
+
+@app.command()
+def report(
+    path: File = None,
+    against: Annotated[Path | None, typer.Option(help="Earlier results: what changed since.")] = None,
+    out: Annotated[Path, typer.Option(help="The HTML file.")] = BUILD / "index.html",
+    source: Annotated[str | None, typer.Option(help="What links to specs and code start with, as a URL.")] = None,
+) -> None:
+    """Write the dashboard: one HTML file that needs no server."""
+    from .report import render
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if source is None:
+        repository = Path(__file__).resolve().parents[2]
+        source = f"{os.path.relpath(repository, out.parent.resolve())}/" if (repository / "ops_spec").is_dir() else ""
+    page = render(files.load(path or newest()), files.load(against) if against else None, source)
+    out.write_text(page, encoding="utf-8")
+    console.print(f"written to {out.resolve().as_uri()}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def compare(before: Path, after: Path) -> None:
+    """What differs between two runs; exit 1 when something that passed fails."""
+    changes = files.changes(files.load(before), files.load(after))
+    for kind, lines in changes.items():
+        console.print(f"{kind}: {len(lines)}", style="bold")
+        for line in lines:
+            console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(1 if changes["broken"] else 0)
+
+
+@app.command()
+def summary(
+    path: File = None,
+    readme: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("README.md"),
+    write: Annotated[bool, typer.Option("--write", help="Put the table between the markers of the file.")] = False,
+) -> None:
+    """Print the table of totals as Markdown, or write it into README.md."""
+    from .summary import markdown, replace_marked
+
+    text = markdown(files.load(path or newest()))
+    if write:
+        readme.write_text(replace_marked(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
+    else:
+        typer.echo(text)
+
+
+@app.command()
+def schema(
+    status: Annotated[str | None, typer.Option(help="List the overloads of this status.")] = None,
+    only: Annotated[str | None, typer.Option(help="A shell pattern on overload names.")] = None,
+) -> None:
+    """The status of every entry of native_functions.yaml: lowered, derived, composite, decomposed, unsupported."""
+    from .schema import statuses, table
+
+    found = statuses(only)
+    console.print(table(found))
+    for row in found:
+        if status == row.status or (only and not status):
+            console.print(f"{row.status:12} {row.name:50} {row.reason}", highlight=False, markup=False, soft_wrap=True)
+
+
+class Clock:
+    """Time left, from the work done since this run began: a resumed run does not count what it did not do."""
+
+    def __init__(self, total: float) -> None:
+        self.total, self.done = total, 0.0
+        self.start = datetime.datetime.now(datetime.UTC)
+
+    def tick(self, work: float) -> str:
+        self.done += work
+        elapsed = (datetime.datetime.now(datetime.UTC) - self.start).total_seconds()
+        # The first minute is the start of processes and says nothing.
+        if self.done < 0.01 * self.total:
+            return "…"
+        left = elapsed * max(self.total - self.done, 0.0) / self.done
+        return f"{left / 60:.0f} min" if left > 90 else f"{left:.0f} s"
+
+
+def describe(device: str) -> dict[str, str]:
+    """What a file of results says of its origin."""
+
+    def version(package: str) -> str:
+        try:
+            return importlib.metadata.version(package).partition("+")[0]
+        except importlib.metadata.PackageNotFoundError:
+            return "not installed"
+
+    return {
+        "torch": version("torch"),
+        "jax": version("jax"),
+        "tenax": version("tenax"),
+        "device": device,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def newest() -> Path:
+    """The committed results of the newest torch release."""
+    held = sorted(
+        files.FOLDER.glob("torch-*.json"), key=lambda p: [int(n) for n in p.stem.removeprefix("torch-").split(".")]
+    )
+    if not held:
+        raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file of `tenax coverage run`")
+    return held[-1]
+
+
+def totals(found: Results) -> Table:
+    """Counts of outcomes by check over all rows."""
+    table = Table(box=None)
+    table.add_column("check")
+    for name in LETTERS.values():
+        table.add_column(name, justify="right")
+    checks = list(dict.fromkeys(check for _, _, check, _ in found.triples()))
+    for check in checks:
+        counts = Counter(o.letter for _, _, c, o in found.triples() if c == check)
+        table.add_row(check, *(str(counts[letter] or "") for letter in LETTERS))
+    return table
+
+
+def complete(found: Results) -> list[str]:
+    """How many entries of each database pass every check of their primary dtype."""
+    lines = []
+    for suite in dict.fromkeys(key.partition("/")[0] for key in found.rows):
+        rows = found.suite(suite).values()
+        lines.append(f"{suite}: {sum(r.passes() for r in rows)} of {len(rows)} pass every check of their primary dtype")
+    return lines
+
+
+def failures(found: Results) -> list[str]:
+    return [f"{LETTERS[o.letter]} {key} {dtype} {check}: {o.why}" for key, dtype, check, o in found.triples() if o.bad]
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.fields[finished]}/{task.fields[units]}"),
+        BarColumn(),
+        TextColumn("{task.fields[bad]} bad", style="red"),
+        TimeElapsedColumn(),
+        TextColumn("left {task.fields[eta]}"),
+        TextColumn("{task.description}", style="dim"),
+        console=console,
+        transient=True,
+    )

@@ -1,0 +1,225 @@
+"""Comparison of what a device gave with what CPU torch gave: values, dtypes, shapes, strides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """`|actual - expected| <= absolute + relative * |expected|`."""
+
+    relative: float
+    absolute: float
+
+    def widest(self, other: Tolerance) -> Tolerance:
+        return Tolerance(max(self.relative, other.relative), max(self.absolute, other.absolute))
+
+
+# The one table of the library, by the dtype compared: the defaults of `torch.testing.assert_close`. bfloat16 and
+# float16 absolute terms cover one rounding of values near 1 where terms cancel.
+TOLERANCES = {
+    torch.float16: Tolerance(1e-3, 1e-5),
+    torch.bfloat16: Tolerance(1.6e-2, 1e-5),
+    torch.float32: Tolerance(1.3e-6, 1e-5),
+    torch.float64: Tolerance(1e-7, 1e-7),
+    torch.complex32: Tolerance(1e-3, 1e-5),
+    torch.complex64: Tolerance(1.3e-6, 1e-5),
+    torch.complex128: Tolerance(1e-7, 1e-7),
+}
+EQUAL = Tolerance(0.0, 0.0)
+
+# Where the table is not met, a result still agrees when it is as near to the float64 result as CPU torch's own is, up
+# to this factor: both then err by conditioning, not by a formula. The price: one wrong digit more than CPU passes.
+CPU_ERROR_FACTOR = 4.0
+
+NARROW = {torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz}
+
+
+def compare(
+    actual: Any,
+    expected: Any,
+    *,
+    device: str,
+    override: Tolerance | None = None,
+    values: bool = True,
+    strides: bool = True,
+    dtypes: bool = True,
+    exact: Callable[[], Any] | None = None,
+    layout: Callable[[], Any] | None = None,
+) -> str | None:
+    """What is wrong with `actual`, or None. Both are trees of tensors and plain values.
+
+    `exact` computes the same in float64, `layout` on torch's meta device; both are called only on a mismatch. Strides
+    agree when they are those of CPU torch or those of torch's Meta kernels, where these two differ.
+    """
+    found, spec = pytree.tree_flatten(actual)
+    wanted, wanted_spec = pytree.tree_flatten(expected)
+    if spec != wanted_spec:
+        return _structure(actual, expected)
+    paths = [path for path, _ in pytree.tree_flatten_with_path(expected)[0]]
+    for index, (a, e) in enumerate(zip(found, wanted, strict=True)):
+        where = f"{pytree.keystr(paths[index])}: " if paths[index] else ""
+        wrong = _leaf(a, e, device, override, values, dtypes)
+        if wrong is not None and wrong.value_only and exact is not None:
+            reference = _nth(exact, index, len(wanted))
+            if isinstance(reference, torch.Tensor) and as_exact_as_cpu(_host(a), e, reference, override):
+                wrong = None
+        if wrong is not None:
+            return where + wrong.text
+        if strides and isinstance(e, torch.Tensor) and (text := _strides(a, e, layout, index, len(wanted))):
+            return where + text
+    return None
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    text: str
+    value_only: bool = False
+
+
+def _leaf(
+    actual: Any, expected: Any, device: str, override: Tolerance | None, values: bool, dtypes: bool
+) -> _Wrong | None:
+    if not isinstance(expected, torch.Tensor):
+        return _plain(actual, expected, values)
+    if not isinstance(actual, torch.Tensor):
+        return _Wrong(f"{type(actual).__name__} {actual!r:.60}; expected a tensor {_brief(expected)}")
+    if actual.device.type != device.partition(":")[0] and expected.device.type == "cpu":
+        return _Wrong(f"the result lies on {actual.device}; expected {device}")
+    if dtypes and actual.dtype != expected.dtype:
+        return _Wrong(f"dtype {actual.dtype}; expected {expected.dtype}")
+    if actual.shape != expected.shape:
+        return _Wrong(f"shape {tuple(actual.shape)}; expected {tuple(expected.shape)}")
+    if actual.layout != expected.layout:
+        return _Wrong(f"layout {actual.layout}; expected {expected.layout}")
+    if not values:
+        return None
+    text = value_difference(_host(actual), expected.detach(), override)
+    return None if text is None else _Wrong(text, value_only=True)
+
+
+def _plain(actual: Any, expected: Any, values: bool) -> _Wrong | None:
+    """Numbers and everything else that is no tensor."""
+    if type(actual) is not type(expected):
+        return _Wrong(f"{type(actual).__name__} {actual!r:.80}; expected {type(expected).__name__} {expected!r:.80}")
+    if isinstance(expected, float | complex) and values:
+        text = value_difference(torch.tensor(actual), torch.tensor(expected), TOLERANCES[torch.float32])
+        return None if text is None else _Wrong(text)
+    if actual != expected and (values or not isinstance(expected, bool | int | float | complex)):
+        return _Wrong(f"{actual!r:.120}; expected {expected!r:.120}")
+    return None
+
+
+def value_difference(actual: torch.Tensor, expected: torch.Tensor, override: Tolerance | None = None) -> str | None:
+    """Which elements of two CPU tensors of one shape differ, or None. NaN equals NaN."""
+    if expected.layout is not torch.strided:
+        actual, expected = actual.to_dense(), expected.to_dense()
+    if expected.is_quantized:
+        actual, expected = actual.dequantize(), expected.dequantize()
+    a, e = widen(actual), widen(expected)
+    tolerance = TOLERANCES.get(expected.dtype, EQUAL)
+    if override is not None and expected.dtype in TOLERANCES:
+        tolerance = tolerance.widest(override)
+    if a.dtype != e.dtype:
+        a = a.to(e.dtype)
+    near = torch.isclose(a, e, rtol=tolerance.relative, atol=tolerance.absolute, equal_nan=True)
+    if bool(near.all()):
+        return None
+    bad = ~near
+    first = tuple(torch.nonzero(bad)[0].tolist()) if bad.ndim else ()
+    gap = (a.to(torch.complex128) - e.to(torch.complex128)).abs()[bad]
+    gap = gap[gap.isfinite()]
+    greatest = f", greatest difference {float(gap.max()):.3g}" if gap.numel() else ""
+    at = f" at {first}" if first else ""
+    return (
+        f"{int(bad.sum())} of {bad.numel()} elements differ{greatest}{at}: "
+        f"{a[first].item()}; expected {e[first].item()}"
+    )
+
+
+def as_exact_as_cpu(
+    actual: torch.Tensor, expected: torch.Tensor, exact: torch.Tensor, override: Tolerance | None
+) -> bool:
+    """Whether `actual` is as near to the float64 result as CPU torch is, up to `CPU_ERROR_FACTOR` and the table."""
+    if expected.dtype not in TOLERANCES or exact.shape != expected.shape or expected.layout is not torch.strided:
+        return False
+    tolerance = TOLERANCES[expected.dtype]
+    if override is not None:
+        tolerance = tolerance.widest(override)
+    truth = exact.detach().to(torch.complex128)
+    own = (expected.detach().to(torch.complex128) - truth).abs()
+    error = (actual.to(torch.complex128) - truth).abs()
+    cpu_error = own[own.isfinite()].max() if bool(own.isfinite().any()) else torch.zeros(())
+    allowed = tolerance.absolute + tolerance.relative * truth.abs() + CPU_ERROR_FACTOR * cpu_error
+    same = torch.isclose(
+        widen(actual), widen(expected), rtol=tolerance.relative, atol=tolerance.absolute, equal_nan=True
+    )
+    return bool((same | (error <= allowed)).all())
+
+
+def widen(t: torch.Tensor) -> torch.Tensor:
+    """A dtype in which `isclose` and `item` are implemented, with the same values."""
+    if t.dtype in NARROW:
+        return t.to(torch.float32)
+    if t.dtype is torch.complex32:
+        return t.to(torch.complex64)
+    if t.dtype in (torch.uint16, torch.uint32):
+        return t.to(torch.int64)
+    # uint64 wraps to int64: equal bits are equal values.
+    return t.view(torch.int64) if t.dtype is torch.uint64 else t
+
+
+def significant_strides(t: torch.Tensor) -> tuple[int, ...]:
+    """Strides of the dimensions that are walked: those of length 1, and of an empty tensor, have no meaning."""
+    if t.layout is not torch.strided or t.numel() == 0:
+        return ()
+    return tuple(s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1)
+
+
+def _strides(
+    actual: torch.Tensor, expected: torch.Tensor, layout: Callable[[], Any] | None, index: int, count: int
+) -> str | None:
+    found, wanted = significant_strides(actual), significant_strides(expected)
+    if found == wanted:
+        return None
+    reference = _nth(layout, index, count) if layout is not None else None
+    if isinstance(reference, torch.Tensor) and significant_strides(reference) == found:
+        return None
+    return f"strides {tuple(actual.stride())}; expected {tuple(expected.stride())}"
+
+
+def _nth(tree: Callable[[], Any], index: int, count: int) -> Any:
+    """Leaf `index` of the tree, or None when it cannot be computed or is built otherwise."""
+    try:
+        leaves = pytree.tree_leaves(tree())
+    except Exception:  # the reference of higher precision is a courtesy: without it the mismatch stands
+        return None
+    return leaves[index] if len(leaves) == count else None
+
+
+def _host(t: torch.Tensor) -> torch.Tensor:
+    return t.detach().cpu().resolve_conj().resolve_neg()
+
+
+def _brief(tree: Any) -> str:
+    """`float32 (3, 4)`, or what a tree holds."""
+    if isinstance(tree, torch.Tensor):
+        return f"{str(tree.dtype).removeprefix('torch.')} {tuple(tree.shape)}"
+    if isinstance(tree, list | tuple):
+        return f"{len(tree)} results" if len(tree) > 3 else f"({', '.join(map(_brief, tree))})"
+    return f"{type(tree).__name__} {tree!r:.60}"
+
+
+def _structure(actual: Any, expected: Any) -> str:
+    """Where two trees are built differently."""
+    if isinstance(actual, dict) and isinstance(expected, dict) and actual.keys() == expected.keys():
+        for key in expected:
+            if pytree.tree_structure(actual[key]) != pytree.tree_structure(expected[key]):
+                return f"{key}: {_structure(actual[key], expected[key])}"
+    return f"gave {_brief(actual)}; expected {_brief(expected)}"

@@ -1,0 +1,90 @@
+"""Excuses: what torch's own databases say about its own tests: which it skips, and which tolerances it grants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .compare import Tolerance
+from .entries import Entry
+
+# The torch tests (class, name) that ask the same question as a check of ours.
+COUNTERPARTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "forward": (("TestCommon", "test_compare_cpu"), ("TestCommon", "test_python_ref"), ("TestModule", "test_forward")),
+    "gradient": (("TestBwdGradients", "test_fn_grad"), ("TestModule", "test_grad")),
+    "gradgrad": (("TestBwdGradients", "test_fn_gradgrad"), ("TestModule", "test_gradgrad")),
+    "forward_ad": (("TestFwdGradients", "test_forward_mode_AD"),),
+    "inplace": (
+        ("TestCommon", "test_variant_consistency_eager"),
+        ("TestBwdGradients", "test_inplace_grad"),
+        ("TestForeach", "test_parity"),
+    ),
+    "out": (("TestCommon", "test_out"), ("TestCommon", "test_out_warning"), ("TestCommon", "test_python_ref")),
+    "noncontiguous": (("TestCommon", "test_noncontiguous_samples"),),
+    "errors": (("TestCommon", "test_errors"), ("TestCommon", "test_python_ref_errors")),
+    "foreach": (("TestOptimRenewed", "test_foreach_matches_forloop"),),
+    "fused": (("TestOptimRenewed", "test_fused_matches_forloop"),),
+    "capturable": (("TestOptimRenewed", "test_mixed_device_dtype"),),
+}
+# Tests whose tolerances are meant for a comparison with CPU torch.
+GRANTED: tuple[tuple[str, str], ...] = (
+    ("TestCommon", "test_compare_cpu"),
+    ("TestCommon", "test_python_ref"),
+    ("TestCommon", "test_variant_consistency_eager"),
+    ("TestCommon", "test_noncontiguous_samples"),
+    ("TestCommon", "test_out"),
+    ("TestModule", "test_cpu_gpu_parity"),
+    ("TestOptimRenewed", "test_foreach_matches_forloop"),
+    ("TestOptimRenewed", "test_fused_matches_forloop"),
+)
+# torch runs its gradient tests in double precision only: a decorator limited to float64 speaks of the formula.
+DOUBLE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
+GRADIENT = ("gradient", "gradgrad", "forward_ad")
+
+
+def skipped_by_torch(entry: Entry, check: str, dtype: torch.dtype) -> str | None:
+    """Torch's reason for skipping the same test on CPU *and* on CUDA, or None when it runs on either."""
+    for test_class, test in COUNTERPARTS.get(check, ()):
+        dtypes = (dtype, DOUBLE[dtype]) if check in GRADIENT and dtype in DOUBLE else (dtype,)
+        for d in dtypes:
+            reasons = [_skip(_probe(entry, test_class, test, device, d)) for device in ("cpu", "cuda")]
+            if all(reasons):
+                return f"torch skips {test_class}.{test} on CPU and CUDA: {reasons[0]}"
+    return None
+
+
+def granted(entry: Entry, dtype: torch.dtype) -> Tolerance | None:
+    """The widest tolerance that torch grants this entry and dtype, or None."""
+    widest: Tolerance | None = None
+    for test_class, test in GRANTED:
+        for device in ("cpu", "cuda"):
+            override = getattr(_probe(entry, test_class, test, device, dtype), "tolerance_overrides", {}).get(dtype)
+            if override is not None:
+                found = Tolerance(override.rtol, override.atol)
+                widest = found if widest is None else widest.widest(found)
+    return widest
+
+
+def _probe(entry: Entry, test_class: str, test: str, device: str, dtype: torch.dtype) -> Callable[..., None]:
+    """An empty test with torch's decorators applied: what they say can be read off its attributes."""
+
+    def probe(self: Any) -> None:
+        pass
+
+    probed: Callable[..., None] = probe
+    for decorator in entry.info.get_decorators(test_class, test, device, dtype, {}):
+        try:
+            probed = decorator(probed)
+        except Exception:  # a decorator that wants a real test class says nothing about skipping
+            continue
+    return probed
+
+
+def _skip(probed: Callable[..., None]) -> str | None:
+    if getattr(probed, "__unittest_skip__", False):
+        return getattr(probed, "__unittest_skip_why__", "") or "skipped"
+    if getattr(probed, "__unittest_expecting_failure__", False):
+        return "expected to fail"
+    return None

@@ -1,0 +1,154 @@
+"""Optimizers: trajectories of every configuration of torch's optim_db, against the plain loop on CPU torch."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.testing._internal.common_optimizers import OptimizerErrorEnum, OptimizerInput
+
+from .agree import Task, UnsuitableError, over, raises, seed_all
+from .compare import Tolerance, compare
+from .outcome import Outcome, blame, inapplicable
+from .samples import Sample, copy_to
+
+STEPS = 4
+# Parameter shapes: a matrix, a vector and a scalar-like one. Muon takes matrices only.
+SHAPES = ((4, 3), (5,), (1,))
+MATRICES = ((4, 3), (6, 6))
+# Errors of one step repeat in the next: the tolerance of the trajectory is that of float32 or float64 with room for it.
+DRIFT = {torch.float32: Tolerance(1e-5, 2e-5), torch.float64: Tolerance(1e-7, 1e-7)}
+FLAGS = ("foreach", "fused", "differentiable")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One configuration: the optimizer's arguments and the implementation flags of a check."""
+
+    optim_cls: type
+    kwargs: dict[str, Any]
+    flags: dict[str, bool]
+    sparse: bool
+    closure: bool
+
+
+def optimizer(task: Task) -> Outcome:
+    """Parameters and state after some steps of each configuration, with the implementation that the check names."""
+    info = task.entry.info
+    if task.check == "errors":
+        return _errors(task)
+    if task.check in FLAGS and task.check not in info.supported_impls:
+        return inapplicable(f"no {task.check} implementation")
+    if task.check == "capturable" and not info.has_capturable_arg:
+        return inapplicable("no capturable argument")
+    samples = [_sample(task, config) for config in _configs(task)]
+
+    def judge(sample: Sample) -> str | None:
+        recipe: Recipe = sample.input
+        try:
+            expected = _trajectory(recipe, {}, task.dtype, "cpu")
+        except Exception as error:
+            raise UnsuitableError(f"CPU torch: {blame(error)}") from error
+        try:
+            actual = _trajectory(recipe, recipe.flags, task.dtype, task.device)
+        except Exception as error:
+            return blame(error)
+        return compare(actual, expected, device=task.device, override=DRIFT[task.dtype], strides=False)
+
+    return over(task, samples[: task.samples], judge)
+
+
+def _configs(task: Task) -> list[OptimizerInput]:
+    """Torch's configurations; those with `capturable` exist for accelerators only, and are a check of their own."""
+    accelerator = list(task.entry.info.optim_inputs_func("cuda"))
+    return [c for c in accelerator if bool(c.kwargs.get("capturable")) == (task.check == "capturable")]
+
+
+def _sample(task: Task, config: OptimizerInput) -> Sample:
+    info = task.entry.info
+    flags = {flag: flag == task.check for flag in FLAGS if flag in info.supported_impls}
+    recipe = Recipe(info.optim_cls, config.kwargs, flags, info.only_supports_sparse_grads, info.step_requires_closure)
+    return Sample(recipe, (), {}, lambda out: out, False, f"{info.name}({config.desc})")
+
+
+def _trajectory(recipe: Recipe, flags: dict[str, bool], dtype: torch.dtype, device: str) -> Any:
+    """Parameters and their state after `STEPS` steps on a convex loss with fixed data."""
+    seed_all(0)
+    shapes = MATRICES if recipe.optim_cls.__name__ == "Muon" else SHAPES
+    starts = [torch.randn(shape, dtype=dtype) for shape in shapes]
+    targets = [torch.randn(shape, dtype=dtype).to(device) for shape in shapes]
+    params = [torch.nn.Parameter(copy_to(start, device)) for start in starts]
+    kwargs = copy.deepcopy(recipe.kwargs)
+    if device == "cpu":
+        # The reference is the plain loop; capturable says where its step counts live, not what it computes.
+        kwargs.pop("capturable", None)
+        flags = dict.fromkeys(recipe.flags, False)
+    elif kwargs.get("capturable"):
+        kwargs = {k: _moved(v, device) if k != "lr" else v for k, v in kwargs.items()}
+    optim = recipe.optim_cls(params, **kwargs, **flags)
+
+    def loss() -> torch.Tensor:
+        optim.zero_grad()
+        total = sum(((p - t) ** 2).sum() + (p * p * p).sum() / 9 for p, t in zip(params, targets, strict=True))
+        total.backward()  # type: ignore[union-attr]
+        if recipe.sparse:
+            for p in params:
+                p.grad = None if p.grad is None else p.grad.to_sparse()
+        return total  # type: ignore[return-value]
+
+    for _ in range(STEPS):
+        if recipe.closure:
+            optim.step(loss)
+        else:
+            loss()
+            optim.step()
+    # Step counts may lie on the host; the moments must lie with the parameters.
+    states = [{k: v for k, v in optim.state[p].items() if isinstance(v, torch.Tensor) and v.ndim} for p in params]
+    return {"parameters": [p.detach() for p in params], "state": states}
+
+
+def _moved(value: Any, device: str) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    return tuple(_moved(v, device) for v in value) if isinstance(value, tuple) else value
+
+
+def _errors(task: Task) -> Outcome:
+    """Bad arguments of the constructor raise torch's exception type with its key phrase."""
+    func = task.entry.info.optim_error_inputs_func
+    if func is None:
+        return inapplicable("torch lists no error inputs")
+    cases = [c for c in func("cpu", task.dtype) if c.error_on is OptimizerErrorEnum.CONSTRUCTION_ERROR]
+    samples = [Sample(None, (), {}, lambda out: out, False, case.optimizer_error_input.desc) for case in cases]
+    wanted = dict(zip(map(id, samples), cases, strict=True))
+
+    def judge(sample: Sample) -> str | None:
+        case = wanted[id(sample)]
+        if issubclass(case.error_type, Warning):
+            raise UnsuitableError("torch warns here and does not raise")
+        run = functools.partial(_construct, task, case.optimizer_error_input)
+        return raises(run, task.device, case.error_type, case.error_regex)
+
+    return over(task, samples, judge)
+
+
+def _construct(task: Task, config: OptimizerInput, device: str) -> None:
+    params = config.params if config.params is not None else [torch.nn.Parameter(torch.zeros(1, 1, dtype=task.dtype))]
+    task.entry.info.optim_cls(_on(params, device), **config.kwargs)
+
+
+def _on(params: Any, device: str) -> Any:
+    """Parameters in whatever nesting torch's error inputs have, moved; one object stays one object."""
+    memo: dict[int, torch.nn.Parameter] = {}
+
+    def move(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return memo.setdefault(id(value), torch.nn.Parameter(value.detach().to(device)))
+        if isinstance(value, dict):
+            return {k: move(v) for k, v in value.items()}
+        return type(value)(move(v) for v in value) if isinstance(value, list | tuple) else value
+
+    return move(params)

@@ -1,0 +1,226 @@
+"""Programs: what each check of an operator does with one sample, on whatever device the sample lies."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+from torch.testing._internal.common_utils import noncontiguous_like
+from torch.utils import _pytree as pytree
+
+from .agree import Program, UnsuitableError
+from .samples import Sample
+
+Operator = Callable[..., Any]
+
+
+def call(op: Operator, sample: Sample) -> Any:
+    return op(sample.input, *sample.args, **sample.kwargs)
+
+
+def tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def forward(op: Operator) -> Program:
+    """The result, which inputs it shares memory with, and which inputs were written."""
+
+    def program(sample: Sample) -> Any:
+        inputs = sample.tensors()
+        versions = [t._version for t in inputs]
+        result = call(op, sample)
+        shares = [[i for i, t in enumerate(inputs) if _shares(r, t)] for r in tensors(result)]
+        written = [t._version != v for t, v in zip(inputs, versions, strict=True)]
+        changed = [t if w else None for t, w in zip(inputs, written, strict=True)]
+        return {"result": result, "shares memory with": str(shares), "writes": str(written), "written": changed}
+
+    return program
+
+
+def gradient(op: Operator) -> Program:
+    """Gradients of every input for fixed cotangents; an input that gets none gives None."""
+
+    def program(sample: Sample) -> Any:
+        leaves, outs = _tape(op, sample)
+        grads = torch.autograd.grad(outs, leaves, cotangents(outs), allow_unused=True)
+        return [_plain(g) for g in grads]
+
+    return program
+
+
+def gradgrad(op: Operator) -> Program:
+    """Gradients of the gradients, for the inputs and for the cotangents."""
+
+    def program(sample: Sample) -> Any:
+        leaves, outs = _tape(op, sample)
+        seeds = [c.requires_grad_() for c in cotangents(outs)]
+        firsts = torch.autograd.grad(outs, leaves, seeds, create_graph=True, allow_unused=True)
+        grads = [g for g in firsts if g is not None and g.requires_grad]
+        if not grads:
+            raise UnsuitableError("the gradient depends on nothing that requires a gradient")
+        seconds = torch.autograd.grad(grads, [*leaves, *seeds], cotangents(grads), allow_unused=True)
+        return [_plain(g) for g in seconds]
+
+    return program
+
+
+def tangents(op: Operator) -> Program:
+    """Forward-mode derivatives of every result for fixed tangents of the inputs."""
+
+    def program(sample: Sample) -> Any:
+        if not sample.leaves():
+            raise UnsuitableError("no input requires a gradient")
+        with forward_ad.dual_level():
+            duals = sample.map(lambda t: forward_ad.make_dual(t.detach(), ramp(t)) if t.requires_grad else t)
+            outs = [o for o in tensors(sample.process(call(op, duals))) if _continuous(o)]
+            found = [forward_ad.unpack_dual(o).tangent for o in outs]
+            return [_plain(t) for t in found]
+
+    return program
+
+
+def inplace(op: Operator, parity: bool) -> Program:
+    """Value, identity of what is returned, and version counters of an in-place call.
+
+    With `parity` an exception of CPU torch (the result does not fit the input's dtype) is a result too.
+    """
+
+    def program(sample: Sample) -> Any:
+        own = tensors(sample.input)
+        if not own:
+            raise UnsuitableError("the input is no tensor")
+        if sample.leaves():
+            sample = sample.map(lambda t: t.clone() if t.requires_grad else t)
+            own = tensors(sample.input)
+        versions = [t._version for t in own]
+        try:
+            result = call(op, sample)
+        except RuntimeError as error:
+            if not parity or isinstance(error, NotImplementedError):
+                raise
+            return "RuntimeError"
+        returned = tensors(result)
+        # A foreach op returns nothing.
+        same = not returned or all(r is t for r, t in zip(returned, own, strict=True))
+        written = [t._version > v for t, v in zip(own, versions, strict=True)]
+        return {"value": [t.detach() for t in own], "returns its input": same, "bumps the version": str(written)}
+
+    return program
+
+
+def inplace_gradient(op: Operator) -> Program:
+    """Gradients through an in-place call on a clone."""
+
+    def operator(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return op(pytree.tree_map(lambda t: t.clone() if isinstance(t, torch.Tensor) else t, x), *args, **kwargs)
+
+    return gradient(operator)
+
+
+# What `out=` is made of: each takes the result that the call would return.
+OUT_CASES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "out= of the right shape": lambda r: _filled(torch.empty(r.shape, dtype=r.dtype, device=r.device)),
+    "out= with other strides": lambda r: _filled(_strided(r)),
+    "empty out=": lambda r: torch.empty(0, dtype=r.dtype, device=r.device),
+    "out= of a wrong shape": lambda r: _filled(torch.empty((*r.shape, 2), dtype=r.dtype, device=r.device)),
+    "out= of a wrong dtype": lambda r: torch.empty(r.shape, dtype=_other(r.dtype), device=r.device),
+}
+
+
+def out(op: Operator) -> Program:
+    """For each kind of `out=`: values, identity, strides, whether it warned of a resize, or what it raised."""
+
+    def program(sample: Sample) -> Any:
+        results = call(op, sample)
+        if not tensors(results):
+            raise UnsuitableError("the result is no tensor")
+        return {name: _written(op, sample, results, make) for name, make in OUT_CASES.items()}
+
+    return program
+
+
+def noncontiguous(sample: Sample) -> Sample:
+    """The sample with every dense tensor made to have gaps, filled with NaN."""
+    return sample.map(lambda t: noncontiguous_like(t) if t.layout is torch.strided else t)
+
+
+def cotangents(outs: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [ramp(o) for o in outs]
+
+
+def ramp(like: torch.Tensor) -> torch.Tensor:
+    """Fixed values between -2 and 2 that every float dtype holds exactly, so that one test fits all precisions."""
+    count = torch.arange(like.numel(), dtype=torch.int64)
+    values = ((count * 37 + 11) % 64 - 32).to(torch.float64) / 16
+    if like.dtype.is_complex:
+        values = torch.complex(values, ((count * 23 + 5) % 64 - 32).to(torch.float64) / 16)
+    return values.reshape(like.shape).to(like.dtype).to(like.device)
+
+
+def _tape(op: Operator, sample: Sample) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    leaves = sample.leaves()
+    if not leaves:
+        raise UnsuitableError("no input requires a gradient")
+    outs = [o for o in tensors(sample.process(call(op, sample))) if _continuous(o) and o.requires_grad]
+    if not outs:
+        raise UnsuitableError("no result requires a gradient")
+    return leaves, outs
+
+
+def _continuous(t: torch.Tensor) -> bool:
+    return t.dtype.is_floating_point or t.dtype.is_complex
+
+
+def _plain(t: torch.Tensor | None) -> torch.Tensor | None:
+    return None if t is None else t.detach().resolve_conj()
+
+
+def _shares(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return bool(torch._C._is_alias_of(a, b))  # type: ignore[attr-defined]
+
+
+def _written(op: Operator, sample: Sample, results: Any, make: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    targets = pytree.tree_map(make, results)
+    targets = tuple(targets) if isinstance(targets, tuple) else targets
+    given = tensors(targets)
+    wrong_dtype = make is OUT_CASES["out= of a wrong dtype"]
+    strides = [t.stride() for t in given]
+    shapes = [t.shape for t in given]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            returned = op(sample.input, *sample.args, **{**sample.kwargs, "out": targets})
+        except (RuntimeError, TypeError, ValueError) as error:
+            # A kernel may lack the wrong dtype: that is a refusal too.
+            if isinstance(error, NotImplementedError) and not wrong_dtype:
+                raise
+            return "RuntimeError" if wrong_dtype else type(error).__name__
+    # An op on a list of tensors returns nothing.
+    same = returned is None or all(a is b for a, b in zip(tensors(returned), given, strict=True))
+    kept = [t.stride() == s for t, s, n in zip(given, strides, shapes, strict=True) if t.shape == n and t.numel()]
+    return {
+        "value": given,
+        "returns out": same,
+        "keeps strides": str(kept),
+        "warns of a resize": any("resized" in str(w.message) for w in caught),
+    }
+
+
+def _filled(t: torch.Tensor) -> torch.Tensor:
+    """Filled with a value that no result may keep."""
+    return t.fill_(float("nan") if _continuous(t) else 1)
+
+
+def _strided(r: torch.Tensor) -> torch.Tensor:
+    wide = torch.empty((*r.shape, 2), dtype=r.dtype, device=r.device)
+    return wide[..., 0]
+
+
+def _other(dtype: torch.dtype) -> torch.dtype:
+    """A dtype that torch refuses to cast a result of `dtype` to; bool where there is none."""
+    if dtype.is_complex:
+        return torch.float32
+    return torch.int64 if dtype.is_floating_point else torch.bool

@@ -1,0 +1,157 @@
+"""Report: the dashboard, one HTML file with its data, style and script inside, that needs no server."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+
+from .entries import CHECKS, SUITES
+from .outcome import LETTERS, Outcome
+from .results import Results, Row, changes
+from .schema import natives
+from .summary import TITLES, percent, tally
+
+# Letters from best to worst: the order of segments in a bar.
+ORDER = "pnsfct"
+# How an entry stands as a whole.
+STANDINGS = {"p": "every check passes", "s": "not asked", "f": "something fails"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line of a chart: a label, the filter that a click on it sets, and counts by letter."""
+
+    label: str
+    filters: dict[str, str]
+    counts: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def share(self) -> str:
+        """The part that passes of what was asked."""
+        asked = sum(n for letter, n in self.counts.items() if letter in "pfct")
+        return percent(self.counts.get("p", 0), asked)
+
+    def segments(self, width: float) -> list[tuple[str, float, float, int]]:
+        """(letter, x, width, count), filling `width`."""
+        placed, x = [], 0.0
+        for letter in ORDER:
+            if count := self.counts.get(letter, 0):
+                extent = width * count / self.total
+                placed.append((letter, round(x, 2), round(extent, 2), count))
+                x += extent
+        return placed
+
+
+def render(results: Results, before: Results | None = None, source: str = "") -> str:
+    """The page. `source` is what the links to specs and code start with; without it they are plain text."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tenax.coverage", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html.j2").render(
+        about=results.about,
+        before=before.about if before else None,
+        changes=changes(before, results) if before else {},
+        cards=[_card(suite, list(results.suite(suite).values())) for suite in SUITES if results.suite(suite)],
+        charts=_charts(results),
+        schema=_schema_bars(),
+        letters=LETTERS,
+        data=_embedded(results, source),
+    )
+
+
+def _card(suite: str, rows: list[Row]) -> dict[str, Any]:
+    passed, asked = tally(rows)
+    full = sum(r.passes() for r in rows)
+    return {
+        "suite": suite,
+        "title": TITLES[suite].replace("`", ""),
+        "entries": len(rows),
+        "full": full,
+        "share": percent(full, len(rows)),
+        "fraction": full / len(rows),
+        "checks": percent(passed, asked),
+    }
+
+
+def _charts(results: Results) -> dict[str, list[Bar]]:
+    """The charts by title."""
+    rows = results.rows
+    families = sorted({row.family for row in rows.values()})
+    checks = list(dict.fromkeys(check for checks in CHECKS.values() for check in checks))
+    cells = [(d, c, o, rows[k]) for k, d, c, o in results.triples()]
+    dtypes = Counter(dtype for row in rows.values() for dtype in row.dtypes)
+    return {
+        "Families, by entry in its primary dtype": [
+            Bar(f, {"family": f}, Counter(_standing(r) for r in rows.values() if r.family == f)) for f in families
+        ],
+        "Checks, in the primary dtype of each entry": [
+            bar
+            for c in checks
+            if (bar := _bar(c, {"check": c}, (o for d, k, o, r in cells if k == c and d == r.primary))).total
+        ],
+        "Dtypes, over all checks": [
+            _bar(d, {"dtype": d}, (o for dtype, _, o, _ in cells if dtype == d)) for d, _ in dtypes.most_common()
+        ],
+    }
+
+
+def _bar(label: str, filters: dict[str, str], outcomes: Iterable[Outcome]) -> Bar:
+    """Checks that do not apply are left out: they say nothing about the device."""
+    return Bar(label, filters, Counter(o.letter for o in outcomes if o.letter != "n"))
+
+
+def _standing(row: Row) -> str:
+    if row.passes():
+        return "p"
+    return "f" if any(o.letter in "fct" for o in row.checks(row.primary).values()) else "s"
+
+
+def _schema_bars() -> list[Bar]:
+    """Native functions by status; the colour of a status is that of the outcome it resembles."""
+    colours = {"lowered": "p", "derived": "p", "composite": "n", "decomposed": "n", "unsupported": "s", "missing": "f"}
+    counts = Counter(native.status for native in natives())
+    return [
+        Bar(status, {"status": status}, {letter: counts[status]})
+        for status, letter in colours.items()
+        if counts[status]
+    ]
+
+
+def _embedded(results: Results, source: str) -> str:
+    """What the script of the page shows, as JSON that is safe inside a script element."""
+    reached = {op for row in results.rows.values() for op in row.ops}
+    data = {
+        "suites": {suite: CHECKS[suite] for suite in SUITES},
+        "letters": LETTERS,
+        "standings": STANDINGS,
+        "source": source,
+        "rows": [_row(key, row) for key, row in results.rows.items()],
+        "natives": [[n.name, n.status, n.reason, n.spec, n.code] for n in natives()],
+        "reached": sorted(reached),
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("</", "<\\/").replace("\u2028", " ").replace("\u2029", " ")
+
+
+def _row(key: str, row: Row) -> dict[str, Any]:
+    suite, _, name = key.partition("/")
+    checks = CHECKS[suite]
+    return {
+        "suite": suite,
+        "name": name,
+        "family": row.family,
+        "primary": row.primary,
+        "standing": _standing(row),
+        "ops": row.ops,
+        "dtypes": {d: "".join(row.get(d, c).letter for c in checks) for d in row.dtypes},
+        "why": {f"{d} {c}": row.get(d, c).why for d in row.dtypes for c in checks if row.get(d, c).why},
+    }

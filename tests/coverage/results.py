@@ -1,0 +1,147 @@
+"""Results: the file of one run, one line per entry, so that a change of behaviour is a readable diff."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .entries import CHECKS
+from .outcome import BAD, LETTERS, Outcome
+
+SCHEMA = 1
+FOLDER = Path(__file__).parent / "results"
+NOT_RUN = Outcome("-")
+
+
+@dataclass
+class Row:
+    """One entry: outcomes by dtype and check. `primary` is the dtype in which every check is asked."""
+
+    family: str
+    primary: str
+    ops: list[str] = field(default_factory=list)
+    outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+
+    @property
+    def dtypes(self) -> list[str]:
+        return list(dict.fromkeys(dtype for dtype, _ in self.outcomes))
+
+    def get(self, dtype: str, check: str) -> Outcome:
+        return self.outcomes.get((dtype, check), NOT_RUN)
+
+    def get_primary(self, check: str) -> Outcome:
+        return self.get(self.primary, check)
+
+    def checks(self, dtype: str) -> dict[str, Outcome]:
+        return {c: o for (d, c), o in self.outcomes.items() if d == dtype}
+
+    def passes(self, dtype: str | None = None) -> bool:
+        """Every check of the dtype (the primary one by default) ran and none failed, and something passed."""
+        found = self.checks(dtype or self.primary).values()
+        letters = {o.letter for o in found}
+        return "p" in letters and not letters & (BAD | {"-"})
+
+    def passes_everywhere(self) -> bool:
+        """No check failed in any dtype, and every dtype in which something ran has a pass or a stated reason."""
+        return self.passes() and not any(o.letter in BAD for o in self.outcomes.values())
+
+
+@dataclass
+class Results:
+    """All rows of a run by entry key, with what was run where."""
+
+    about: dict[str, str]
+    rows: dict[str, Row] = field(default_factory=dict)
+
+    def triples(self) -> Iterator[tuple[str, str, str, Outcome]]:
+        """(entry key, dtype, check, outcome)."""
+        for key, row in self.rows.items():
+            for (dtype, check), outcome in row.outcomes.items():
+                yield key, dtype, check, outcome
+
+    def suite(self, name: str) -> dict[str, Row]:
+        return {key: row for key, row in self.rows.items() if key.startswith(name + "/")}
+
+    def merge(self, other: Results) -> None:
+        """Take over what the other run found; what it did not run stays."""
+        self.about = other.about
+        for key, row in other.rows.items():
+            mine = self.rows.setdefault(key, Row(row.family, row.primary))
+            mine.family, mine.primary, mine.ops = row.family, row.primary, row.ops or mine.ops
+            mine.outcomes |= {place: o for place, o in row.outcomes.items() if o.letter != "-"}
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = {"schema": SCHEMA, **self.about, "letters": LETTERS, "checks": CHECKS}
+        lines = [f"{json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
+        rows = [
+            f"{json.dumps(key)}: {json.dumps(_written(key, row), ensure_ascii=False)}"
+            for key, row in sorted(self.rows.items())
+        ]
+        text = "\n".join(["{", *lines, '"entries": {', ",\n".join(rows), "}}", ""])
+        path.write_text(text, encoding="utf-8")
+
+
+def load(path: Path) -> Results:
+    """Read a file of results; a file of another schema is an error that says so."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if data.get("schema") != SCHEMA:
+        raise ValueError(f"{path}: schema {data.get('schema')!r}; expected {SCHEMA}")
+    known = data["checks"]
+    results = Results({k: v for k, v in data.items() if isinstance(v, str)})
+    for key, written in data["entries"].items():
+        results.rows[key] = _read(path, key, written, known[key.partition("/")[0]])
+    return results
+
+
+def committed(torch_version: str) -> Path:
+    """The ratchet's file of a torch release: `results/torch-2.13.json`."""
+    return FOLDER / f"torch-{'.'.join(torch_version.split('+')[0].split('.')[:2])}.json"
+
+
+def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Outcome]]:
+    """What passed before and fails, crashes or hangs after."""
+    return [
+        (key, dtype, check, outcome)
+        for key, dtype, check, outcome in after.triples()
+        if outcome.bad and key in before.rows and before.rows[key].get(dtype, check).letter == "p"
+    ]
+
+
+def changes(before: Results, after: Results) -> dict[str, list[str]]:
+    """What differs between two runs, by kind: `fixed`, `broken`, `added`, `removed`; each `key dtype check: why`."""
+    found: dict[str, list[str]] = {"broken": [], "fixed": [], "added": [], "removed": []}
+    for key, dtype, check, outcome in after.triples():
+        row = before.rows.get(key)
+        earlier = row.get(dtype, check) if row else NOT_RUN
+        place = f"{key} {dtype} {check}"
+        if outcome.bad and earlier.letter == "p":
+            found["broken"].append(f"{place}: {outcome.why}")
+        elif outcome.letter == "p" and earlier.bad:
+            found["fixed"].append(place)
+    found["added"] = [key for key in after.rows if key not in before.rows]
+    found["removed"] = [key for key in before.rows if key not in after.rows]
+    return found
+
+
+def _written(key: str, row: Row) -> dict[str, Any]:
+    checks = CHECKS[key.partition("/")[0]]
+    letters = {d: "".join(row.get(d, c).letter for c in checks) for d in row.dtypes}
+    # Why a check does not apply is plain from its name, and would be most of the file.
+    told = {place: o.why for place, o in row.outcomes.items() if o.why and o.letter != "n"}
+    why = {f"{d} {c}": told[d, c] for d in row.dtypes for c in checks if (d, c) in told}
+    return {"family": row.family, "primary": row.primary, "ops": row.ops, "dtypes": letters, "why": why}
+
+
+def _read(path: Path, key: str, written: dict[str, Any], checks: list[str]) -> Row:
+    row = Row(written["family"], written["primary"], written["ops"])
+    for dtype, letters in written["dtypes"].items():
+        if len(letters) != len(checks):
+            raise ValueError(f"{path}: {key} {dtype}: {letters!r} has {len(letters)} letters; expected {len(checks)}")
+        for check, letter in zip(checks, letters, strict=True):
+            if letter != "-":
+                row.outcomes[dtype, check] = Outcome(letter, written["why"].get(f"{dtype} {check}", ""))
+    return row

@@ -1,0 +1,168 @@
+"""Samples: a few diverse sample inputs of an entry, and their exact copies (strides, offsets, flags) on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+UPCAST = {
+    torch.float16: torch.float32,
+    torch.bfloat16: torch.float32,
+    torch.complex32: torch.complex64,
+}
+EXACT = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex32: torch.complex128,
+    torch.complex64: torch.complex128,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The arguments of one call. `process` picks the differentiable part of the result, as torch's sample says."""
+
+    input: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    process: Callable[[Any], Any]
+    broadcasts: bool
+    label: str
+
+    @classmethod
+    def of(cls, raw: Any, label: str = "") -> Sample:
+        """From torch's `SampleInput`."""
+        return cls(
+            raw.input, tuple(raw.args), dict(raw.kwargs), raw.output_process_fn_grad, bool(raw.broadcasts_input), label
+        )
+
+    @property
+    def tree(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        return self.input, self.args, self.kwargs
+
+    def tensors(self) -> list[torch.Tensor]:
+        return [leaf for leaf in pytree.tree_leaves(self.tree) if isinstance(leaf, torch.Tensor)]
+
+    def leaves(self) -> list[torch.Tensor]:
+        """The tensors that require a gradient."""
+        return [t for t in self.tensors() if t.requires_grad]
+
+    def map(self, f: Callable[[torch.Tensor], torch.Tensor]) -> Sample:
+        """Every tensor replaced by `f` of it; the same tensor twice stays the same tensor."""
+        memo: dict[int, torch.Tensor] = {}
+
+        def once(leaf: Any) -> Any:
+            if not isinstance(leaf, torch.Tensor):
+                return leaf
+            if id(leaf) not in memo:
+                memo[id(leaf)] = f(leaf)
+            return memo[id(leaf)]
+
+        x, args, kwargs = pytree.tree_map(once, self.tree)
+        return replace(self, input=x, args=args, kwargs=kwargs)
+
+    def on(self, device: str) -> Sample:
+        """A copy on the device, with a `device` argument redirected to it."""
+        moved = self.map(lambda t: copy_to(t, device))
+        kwargs = {k: torch.device(device) if k == "device" and v is not None else v for k, v in moved.kwargs.items()}
+        args = tuple(torch.device(device) if isinstance(a, torch.device) else a for a in moved.args)
+        return replace(moved, args=args, kwargs=kwargs)
+
+    def cast(self, table: dict[torch.dtype, torch.dtype]) -> Sample:
+        """Tensors and dtype arguments converted by the table: how a reference of higher precision is computed."""
+
+        def convert(t: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                wide = t.detach().to(table[t.dtype]) if t.dtype in table else t.detach().clone()
+            return wide.requires_grad_(t.requires_grad)
+
+        wide = self.map(convert)
+        kwargs = {k: table.get(v, v) if isinstance(v, torch.dtype) else v for k, v in wide.kwargs.items()}
+        args = tuple(table.get(a, a) if isinstance(a, torch.dtype) else a for a in wide.args)
+        return replace(wide, args=args, kwargs=kwargs)
+
+
+def copy_to(t: torch.Tensor, device: str) -> torch.Tensor:
+    """A copy on the device that is laid out as the original, gaps and overlaps included."""
+    with torch.no_grad():
+        if t.layout is not torch.strided or t.is_quantized or t.is_nested or t.device.type != "cpu":
+            return t.detach().to(device, copy=True).requires_grad_(t.requires_grad)
+        if t.is_conj():
+            return copy_to(t.detach().conj(), device).conj().requires_grad_(t.requires_grad)
+        if t.is_neg():
+            return copy_to(torch._neg_view(t.detach()), device)._neg_view().requires_grad_(t.requires_grad)
+        source = t.detach()
+        whole = source.untyped_storage().nbytes() == source.numel() * source.itemsize
+        if whole and source.is_contiguous():
+            return source.to(device, copy=True).requires_grad_(t.requires_grad)
+        count = source.untyped_storage().nbytes() // source.itemsize
+        flat = torch.empty(0, dtype=source.dtype).set_(source.untyped_storage(), 0, (count,), (1,))
+        moved = flat.to(device, copy=True)
+        return moved.as_strided(source.size(), source.stride(), source.storage_offset()).requires_grad_(t.requires_grad)
+
+
+def describe(value: Any) -> str:
+    """A short text of an argument: `f32[3,4]` for a tensor, `…` where it grows long."""
+    if isinstance(value, torch.Tensor):
+        name = str(value.dtype).removeprefix("torch.")
+        kind = name.rstrip("0123456789")
+        short = SHORT[kind] + name[len(kind) :] if kind in SHORT and len(kind) < len(name) else name
+        strided = "" if value.layout is not torch.strided or value.is_contiguous() else "'"
+        return f"{short}[{','.join(map(str, value.shape))}]{strided}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(describe(v) for v in value[:4]) + (", …" if len(value) > 4 else "")
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def label(raw: Any) -> str:
+    """The sample as a call: `(f32[5,5], 2, dim=0)`."""
+    parts = [describe(raw.input), *(describe(a) for a in raw.args)]
+    parts += [f"{k}={describe(v)}" for k, v in raw.kwargs.items()]
+    text = f"({', '.join(parts)})"
+    return text if len(text) <= 160 else text[:158] + "…)"
+
+
+def features(sample: Sample) -> set[str]:
+    """What makes a sample different from another: rank, emptiness, layout, dtypes, and every other argument."""
+    found = set()
+    named: list[tuple[str, Any]] = [("input", sample.input)]
+    named += [(str(i), a) for i, a in enumerate(sample.args)]
+    named += list(sample.kwargs.items())
+    for name, value in named:
+        leaves = pytree.tree_leaves(value)
+        for t in (leaf for leaf in leaves if isinstance(leaf, torch.Tensor)):
+            strided = t.layout is torch.strided
+            found |= {f"{name}: rank {t.ndim}", f"{name}: {t.dtype}", f"{name}: dense {strided and t.is_contiguous()}"}
+            found |= {f"{name}: empty {t.numel() == 0}", f"{name}: single {t.numel() == 1}"}
+        if not any(isinstance(leaf, torch.Tensor) for leaf in leaves):
+            found.add(f"{name}: {describe(value)}")
+    found.add(f"arguments {len(sample.args)} {sorted(sample.kwargs)}")
+    return found
+
+
+def pick(samples: list[Sample], count: int) -> list[Sample]:
+    """At most `count` samples, each chosen for the most features not seen yet; ties go to the earlier sample.
+
+    XLA compiles every new shape, so a few samples that differ are worth more than many that do not. When nothing new
+    is left, the sample farthest from the chosen ones follows. What is picked for a smaller count is always part of
+    what is picked for a larger one: so what passed a full run passes the quick tier.
+    """
+    if len(samples) <= count:
+        return samples
+    described = [features(s) for s in samples]
+    chosen: list[int] = []
+    seen: set[str] = set()
+    for _ in range(count):
+        rest = [i for i in range(len(samples)) if i not in chosen]
+        best = max(rest, key=lambda i: (len(described[i] - seen), min((abs(i - c) for c in chosen), default=0), -i))
+        chosen.append(best)
+        seen |= described[best]
+    return [samples[i] for i in sorted(chosen)]

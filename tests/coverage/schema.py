@@ -1,0 +1,85 @@
+"""Schema: the status of every entry of torch's native_functions.yaml, with where its spec and its code are."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import functools
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from tenax.codegen.build import Build, build
+from tenax.codegen.schema import installed
+from tenax.codegen.signature import function_name
+from tenax.codegen.status import STATUSES
+from tenax.codegen.tree import PACKAGE, Tree
+
+
+@dataclass(frozen=True)
+class Native:
+    """One overload. `spec` and `code` are `file:line` in the repository, empty where there is none."""
+
+    name: str
+    status: str
+    reason: str
+    spec: str = ""
+    code: str = ""
+
+
+@functools.cache
+def natives() -> tuple[Native, ...]:
+    """Every native function of the installed torch, in torch's order."""
+    found = build(Tree.at(PACKAGE), installed())
+    entries = {e.name: e for e in found.entries} | {r.name: r.entry for r in found.rows}
+    lines = _lines(found)
+    rows = []
+    for name, status in found.statuses.items():
+        entry = entries.get(name)
+        spec = f"{entry.where}:{entry.line}" if entry else ""
+        code = f"generated/{entry.family}.py" if entry and entry.lowered else ""
+        line = lines.get((code, function_name(entry.name))) if entry else None
+        rows.append(Native(name, status.status, status.reason, spec, f"{code}:{line}" if line else ""))
+    return tuple(rows)
+
+
+@functools.cache
+def _spec_files() -> dict[str, str]:
+    return {n.name: n.spec.partition(".")[0].rpartition("/")[2] for n in natives() if n.spec}
+
+
+def spec_family(ops: Iterable[str]) -> str:
+    """The spec file that most of the overloads come from, by name; empty when there is none."""
+    held = _spec_files()
+    counts = Counter(held[op] for op in sorted(ops) if op in held)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def statuses(only: str | None = None) -> list[Native]:
+    """The natives whose name matches a shell pattern."""
+    return [n for n in natives() if not only or fnmatch.fnmatchcase(n.name, only) or n.name.partition(".")[0] == only]
+
+
+def table(rows: list[Native]) -> Table:
+    """Counts by status, with what each status means."""
+    counts = Counter(row.status for row in rows)
+    made = Table("status", "overloads", "meaning", box=None)
+    for status, meaning in STATUSES.items():
+        made.add_row(status, str(counts[status]), meaning)
+    made.add_row("all", str(len(rows)), "")
+    return made
+
+
+def _lines(found: Build) -> dict[tuple[str, str], int]:
+    """(file, function) to line, of all generated modules."""
+    held = {}
+    for family in found.families:
+        path: Path = found.tree.generated / f"{family}.py"
+        if path.exists():
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef):
+                    held[f"generated/{family}.py", node.name] = node.lineno
+    return held

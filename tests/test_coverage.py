@@ -1,0 +1,59 @@
+"""The ratchet: the quick tier runs over every entry of torch's databases, and what passed before still passes."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from tenax.coverage.entries import SUITES, Entry, select
+from tenax.coverage.journal import Journal
+from tenax.coverage.plan import collect, plan
+from tenax.coverage.results import Results, committed, load, regressions
+from tenax.coverage.runner import Pool
+
+# Parts of the tier: each is one test with one worker process, so that pytest-xdist spreads them over the cores.
+PARTS = 12
+SECONDS_PER_CHECK = 90.0
+
+
+@pytest.fixture(scope="module")
+def before() -> Results:
+    path = committed(torch.__version__)
+    if not path.exists():
+        pytest.skip(f"there are no committed results for torch {torch.__version__}: `tenax coverage run` writes {path}")
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def entries(before: Results) -> tuple[Entry, ...]:
+    """The entries of the databases that the committed results are about."""
+    suites = [s for s in SUITES if any(key.startswith(f"{s}/") for key in before.rows)]
+    with warnings.catch_warnings():
+        # torch's databases make sparse tensors when they are imported, which warns.
+        warnings.simplefilter("ignore")
+        return tuple(e for suite in suites for e in select((suite,)))
+
+
+def test_committed_results_hold_every_entry_and_every_check(before: Results, entries: tuple[Entry, ...]) -> None:
+    missing = [e.key for e in entries if e.key not in before.rows]
+    assert not missing, f"run `tenax coverage run`: {len(missing)} entries have no committed result: {missing[:10]}"
+    unasked = [
+        e.key for e in entries for c in e.checks if e.dtypes() and before.rows[e.key].get_primary(c).letter == "-"
+    ]
+    assert not unasked, f"run `tenax coverage run`: some checks of {len(unasked)} entries never ran: {unasked[:10]}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_passed_still_passes(part: int, before: Results, entries: tuple[Entry, ...], tmp_path: Path) -> None:
+    units = [u for u in plan(entries, "float32", quick=True) if zlib.crc32(u.key.encode()) % PARTS == part]
+    journal = Journal(tmp_path / "journal.jsonl", {}, resume=False)
+    Pool("jax", 1, SECONDS_PER_CHECK, tmp_path).run(units, journal)
+    journal.close()
+    after = collect({}, entries, ((r.unit, r.outcomes, r.ops) for r in journal.records))
+    assert len(journal.done()) >= len(units)
+    broken = [f"{key} {dtype} {check}: {outcome.why}" for key, dtype, check, outcome in regressions(before, after)]
+    assert not broken, "\n".join(["what passed in the committed results fails now:", *broken])

@@ -1,0 +1,396 @@
+"""The coverage harness itself: CPU torch agrees with CPU torch, and a lowering that is wrong in any way is caught."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch.testing._internal.opinfo.core import ErrorInput, SampleInput
+
+from tenax.coverage import checks, plan, report, results, summary
+from tenax.coverage.agree import Task
+from tenax.coverage.compare import Tolerance, compare
+from tenax.coverage.entries import Entry, select
+from tenax.coverage.excuses import granted, skipped_by_torch
+from tenax.coverage.journal import Journal, Record
+from tenax.coverage.outcome import Outcome, fail
+from tenax.coverage.runner import Pool, remaining
+from tenax.coverage.samples import Sample, copy_to, pick
+from tenax.coverage.worker import Unit
+
+# A second spelling of the CPU: what runs there is the lowering under test.
+FAULTY = "cpu:0"
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Where samples were copied to last, so that a fake lowering knows whether it is the reference."""
+    at = {"device": "cpu"}
+    plain = Sample.on
+
+    def on(self: Sample, device: str) -> Sample:
+        at["device"] = device
+        return plain(self, device)
+
+    monkeypatch.setattr(Sample, "on", on)
+    return at
+
+
+def fake(place: dict[str, str], wrong: Callable[..., Any] | None = None, **changes: Any) -> Entry:
+    """An entry for `exp`, whose lowering on the device is `wrong`."""
+
+    def op(x: torch.Tensor, **kwargs: Any) -> Any:
+        return wrong(x, **kwargs) if wrong is not None and place["device"] == FAULTY else torch.exp(x, **kwargs)
+
+    def inplace(x: torch.Tensor) -> Any:
+        return changes["inplace"](x) if "inplace" in changes and place["device"] == FAULTY else x.exp_()
+
+    def samples(device: str, dtype: torch.dtype, requires_grad: bool) -> list[SampleInput]:
+        return [SampleInput(torch.linspace(-1, 1, 12, dtype=dtype).reshape(3, 4).requires_grad_(requires_grad))]
+
+    def errors(device: str) -> list[ErrorInput]:
+        return [
+            ErrorInput(SampleInput(torch.ones(2, dtype=torch.int32)), error_type=TypeError, error_regex="no integers")
+        ]
+
+    def raising(x: torch.Tensor, **kwargs: Any) -> Any:
+        if x.dtype == torch.int32 and place["device"] != FAULTY:
+            raise TypeError("exp takes no integers")
+        return op(x, **kwargs)
+
+    info = SimpleNamespace(
+        op=raising,
+        inplace_variant=inplace,
+        supports_out=True,
+        supports_autograd=True,
+        supports_gradgrad=True,
+        supports_forward_ad=True,
+        supports_inplace_autograd=False,
+        sample_inputs=samples,
+        error_inputs=errors,
+        error_inputs_func=errors,
+        supported_dtypes=lambda device: {torch.float32},
+        supported_backward_dtypes=lambda device: {torch.float32},
+        get_decorators=lambda *args: [],
+        op_random=False,
+    )
+    return Entry("op_db", "fake", info)
+
+
+class Derived(torch.autograd.Function):
+    """The right exponential with a derivative that is wrong by a factor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return g * ctx.saved_tensors[0] * 1.01
+
+
+class TwiceDerived(torch.autograd.Function):
+    """The right exponential and first derivative; the second derivative is lost."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return g * ctx.saved_tensors[0].detach()
+
+
+def wrong_tangent(x: torch.Tensor) -> torch.Tensor:
+    from torch.autograd import forward_ad
+
+    primal, tangent = forward_ad.unpack_dual(x)
+    return primal.exp() if tangent is None else forward_ad.make_dual(primal.exp(), 2 * tangent)
+
+
+def reads_the_gaps(x: torch.Tensor) -> torch.Tensor:
+    return torch.as_strided(x, x.shape, torch.empty(x.shape).stride()).exp()
+
+
+def ignores_out(x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    return x.exp()
+
+
+def casts_into_out(x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    return x.exp() if out is None else out.resize_(x.shape).copy_(x.exp())
+
+
+def writes_its_input(x: torch.Tensor) -> torch.Tensor:
+    y = x.exp()
+    x.zero_()
+    return y
+
+
+# What is wrong, the check that must say so, the lowering, and a word of the message.
+FAULTS: list[tuple[str, str, Callable[..., Any], str]] = [
+    ("a value", "forward", lambda x: x.exp() + 1e-3 * (x > 0.9), "elements differ"),
+    ("a NaN", "forward", lambda x: torch.where(x > 0.9, torch.nan, x.exp()), "elements differ"),
+    ("the dtype", "forward", lambda x: x.double().exp(), "dtype"),
+    ("the shape", "forward", lambda x: x.exp()[None], "shape"),
+    ("the strides", "forward", lambda x: x.exp().mT.contiguous().mT, "strides"),
+    ("a view of the input", "forward", lambda x: x.data.exp_(), "memory"),
+    ("a written input", "forward", writes_its_input, "writes"),
+    ("a second result", "forward", lambda x: (x.exp(), x), "result: gave (float32 (3, 4)"),
+    ("a missing kernel", "forward", lambda x: torch.ops.aten.nothing(x), "nothing"),
+    ("random values", "forward", lambda x: x.exp() + torch.rand(()), "elements differ"),
+    ("the derivative", "gradient", Derived.apply, "elements differ"),
+    ("no derivative", "gradient", lambda x: x.detach().exp(), "requires a gradient"),
+    ("the second derivative", "gradgrad", TwiceDerived.apply, "NoneType"),
+    ("the tangent", "forward_ad", wrong_tangent, "elements differ"),
+    ("no tangent", "forward_ad", lambda x: x.detach().exp(), "NoneType"),
+    ("an ignored out=", "out", ignores_out, "out="),
+    ("a cast into out= of a wrong dtype, no warning of a resize", "out", casts_into_out, "out="),
+    ("gaps that are read", "noncontiguous", reads_the_gaps, "elements differ"),
+    ("no error", "errors", lambda x: x.float().exp(), "raised nothing"),
+]
+
+
+@pytest.mark.parametrize(("what", "check", "wrong", "word"), FAULTS, ids=[f[0] for f in FAULTS])
+def test_a_wrong_lowering_is_caught(
+    what: str, check: str, wrong: Callable[..., Any], word: str, place: dict[str, str]
+) -> None:
+    outcome = checks.run(Task(fake(place, wrong), torch.float32, check, FAULTY, 2))
+    assert outcome.letter == "f", f"{what} went unseen"
+    assert word in outcome.why
+
+
+@pytest.mark.parametrize(
+    ("what", "wrong"),
+    [
+        ("a value", lambda x: x.exp_().add_(1)),
+        ("another object", lambda x: x.exp_().clone()),
+        ("nothing written", lambda x: x),
+        ("no new version", lambda x: x.data.exp_() is None or x),
+    ],
+)
+def test_a_wrong_in_place_lowering_is_caught(what: str, wrong: Callable[..., Any], place: dict[str, str]) -> None:
+    outcome = checks.run(Task(fake(place, inplace=wrong), torch.float32, "inplace", FAULTY, 2))
+    assert outcome.letter == "f", f"{what} went unseen"
+
+
+@pytest.mark.parametrize("check", [c for c in Entry("op_db", "", None).checks if c != "errors"])
+def test_a_right_lowering_passes(check: str, place: dict[str, str]) -> None:
+    outcome = checks.run(Task(fake(place), torch.float32, check, FAULTY, 2))
+    assert outcome.letter == "p", outcome.why
+
+
+def test_random_ops_are_compared_by_structure_and_seeds(place: dict[str, str]) -> None:
+    def entry(on_device: Callable[[torch.Tensor], torch.Tensor]) -> Entry:
+        made = fake(place)
+        made.info.op = lambda x: on_device(x) if place["device"] == FAULTY else torch.rand_like(x)
+        return made
+
+    def run(on_device: Callable[[torch.Tensor], torch.Tensor]) -> Outcome:
+        return checks.run(Task(entry(on_device), torch.float32, "forward", FAULTY, 2))
+
+    state = torch.Generator()
+    assert run(lambda x: torch.randn_like(x)).letter == "p"
+    assert "seeds" in run(lambda x: torch.full_like(x, 0.5)).why
+    assert "one seed" in run(lambda x: torch.rand(x.shape, generator=state)).why
+    assert "dtype" in run(lambda x: torch.rand_like(x).double()).why
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "op_db/" + name
+            for name in ("add", "linalg.svd", "nn.functional.dropout", "index_put", "sort", "as_strided")
+        ),
+        *("python_ref_db/_refs.roll", "foreach_db/_foreach_addcmul"),
+        *("module_db/nn.BatchNorm2d", "module_db/nn.LSTM", "optim_db/AdamW", "optim_db/LBFGS"),
+    ],
+)
+def test_cpu_torch_agrees_with_itself(name: str) -> None:
+    (entry,) = select((name.partition("/")[0],), name)
+    for check in entry.checks:
+        outcome = checks.run(Task(entry, torch.float32, check, "cpu", 2))
+        assert outcome.letter in "pns", f"{check}: {outcome.why}"
+
+
+def test_a_result_as_near_to_float64_as_cpu_torch_agrees() -> None:
+    exact = torch.tensor([1e3], dtype=torch.float64)
+    cpu, near, far = torch.tensor([1e3 + 0.05]), torch.tensor([1e3 - 0.1]), torch.tensor([1e3 - 0.4])
+    assert compare(near, cpu, device="cpu") is not None
+    assert compare(near, cpu, device="cpu", exact=lambda: exact) is None
+    assert compare(far, cpu, device="cpu", exact=lambda: exact) is not None
+
+
+def test_copies_keep_strides_offsets_gaps_and_flags() -> None:
+    base = torch.arange(24.0)
+    z = torch.view_as_complex(base.reshape(3, 4, 2))
+    for t in (base[3:15:2], base.reshape(4, 6).T, base[:1].expand(5), z.conj(), z.conj().imag, torch.empty(0, 3)):
+        copy = copy_to(t, "cpu")
+        assert torch.equal(copy, t)
+        assert copy.untyped_storage().data_ptr() != t.untyped_storage().data_ptr() or t.numel() == 0
+        assert (copy.stride(), copy.storage_offset()) == (t.stride(), t.storage_offset())
+        assert (copy.is_conj(), copy.is_neg()) == (t.is_conj(), t.is_neg())
+
+
+def test_picked_samples_are_diverse_and_grow_by_inclusion() -> None:
+    def sample(*shape: int, **kwargs: Any) -> Sample:
+        return Sample(torch.zeros(shape), (), kwargs, lambda out: out, False, str(shape))
+
+    samples = [*(sample(2, 2) for _ in range(20)), sample(), sample(0, 3), sample(2, 2, dim=1), sample(2, 2, dim=-1)]
+    chosen = [pick(samples, n) for n in range(1, 9)]
+    assert {s.label for s in chosen[4]} >= {"()", "(0, 3)", "(2, 2)"}
+    assert {repr(s.kwargs) for s in chosen[4]} >= {"{'dim': 1}", "{'dim': -1}"}
+    for fewer, more in itertools.pairwise(chosen):
+        assert set(map(id, fewer)) < set(map(id, more))
+
+
+def test_torchs_own_skips_and_tolerances_are_read() -> None:
+    (entry,) = select(("op_db",), "op_db/add")
+    assert skipped_by_torch(entry, "forward", torch.float32) is None
+    reasons = [skipped_by_torch(e, "forward", torch.float32) for e in select(("op_db",), "empty*,new_empty*")]
+    assert all(
+        r is not None and r.startswith("torch skips TestCommon.test_compare_cpu on CPU and CUDA: ") for r in reasons
+    )
+    found = [granted(e, torch.float32) for e in select(("op_db",), "linalg.*")]
+    assert any(isinstance(t, Tolerance) and t.absolute > 1e-5 for t in found)
+
+
+def test_a_crash_and_a_hang_cost_one_check_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "faulty_worker.py").write_text(
+        textwrap.dedent(
+            """
+            import os, signal, time
+            from tenax.coverage import checks, worker
+            from tenax.coverage.outcome import PASS
+
+            def run(task):
+                if task.check == "gradient":
+                    os.write(2, b"a word before the end")
+                    os.kill(os.getpid(), signal.SIGSEGV)
+                if task.check == "inplace":
+                    time.sleep(60)
+                return PASS
+
+            def main(*args):
+                checks.run = run
+                worker.main(*args)
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import faulty_worker  # type: ignore[import-not-found]
+
+    names = ("forward", "gradient", "gradgrad", "inplace", "out")
+    units = [
+        Unit("op_db/add", "float32", tuple((c, 1) for c in names)),
+        Unit("op_db/mul", "float32", (("forward", 1),)),
+    ]
+    journal = Journal(tmp_path / "journal.jsonl", {}, resume=False)
+    Pool("cpu", 1, 8.0, tmp_path, target=faulty_worker.main).run(units, journal)
+    journal.close()
+    found = plan.collect({}, select(("op_db",), "add,mul"), ((r.unit, r.outcomes, r.ops) for r in journal.records))
+    add = found.rows["op_db/add"]
+    assert "".join(add.get("float32", c).letter for c in names) == "pcptp"
+    assert add.get("float32", "gradient").why == "killed by SIGSEGV; last words: a word before the end"
+    assert add.get("float32", "inplace").why == "no answer within 8 s"
+    assert found.rows["op_db/mul"].get("float32", "forward").letter == "p"
+
+
+def made(**outcomes: Outcome) -> results.Results:
+    row = results.Row("pointwise", "float32", ["exp"], {("float32", c): o for c, o in outcomes.items()})
+    return results.Results({"torch": "2.13.0", "date": "today"}, {"op_db/exp": row})
+
+
+def test_results_survive_the_file_one_line_for_each_entry(tmp_path: Path) -> None:
+    whole = made(forward=Outcome("p"), gradient=fail("2 of 3 differ"), errors=Outcome("n"))
+    whole.save(tmp_path / "r.json")
+    assert results.load(tmp_path / "r.json") == whole
+    lines = (tmp_path / "r.json").read_text().splitlines()
+    assert [line for line in lines if line.startswith('"op_db/exp"')] == [
+        '"op_db/exp": {"family": "pointwise", "primary": "float32", "ops": ["exp"], '
+        '"dtypes": {"float32": "pf-----n"}, "why": {"float32 gradient": "2 of 3 differ"}}'
+    ]
+
+
+def test_an_unknown_schema_is_an_error_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps({"schema": 0}))
+    with pytest.raises(ValueError, match=r"r\.json: schema 0; expected 1"):
+        results.load(tmp_path / "r.json")
+
+
+def test_regressions_are_what_passed_and_fails() -> None:
+    before = made(forward=Outcome("p"), gradient=fail("old"), gradgrad=Outcome("p"), out=Outcome("p"))
+    after = made(forward=fail("new"), gradient=Outcome("p"), gradgrad=Outcome("c", "killed"), out=Outcome("s", "why"))
+    assert [check for _, _, check, _ in results.regressions(before, after)] == ["forward", "gradgrad"]
+    changes = results.changes(before, after)
+    assert changes["broken"] == ["op_db/exp float32 forward: new", "op_db/exp float32 gradgrad: killed"]
+    assert changes["fixed"] == ["op_db/exp float32 gradient"]
+
+
+def test_an_entry_passes_when_something_passes_and_nothing_fails_or_is_left_out() -> None:
+    assert made(forward=Outcome("p"), gradient=Outcome("s", "why"), out=Outcome("n")).rows["op_db/exp"].passes()
+    assert not made(forward=Outcome("p"), gradient=Outcome("t", "why")).rows["op_db/exp"].passes()
+    assert not made(forward=Outcome("s", "why")).rows["op_db/exp"].passes()
+
+
+def test_a_failure_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match="no reason given"):
+        Outcome("f")
+
+
+def test_a_journal_resumes_past_a_cut_line_and_refuses_other_settings(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    first, second = (
+        Unit("op_db/add", "float32", (("forward", 2), ("out", 1))),
+        Unit("op_db/mul", "float32", (("out", 1),)),
+    )
+    journal = Journal(path, {"torch": "2.13"}, resume=False)
+    journal.append(
+        Record(Unit("op_db/add", "float32", (("forward", 2),)), {"forward": Outcome("p")}, ["add.Tensor"], 1.0)
+    )
+    journal.close()
+    path.write_text(path.read_text() + '{"unit": ["op_db/mul", "flo')
+    resumed = Journal(path, {"torch": "2.13"}, resume=True)
+    assert list(remaining([first, second], resumed.done())) == [Unit("op_db/add", "float32", (("out", 1),)), second]
+    resumed.close()
+    with pytest.raises(ValueError, match="cannot resume: torch changed"):
+        Journal(path, {"torch": "2.14"}, resume=True)
+
+
+def test_the_quick_tier_asks_every_entry_that_has_a_dtype() -> None:
+    entries = select(("op_db",))
+    asked = {unit.key for unit in plan.plan(entries, "float32", quick=True)}
+    assert asked == {e.key for e in entries if e.dtypes()}
+
+
+def test_the_summary_stands_between_its_markers() -> None:
+    text = f"# Title\n{summary.BEGIN}\nold\n{summary.END}\nrest"
+    written = summary.replace_marked(text, summary.markdown(made(forward=Outcome("p"), gradient=fail("x"))))
+    assert "| operators (`op_db`) | 1 | 0 (0 %) | 0 (0 %) | 1 of 2 (50 %) |" in written
+    assert "old" not in written
+    assert written.endswith("\nrest")
+    with pytest.raises(ValueError, match="expected the lines"):
+        summary.replace_marked("# Title", "table")
+
+
+def test_the_dashboard_is_one_file_that_holds_its_data() -> None:
+    hostile = made(forward=fail("</script><b>"), gradient=Outcome("p"))
+    page = report.render(hostile, made(forward=Outcome("p")), source="../")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    (row,) = data["rows"]
+    assert row["why"]["float32 forward"] == "</script><b>"
+    assert row["dtypes"]["float32"].startswith("fp")
+    assert "op_db/exp float32 forward: &lt;/script&gt;&lt;b&gt;" in page
+    assert not any(word in page for word in ("<link", "src=", "@import", "fetch("))

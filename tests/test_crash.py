@@ -1,0 +1,112 @@
+"""No Python call ends the interpreter: each road to memory that is not there runs in a fork of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+ROADS = {
+    "storage of a size": "torch.UntypedStorage(16, device='jax').nbytes()",
+    "storage of a list": "torch.UntypedStorage([1, 2, 3], device='jax').tolist()",
+    "typed storage": "torch.TypedStorage(4, dtype=torch.float32, device='jax')",
+    "storage clone": "x.untyped_storage().clone().nbytes()",
+    "storage cpu": "x.untyped_storage().cpu()",
+    "storage resize": "x.untyped_storage().resize_(1024)",
+    "storage fill": "x.untyped_storage().fill_(1)",
+    "storage copy": "x.untyped_storage().copy_(x.untyped_storage())",
+    "storage set item": "x.untyped_storage().__setitem__(0, 1)",
+    "storage get item": "x.untyped_storage()[0]",
+    "storage share": "x.untyped_storage().share_memory_()",
+    "storage new": "x.untyped_storage().new()",
+    "storage byteswap": "x.untyped_storage().byteswap(torch.float32)",
+    "storage pin": "x.untyped_storage().pin_memory()",
+    "storage float": "x.untyped_storage().float() if hasattr(torch.UntypedStorage, 'float') else None",
+    "typed storage of a tensor": "x.storage().tolist()",
+    "storage to": "x.untyped_storage().to(device='cpu')",
+    "storage data_ptr": "x.untyped_storage().data_ptr()",
+    "storage use count": "x.untyped_storage()._use_count()",
+    "deepcopy": "copy.deepcopy(x)",
+    "deepcopy of a view": "copy.deepcopy(x.t())",
+    "deepcopy of a parameter": "copy.deepcopy(torch.nn.Parameter(x))",
+    "pickle": "pickle.loads(pickle.dumps(x))",
+    "share_memory_": "x.share_memory_()",
+    "pin_memory": "x.pin_memory()",
+    "host pin_memory": "torch.ones(3).pin_memory()",
+    "numpy": "x.numpy()",
+    "array": "__import__('numpy').asarray(x)",
+    "dlpack": "torch.utils.dlpack.to_dlpack(x)",
+    "from_dlpack": "torch.from_dlpack(x)",
+    "data_ptr": "x.data_ptr()",
+    "resize_": "x.resize_(100).sum().item()",
+    "resize_as_": "x.resize_as_(torch.ones(9, device='jax'))",
+    "set_ of nothing": "x.set_()",
+    "set_ of a host storage": "x.set_(torch.ones(3).untyped_storage())",
+    "set_ of host tensor": "x.set_(torch.ones(3))",
+    "host set_": "torch.ones(3).set_(x)",
+    "data of another device": "setattr(torch.ones(2, 3), 'data', x)",
+    "out of bounds as_strided": "x.as_strided((100,), (100,))",
+    "sparse": "x.to_sparse()",
+    "mkldnn": "x.to_mkldnn()",
+    "quantize": "torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)",
+    "generator": "torch.Generator(device='jax')",
+    "no such device": "torch.ones(2, device='jax:77')",
+    "empty quantized": "torch.empty(3, dtype=torch.qint8, device='jax')",
+    "complex32": "torch.empty(3, dtype=torch.complex32, device='jax')",
+    "stream": "torch.Stream(device='jax')",
+    "event": "torch.Event(device='jax')",
+    "accelerator": "torch.accelerator.synchronize(); torch.accelerator.current_device_index()",
+    "swap": "torch.utils.swap_tensors(x, torch.ones(2, device='jax'))",
+    "from_file": "torch.from_file('/dev/null', size=0, device='jax')",
+    "frombuffer": "torch.frombuffer(bytearray(8), dtype=torch.float32).to('jax')",
+    "histogram": "torch.histogram(x, 3)",
+    "profiler": "torch.profiler.profile().__enter__()",
+    "fft": "torch.fft.fft(x)",
+    "script": "torch.jit.trace(lambda a: a + 1, x)(x)",
+    "meta": "x.to('meta')",
+    "tensor constructor": "torch.Tensor(x)",
+    "legacy constructor": "torch.FloatTensor([1.0]).to('jax')",
+    "new": "x.new(3)",
+    "new_tensor": "x.new_tensor([1.0])",
+    "index with out of range": "x[torch.tensor([100], device='jax')].cpu()",
+    "item of many": "x.item()",
+    "bool of many": "bool(x)",
+    "fork": "__import__('os')._exit(0) if __import__('os').fork() == 0 else None",
+}
+
+
+DRIVER = """
+import copy, json, os, pickle, sys, warnings
+warnings.simplefilter("ignore")
+import torch, tenax
+assert "jax" not in sys.modules  # it does not survive a fork
+for name, code in json.load(sys.stdin).items():
+    pid = os.fork()
+    if not pid:
+        sys.stdout = open(os.devnull, "w")
+        x = torch.ones(2, 3, device="jax")
+        try:
+            exec(code)
+        except Exception as error:
+            print(type(error).__name__, error)
+        x = torch.ones(2, device="jax")
+        os._exit(0 if (x + 1).tolist() == [2, 2] else 99)
+    print(json.dumps([name, os.waitpid(pid, 0)[1]]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def endings() -> dict[str, int]:
+    """The wait status of a process for each road."""
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER], input=json.dumps(ROADS), capture_output=True, text=True, timeout=900
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(line) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_no_road_crashes_the_interpreter(road: str, endings: dict[str, int]) -> None:
+    assert endings[road] == 0

@@ -1,0 +1,186 @@
+"""The device itself: creation, placement, dtypes, the module torch.jax, protocols."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import tenax
+from tenax.dtypes import TO_NUMPY
+
+
+def test_factories_take_the_device():
+    for t in (
+        torch.empty(2, device="jax"),
+        torch.zeros(2, 3, device="jax"),
+        torch.full((2,), 3, device="jax"),
+        torch.arange(5, device="jax"),
+        torch.tensor([1.5, 2], device="jax"),
+        torch.randn(3, device="jax"),
+        torch.eye(3, device="jax"),
+        torch.linspace(0, 1, 5, device="jax"),
+    ):
+        assert t.device == torch.device("jax", 0) and t.is_jax and isinstance(t, tenax.Tensor)
+    assert torch.tensor([1, 2], device="jax").dtype == torch.int64
+    assert torch.arange(3, device="jax").tolist() == [0, 1, 2]
+
+
+def test_default_device_and_context():
+    with torch.device("jax"):
+        assert torch.ones(2).is_jax and nn.Linear(2, 2).weight.is_jax
+    torch.set_default_device("jax")
+    try:
+        assert torch.zeros(1).is_jax
+    finally:
+        torch.set_default_device(None)
+    assert not torch.zeros(1).is_jax
+
+
+@pytest.mark.parametrize("dtype", TO_NUMPY, ids=str)
+def test_every_dtype_crosses_exactly(dtype):
+    cpu = torch.tensor([0, 1, 2, 3, 4, 5]).to(dtype).reshape(2, 3)
+    ours = cpu.to("jax")
+    assert ours.dtype == dtype and ours.jax().dtype == TO_NUMPY[dtype]
+    assert torch.equal(ours.cpu().to(torch.complex128), cpu.to(torch.complex128))
+    assert torch.equal(ours.t().cpu().to(torch.complex128), cpu.t().to(torch.complex128))
+    assert tenax.from_jax(ours.jax()).dtype == dtype
+
+
+def test_dtypes_without_an_equivalent_raise():
+    with pytest.raises(TypeError, match="complex32"):
+        torch.zeros(2, dtype=torch.complex32, device="jax")
+    with pytest.raises(TypeError, match="int4"):
+        tenax.from_jax(jnp.zeros(2, jnp.int4))
+
+
+def test_the_users_jax_defaults_stay():
+    assert jnp.arange(3).dtype == jnp.int32 and jnp.ones(2).dtype == jnp.float32
+    assert torch.arange(3, device="jax").dtype == torch.int64
+
+
+def test_host_memory_is_copied():
+    cpu = torch.ones(4)
+    ours = cpu.to("jax")
+    cpu.zero_()
+    assert ours.tolist() == [1, 1, 1, 1]
+    back = ours.cpu()
+    back.zero_()
+    assert ours.tolist() == [1, 1, 1, 1]
+
+
+def test_moving_modules_keeps_parameters():
+    model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    parameters = list(model.parameters())
+    model.to("jax")
+    assert all(p is q for p, q in zip(parameters, model.parameters(), strict=True))
+    assert all(p.is_jax and type(p) is nn.Parameter for p in model.parameters())
+    assert model.to("cpu")[0].weight.device.type == "cpu"
+
+
+def test_torch_jax_module():
+    assert torch.jax.device_count() == len(jax.devices()) == 2
+    assert torch.jax.current_device() == 0 and torch.jax.is_available()
+    with torch.jax.device(1):
+        assert torch.empty(2, device="jax").device.index == 1
+    torch.jax.synchronize()
+    torch.jax.empty_cache()
+    assert torch.jax.memory_allocated() >= 0
+    assert torch.accelerator.current_accelerator().type == "jax"
+    state = torch.jax.get_rng_state()
+    a = torch.randn(3, device="jax")
+    torch.jax.set_rng_state(state)
+    assert torch.equal(a, torch.randn(3, device="jax"))
+
+
+def test_every_device_of_jax_has_an_index():
+    x = torch.arange(3.0).to("jax:1")
+    assert x.device == torch.device("jax:1") and x.jax().devices() == {jax.devices()[1]}
+    y = (x + 1)[1:]
+    assert y.device.index == 1 and y.tolist() == [2, 3]
+    assert x.to("jax:0").device.index == 0 and x.to("jax:0").tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match=r"jax:0.*jax:1|jax:1.*jax:0"):
+        x + x.to("jax:0")
+    with pytest.raises(RuntimeError, match="invalid device ordinal 7"):
+        torch.ones(2, device="jax:7")
+    w = torch.ones(3, device="jax:1", requires_grad=True)
+    (w * x).sum().backward()
+    assert w.grad.device.index == 1 and w.grad.tolist() == [0, 1, 2]
+
+
+def test_jax_functions_take_tensors():
+    x = torch.arange(4.0).reshape(2, 2).to("jax")
+    assert isinstance(jnp.sin(x), jax.Array)
+    assert jnp.array_equal(jax.jit(lambda a: a * 2)(x.t()), 2 * x.jax().T)
+    assert jnp.asarray(x).shape == (2, 2) and np.asarray(x).tolist() == x.tolist()
+    assert jax.grad(lambda a: (a**2).sum())(nn.Parameter(x)).tolist() == (2 * x).tolist()
+    with pytest.raises(TypeError, match=r"torch\.Tensor"):
+        jnp.sin(torch.ones(2))
+
+
+def test_trees_of_arrays_and_tensors():
+    tree = {"a": jnp.ones(2), "b": [jnp.zeros(3, jnp.bfloat16), 1]}
+    tensors = tenax.from_jax(tree)
+    assert tensors["b"][0].dtype == torch.bfloat16 and tensors["b"][1] == 1
+    back = tenax.to_jax({**tensors, "host": torch.ones(2)})
+    assert back["a"] is tree["a"] and isinstance(back["host"], jax.Array)
+    assert isinstance(tenax.Tensor(jnp.ones(2)), tenax.Tensor)
+    with pytest.raises(TypeError, match=r"expected a jax\.Array"):
+        tenax.Tensor([1.0])
+
+
+def test_dlpack_both_ways():
+    x = torch.arange(3.0, device="jax")
+    assert torch.equal(torch.from_dlpack(x.jax()), x.cpu())
+    assert jax.dlpack.from_dlpack(x).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize(
+    "value", [torch.ones(2, 2), torch.tensor(3), torch.tensor([1e-9, 1.0]), torch.ones(2, dtype=torch.bfloat16)]
+)
+def test_printing_looks_like_torch(value):
+    assert repr(value.to("jax")).replace(", device='jax:0'", "") == repr(value)
+    assert "device='jax:0'" in repr(value.to("jax"))
+
+
+def test_seeds_reproduce():
+    def draws():
+        torch.manual_seed(5)
+        return torch.rand(4, device="jax"), torch.randn(2, device="jax")
+
+    assert all(torch.equal(a, b) for a, b in zip(draws(), draws(), strict=True))
+    generator = torch.Generator().manual_seed(1)
+    a = torch.rand(3, device="jax", generator=generator)
+    assert not torch.equal(a, torch.rand(3, device="jax", generator=generator))
+    assert torch.equal(a, torch.rand(3, device="jax", generator=generator.manual_seed(1)))
+
+
+def test_an_op_without_a_lowering_names_itself():
+    with pytest.raises(NotImplementedError, match=r"_cslt_compress|device 'jax'"):
+        torch.ops.aten._cslt_compress(torch.ones(2, 2, device="jax"))
+
+
+def run(program: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={"PATH": "", **environment}, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_bare_import_of_torch_registers_the_device_without_jax():
+    program = "import torch, sys; print('jax' in sys.modules, torch.device('jax'), 'tenax' in sys.modules)"
+    assert run(program) == "False jax True"
+    assert run("import torch; print(torch.ones(2, device='jax').tolist())") == "[1.0, 1.0]"
+    assert run("import torch, sys; print('tenax' in sys.modules)", TENAX_AUTOLOAD="0") == "False"
+
+
+def test_the_package_has_one_name():
+    message = run("import sys; sys.path.insert(0, '.')\ntry: import runtime\nexcept ImportError as e: print(e)")
+    assert "tenax" in message

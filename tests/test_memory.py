@@ -1,0 +1,238 @@
+"""Storages, views and in-place writes: value, strides and aliasing are CPU torch's."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
+
+
+def both(shape, dtype=torch.float32):
+    """The same values on the CPU and on the device."""
+    cpu = torch.arange(math.prod(shape)).reshape(shape).to(dtype)
+    return cpu, cpu.to("jax")
+
+
+def same(ours: torch.Tensor, reference: torch.Tensor) -> None:
+    assert ours.shape == reference.shape
+    assert ours.stride() == reference.stride()
+    assert ours.storage_offset() == reference.storage_offset()
+    assert ours.dtype == reference.dtype
+    assert ours._version == reference._version
+    assert torch.equal(ours.cpu(), reference)
+
+
+def random_view(draw, t):
+    """A view op that is legal for `t`, as a function to apply to both tensors."""
+    kind = draw(
+        st.sampled_from(["unsqueeze", "transpose", "narrow", "slice", "select", "expand", "diagonal", "unflatten"])
+    )
+    if t.dim() == 0 or kind == "unsqueeze":
+        return lambda x: x.unsqueeze(0)
+    d = draw(st.integers(0, t.dim() - 1))
+    n = t.size(d)
+    if kind == "transpose":
+        e = draw(st.integers(0, t.dim() - 1))
+        return lambda x: x.transpose(d, e)
+    if kind == "narrow" and n:
+        start = draw(st.integers(0, n - 1))
+        length = draw(st.integers(1, n - start))
+        return lambda x: x.narrow(d, start, length)
+    if kind == "slice" and n:
+        start, step = draw(st.integers(0, n - 1)), draw(st.integers(1, 3))
+        return lambda x: x[(slice(None),) * d + (slice(start, None, step),)]
+    if kind == "select" and n:
+        i = draw(st.integers(0, n - 1))
+        return lambda x: x.select(d, i)
+    if kind == "expand" and n == 1:
+        sizes = [3 if i == d else -1 for i in range(t.dim())]
+        return lambda x: x.expand(sizes)
+    if kind == "diagonal" and t.dim() > 1:
+        return lambda x: x.diagonal(0, 0, 1)
+    factor = draw(st.sampled_from([f for f in range(1, max(n, 1) + 1) if n % f == 0]))
+    return lambda x: x.unflatten(d, (factor, -1)) if n else x
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None, print_blob=True)
+def test_chains_of_views_and_writes_agree(data):
+    base_cpu, base = both(data.draw(SIZES))
+    cpu, ours = base_cpu, base
+    for _ in range(data.draw(st.integers(1, 5))):
+        view = random_view(data.draw, cpu)
+        cpu, ours = view(cpu), view(ours)
+        same(ours, cpu)
+    if 0 not in cpu.stride() or cpu.numel() <= 1:
+        for t in (cpu, ours):
+            t.mul_(-1).add_(7)
+        same(ours, cpu)
+        same(base, base_cpu)
+        for t in (cpu, ours):
+            t.copy_(torch.arange(t.numel()).reshape(t.shape).to(t.dtype).to(t.device))
+            t.zero_() if t.numel() > 3 else t.fill_(5)
+        same(base, base_cpu)
+
+
+def test_a_loop_over_slices_compiles_once_per_geometry():
+    from tenax.register import overload
+
+    x = torch.ones(17, 3, device="jax")
+    x[0] + x[1]
+    x[1] + x[2]
+    entries = len(overload("neg").entries)
+    for i in range(17):
+        torch.neg(x[i])
+    assert len(overload("neg").entries) <= entries + 2
+
+
+def test_storage_is_shared_by_views_and_not_by_clones():
+    x = torch.ones(4, device="jax")
+    v, c = x[1:], x.clone()
+    v.mul_(3)
+    assert x.tolist() == [1, 3, 3, 3]
+    assert c.tolist() == [1, 1, 1, 1]
+    assert v.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() != c.untyped_storage().data_ptr()
+    assert x.data_ptr() != 0
+
+
+def test_dtype_views_share_bytes():
+    for source, target in [
+        (torch.float32, torch.int32),
+        (torch.float32, torch.uint8),
+        (torch.int16, torch.int64),
+        (torch.float64, torch.int32),
+        (torch.complex64, torch.float32),
+        (torch.bool, torch.uint8),
+    ]:
+        cpu, ours = both([4, 8], source)
+        same(ours.view(target), cpu.view(target))
+        for t in (cpu, ours):
+            t.view(target)[0].zero_()
+        same(ours, cpu)
+
+
+def test_complex_views_share_bytes():
+    cpu = torch.randn(3, 4, dtype=torch.complex64)
+    ours = cpu.to("jax")
+    for name in ("real", "imag"):
+        same(getattr(ours, name), getattr(cpu, name))
+    same(torch.view_as_real(ours), torch.view_as_real(cpu))
+    for t in (cpu, ours):
+        t.imag.mul_(2)
+        t.real[1] = 0
+    same(ours, cpu)
+    same(torch.view_as_complex(torch.view_as_real(ours)), torch.view_as_complex(torch.view_as_real(cpu)))
+
+
+def test_lazily_conjugated_and_negated_tensors():
+    cpu = torch.randn(3, 3, dtype=torch.complex64)
+    ours = cpu.to("jax")
+    for f in (
+        lambda z: z.conj() * 1j,
+        lambda z: z.conj() @ z,
+        lambda z: torch.dot(z[0].conj(), z[1]),
+        lambda z: z.conj().imag.clone(),
+        lambda z: z.conj().imag.abs(),
+        lambda z: torch.addmm(z, z.conj(), z.t().conj()),
+        lambda z: z.mH.clone(),
+        lambda z: z.conj().resolve_conj(),
+    ):
+        assert torch.allclose(f(ours).cpu(), f(cpu))
+    for z in (cpu, ours):
+        z.conj().mul_(2j)
+        z.conj().imag.neg_()
+        z.conj()[0] = 1 + 1j
+        z.conj().copy_(z.clone())
+    assert torch.allclose(ours.cpu(), cpu)
+    assert torch.allclose(ours.conj().cpu(), cpu.conj())
+
+
+def test_as_strided_reads_overlapping_windows():
+    cpu, ours = both([10])
+    same(ours.as_strided((4, 3), (2, 1), 1), cpu.as_strided((4, 3), (2, 1), 1))
+    same(ours.unfold(0, 4, 2), cpu.unfold(0, 4, 2))
+
+
+@pytest.mark.parametrize("arguments", [((11,), (1,)), ((3, 4), (4, 1)), ((2,), (1,), 9), ((2,), (-1,)), ((2, 2), (1,))])
+def test_as_strided_out_of_bounds_raises(arguments):
+    cpu, ours = both([10])
+    with pytest.raises(RuntimeError):
+        cpu.as_strided(*arguments)
+    with pytest.raises(RuntimeError):
+        ours.as_strided(*arguments)
+
+
+def test_set_and_resize():
+    cpu, ours = both([2, 3])
+    for t in (cpu, ours):
+        other = torch.empty(0, device=t.device).set_(t.untyped_storage(), 1, (2, 2), (3, 1))
+        other.add_(10)
+    same(ours, cpu)
+    for t in (cpu, ours):
+        t.resize_(2, 2)
+    same(ours, cpu)
+    for t in (cpu, ours):
+        t.resize_(3, 3).fill_(1)
+    assert torch.equal(ours.cpu(), cpu)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        ours.set_(ours.untyped_storage(), 5, (10,), (1,))
+
+
+def test_data_can_be_replaced():
+    p = torch.nn.Parameter(torch.ones(2, device="jax"))
+    p.data = p.data * 3
+    assert p.tolist() == [3, 3] and type(p) is torch.nn.Parameter
+
+
+@pytest.mark.parametrize("memory_format", [torch.channels_last, torch.contiguous_format])
+def test_pointwise_results_keep_the_layout(memory_format):
+    cpu = torch.randn(2, 3, 4, 5).contiguous(memory_format=memory_format)
+    ours = cpu.to("jax")
+    assert ours.stride() == cpu.stride()
+    for f in (lambda x: x + 1, lambda x: x * x, torch.neg, torch.empty_like, lambda x: x.permute(1, 0, 3, 2).exp()):
+        assert f(ours).stride() == f(cpu).stride()
+    assert torch.equal((ours * 2).cpu(), cpu * 2)
+
+
+ILLEGAL = {
+    "expanded": lambda x: x[:1].expand(4, 3).add_(1),
+    "leaf": lambda x: x.clone().requires_grad_().add_(1),
+    "result type": lambda x: x.long().add_(1.5),
+    "shape": lambda x: x.add_(torch.ones(7, device=x.device)),
+    "bool minus": lambda x: (x > 0) - (x > 0),
+    "view": lambda x: x.t().view(-1),
+    "broadcast": lambda x: x + torch.ones(7, device=x.device),
+}
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_illegal_operations_raise_as_on_the_cpu(name):
+    cpu, ours = both([2, 3])
+    with pytest.raises(Exception) as expected:  # noqa: PT011 (whatever torch raises)
+        ILLEGAL[name](cpu)
+    with pytest.raises(type(expected.value)) as found:
+        ILLEGAL[name](ours)
+    assert str(found.value)[:30] == str(expected.value)[:30]
+
+
+def test_mixed_devices_raise_and_name_both():
+    cpu, ours = both([3])
+    for f in (lambda: cpu + ours, lambda: ours + cpu, lambda: cpu.add_(ours), lambda: torch.cat([cpu, ours])):
+        with pytest.raises(RuntimeError, match=r"same device.*(jax:0.*cpu|cpu.*jax:0)"):
+            f()
+    assert (ours + torch.tensor(2.0)).tolist() == [2, 3, 4]
+
+
+def test_version_counters_of_list_ops():
+    x = torch.ones(3, device="jax", requires_grad=True)
+    y = x * 2
+    z = (y * y).sum()
+    with torch.no_grad():
+        torch._foreach_add_([y], 1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
