@@ -1,0 +1,33 @@
+"""Interleaved timing: every contender in turn, many rounds, the median of each."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+
+def interleaved(contenders: Mapping[str, Callable[[], object]], seconds: float = 1.0) -> dict[str, float]:
+    """Median microseconds of one call of each contender.
+
+    Args:
+        contenders: functions without arguments; each is called twice before the clock starts.
+        seconds: about how long to measure all of them.
+    """
+    counts = {}
+    for name, call in contenders.items():
+        call(), call()
+        started = time.perf_counter()
+        call()
+        once = max(time.perf_counter() - started, 1e-7)
+        counts[name] = max(1, int(2e-3 / once))
+    samples: dict[str, list[float]] = {name: [] for name in contenders}
+    ends = time.perf_counter() + seconds
+    while time.perf_counter() < ends or len(next(iter(samples.values()))) < 3:
+        for name, call in contenders.items():
+            n = counts[name]
+            started = time.perf_counter()
+            for _ in range(n):
+                call()
+            samples[name].append((time.perf_counter() - started) / n * 1e6)
+    return {name: statistics.median(values) for name, values in samples.items()}

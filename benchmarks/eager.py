@@ -1,0 +1,151 @@
+"""What one eager op costs on the device, beside JAX's own jitted call of the same function and CPU torch.
+
+`python benchmarks/eager.py` prints the table; `--write` puts it into docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import torch
+from clock import interleaved
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import tenax
+
+Case = dict[str, Callable[[], object]]
+DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+
+def elementwise(name: str, torch_fn: Callable, jax_fn: Callable, arity: int, size: tuple[int, ...] = (8,)) -> Case:
+    """One op on fresh operands of `size`."""
+    cpu = [torch.rand(size) + 0.5 for _ in range(arity)]
+    ours = [t.to("jax") for t in cpu]
+    arrays, jitted = [t.jax() for t in ours], jax.jit(jax_fn)
+    return {
+        "tenax": lambda: torch_fn(*ours),
+        "jax": lambda: jitted(*arrays),
+        "torch": lambda: torch_fn(*cpu),
+    }
+
+
+def assignment() -> Case:
+    """x[1:3] = 0 on a small tensor."""
+    cpu = torch.ones(8, 8)
+    ours, array = cpu.to("jax"), jnp.ones((8, 8))
+    jitted = jax.jit(lambda a: a.at[1:3].set(0))
+
+    def assign(x: torch.Tensor) -> None:
+        x[1:3] = 0
+
+    return {"tenax": lambda: assign(ours), "jax": lambda: jitted(array), "torch": lambda: assign(cpu)}
+
+
+def view(torch_fn: Callable) -> Case:
+    """A view op; JAX has none, so the reference is CPU torch alone."""
+    cpu = torch.ones(8, 8)
+    ours = cpu.to("jax")
+    return {"tenax": lambda: torch_fn(ours), "torch": lambda: torch_fn(cpu)}
+
+
+def linear() -> Case:
+    """F.linear, 64x64 by 64."""
+    cpu = [torch.rand(64, 64), torch.rand(64, 64), torch.rand(64)]
+    ours = [t.to("jax") for t in cpu]
+    arrays, jitted = [t.jax() for t in ours], jax.jit(lambda x, w, b: x @ w.T + b)
+    f = torch.nn.functional.linear
+    return {"tenax": lambda: f(*ours), "jax": lambda: jitted(*arrays), "torch": lambda: f(*cpu)}
+
+
+def adamw() -> Case:
+    """A fused AdamW step over 50 parameters of 64x64 against one hand-written, donated, jitted update."""
+
+    def optimizer(device: str) -> torch.optim.Optimizer:
+        params = [torch.ones(64, 64, device=device, requires_grad=True) for _ in range(50)]
+        for p in params:
+            p.grad = torch.full_like(p, 0.1)
+        return torch.optim.AdamW(params, lr=1e-3, fused=True)
+
+    def update(state: list, grads: list, step: jax.Array) -> tuple:
+        out = []
+        for (p, m, v), g in zip(state, grads, strict=True):
+            p = p * (1 - 1e-3 * 1e-2)
+            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+            p = p - 1e-3 * (m / (1 - 0.9**step)) / (jnp.sqrt(v / (1 - 0.999**step)) + 1e-8)
+            out.append((p, m, v))
+        return out, step + 1
+
+    jitted = jax.jit(update, donate_argnums=(0, 2))
+    state = [[tuple(jnp.ones((64, 64)) * 0.1 for _ in range(3)) for _ in range(50)], jnp.ones(())]
+    grads = [jnp.ones((64, 64)) * 0.1 for _ in range(50)]
+    ours, cpu = optimizer("jax"), optimizer("cpu")
+
+    def step_jax() -> None:
+        state[0], state[1] = jitted(state[0], grads, state[1])
+
+    return {"tenax": ours.step, "jax": step_jax, "torch": cpu.step}
+
+
+def transfer(direction: str) -> Case:
+    """16 MB between host and device; torch's contender is a clone on the host."""
+    cpu = torch.rand(4, 1024, 1024)
+    ours = cpu.to("jax")
+    call = (lambda: cpu.to("jax")) if direction == "up" else (lambda: ours.cpu())
+    return {"tenax": call, "torch": cpu.clone}
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "add, 8 elements": lambda: elementwise("add", torch.add, lambda a, b: a + b, 2),
+    "x * 2": lambda: elementwise("mul", lambda x: x * 2, lambda a: a * 2, 1),
+    "exp, 8 elements": lambda: elementwise("exp", torch.exp, jnp.exp, 1),
+    "x.add_(y)": lambda: elementwise("add_", lambda x, y: x.add_(y), lambda a, b: a + b, 2),
+    "sum": lambda: elementwise("sum", torch.sum, jnp.sum, 1),
+    "add, 1M elements": lambda: elementwise("add", torch.add, lambda a, b: a + b, 2, (1024, 1024)),
+    "linear 64x64": linear,
+    "t()": lambda: view(torch.t),
+    "x[1:3]": lambda: view(lambda x: x[1:3]),
+    "view(64)": lambda: view(lambda x: x.view(64)),
+    "x[1:3] = 0": assignment,
+    "fused AdamW, 50 parameters": adamw,
+    "16 MB host to device": lambda: transfer("up"),
+    "16 MB device to host": lambda: transfer("down"),
+}
+
+
+def main() -> None:
+    """Measure every case and print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each case")
+    options = parser.parse_args()
+    rows = []
+    for name, make in track(CASES.items(), description="measuring"):
+        times = interleaved(make(), options.seconds)
+        ratio = [f"{times['tenax'] / times[r]:.2f}" if r in times else "" for r in ("jax", "torch")]
+        rows.append((name, *(f"{times[k]:.1f}" if k in times else "" for k in ("tenax", "jax", "torch")), *ratio))
+    titles = ("op", "tenax µs", "jax.jit µs", "CPU torch µs", "tenax / jax.jit", "tenax / torch")
+    table = Table(*titles)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+    if options.write:
+        lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
+        versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
+        where = f"{jax.devices()[0].device_kind}, {platform.machine()}, {datetime.date.today()}"
+        text = DOCUMENT.read_text()
+        head, _, rest = text.partition("<!-- eager -->")
+        _, _, tail = rest.partition("<!-- /eager -->")
+        body = "\n".join([f"{versions}; {where}. Medians, interleaved.", "", *lines])
+        DOCUMENT.write_text(f"{head}<!-- eager -->\n{body}\n<!-- /eager -->{tail}")
+
+
+if __name__ == "__main__":
+    main()

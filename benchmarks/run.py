@@ -1,0 +1,7 @@
+"""Every benchmark suite, one after the other."""
+
+import runpy
+from pathlib import Path
+
+for suite in ("eager",):
+    runpy.run_path(str(Path(__file__).parent / f"{suite}.py"), run_name="__main__")
