@@ -180,7 +180,7 @@ def _body(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], conte
 
 def known(entry: Entry, params: Sequence[Parameter]) -> list[str]:
     """The local names of a generated function."""
-    held = ["key"] if entry.random else []
+    held = ["rng"] if entry.random else []
     held += [p.name for p in params]
     return held + (["dtype"] if entry.promote and "dtype" not in held else [])
 
@@ -235,7 +235,7 @@ def _kernel(entry: Entry, params: Sequence[Parameter], context: Context) -> Iter
     signature = held[function]
     if signature is None:  # assigned, as by a table: its signature is not in the source
         return
-    wanted = (["key"] if entry.random else []) + [p.name for p in params]
+    wanted = (["rng"] if entry.random else []) + [p.name for p in params]
     place = f"{function} at {where}:{signature.line}"
     have = [n for n in signature.names if n in wanted]
     free = [n for n in signature.names if n not in wanted and n not in signature.defaults and not n.startswith("*")]

@@ -93,7 +93,7 @@ class Function:
         return held[0] if len(held) == 1 else f"tuple[{', '.join(held)}]"
 
     def _def(self, name: str, returns: str) -> str:
-        items = ["key: Array"] if self.entry.random else []
+        items = ["rng: Array"] if self.entry.random else []
         keyword = False
         for p in self.params:
             if p.keyword and not keyword:
@@ -126,7 +126,7 @@ class Function:
         if entry.each:
             return f"{INDENT}{head}{self._each()}{tail}"
         module, _, kernel = entry.kernel.partition(".")
-        items = ["key=key"] if entry.random else []
+        items = ["rng=rng"] if entry.random else []
         items += [f"{p.name}={p.name}" for p in self.params]
         return fit(f"{head}{module}_kernels.{kernel}(", items, f"){tail}", INDENT)
 

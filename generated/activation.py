@@ -60,7 +60,7 @@ def _prelu_kernel_backward(grad_output: Array, self: Array, weight: Array) -> tu
 
 
 def rrelu_with_noise(
-    key: Array,
+    rng: Array,
     self: Array,
     noise: Array,
     lower: ArrayLike = 0.125,
@@ -73,7 +73,7 @@ def rrelu_with_noise(
     Spec: ops_spec/activation.yaml
     """
     return activation_kernels.rrelu_with_noise(
-        key=key, self=self, noise=noise, lower=lower, upper=upper, training=training
+        rng=rng, self=self, noise=noise, lower=lower, upper=upper, training=training
     )
 
 

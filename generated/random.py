@@ -15,260 +15,260 @@ from tenax.kernels import sampling as sampling_kernels
 from tenax.words import FLOAT64, INT64, Array, DType, cast
 
 
-def uniform_(key: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> Array:
+def uniform_(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> Array:
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.uniform_(key=key, self=self, from_=from_, to=to)
+    return random_kernels.uniform_(rng=rng, self=self, from_=from_, to=to)
 
 
-def uniform___checks(key: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> tuple[Array, ...]:
+def uniform___checks(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for uniform_; see its row of the table."""
     return (cast(from_, FLOAT64) <= cast(to, FLOAT64),)
 
 
-def normal_(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
+def normal_(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal_(key=key, self=self, mean=mean, std=std)
+    return random_kernels.normal_(rng=rng, self=self, mean=mean, std=std)
 
 
-def normal___checks(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
+def normal___checks(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for normal_; see its row of the table."""
     return (jnp.all(cast(std, FLOAT64) >= 0),)
 
 
-def log_normal_(key: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> Array:
+def log_normal_(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> Array:
     """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.log_normal_(key=key, self=self, mean=mean, std=std)
+    return random_kernels.log_normal_(rng=rng, self=self, mean=mean, std=std)
 
 
-def log_normal___checks(key: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> tuple[Array, ...]:
+def log_normal___checks(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> tuple[Array, ...]:
     """What must hold for log_normal_; see its row of the table."""
     return (cast(std, FLOAT64) > 0,)
 
 
-def exponential_(key: Array, self: Array, lambd: ArrayLike = 1) -> Array:
+def exponential_(rng: Array, self: Array, lambd: ArrayLike = 1) -> Array:
     """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.exponential_(key=key, self=self, lambd=lambd)
+    return random_kernels.exponential_(rng=rng, self=self, lambd=lambd)
 
 
-def exponential___checks(key: Array, self: Array, lambd: ArrayLike = 1) -> tuple[Array, ...]:
+def exponential___checks(rng: Array, self: Array, lambd: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for exponential_; see its row of the table."""
     return (cast(lambd, FLOAT64) > 0,)
 
 
-def cauchy_(key: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> Array:
+def cauchy_(rng: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> Array:
     """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.cauchy_(key=key, self=self, median=median, sigma=sigma)
+    return random_kernels.cauchy_(rng=rng, self=self, median=median, sigma=sigma)
 
 
-def cauchy___checks(key: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> tuple[Array, ...]:
+def cauchy___checks(rng: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for cauchy_; see its row of the table."""
     return (cast(sigma, FLOAT64) > 0,)
 
 
-def geometric_(key: Array, self: Array, p: ArrayLike) -> Array:
+def geometric_(rng: Array, self: Array, p: ArrayLike) -> Array:
     """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.geometric_(key=key, self=self, p=p)
+    return random_kernels.geometric_(rng=rng, self=self, p=p)
 
 
-def geometric___checks(key: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
+def geometric___checks(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
     """What must hold for geometric_; see its row of the table."""
     return ((cast(p, FLOAT64) > 0) & (cast(p, FLOAT64) < 1),)
 
 
-def bernoulli___float(key: Array, self: Array, p: ArrayLike = 0.5) -> Array:
+def bernoulli___float(rng: Array, self: Array, p: ArrayLike = 0.5) -> Array:
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.bernoulli_(key=key, self=self, p=p)
+    return random_kernels.bernoulli_(rng=rng, self=self, p=p)
 
 
-def bernoulli___float__checks(key: Array, self: Array, p: ArrayLike = 0.5) -> tuple[Array, ...]:
+def bernoulli___float__checks(rng: Array, self: Array, p: ArrayLike = 0.5) -> tuple[Array, ...]:
     """What must hold for bernoulli_.float; see its row of the table."""
     return ((cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1),)
 
 
-def bernoulli___Tensor(key: Array, self: Array, p: Array) -> Array:
+def bernoulli___Tensor(rng: Array, self: Array, p: Array) -> Array:
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.bernoulli_(key=key, self=self, p=p)
+    return random_kernels.bernoulli_(rng=rng, self=self, p=p)
 
 
-def bernoulli___Tensor__checks(key: Array, self: Array, p: Array) -> tuple[Array, ...]:
+def bernoulli___Tensor__checks(rng: Array, self: Array, p: Array) -> tuple[Array, ...]:
     """What must hold for bernoulli_.Tensor; see its row of the table."""
     return (jnp.all((p >= 0) & (p <= 1)),)
 
 
-def random_(key: Array, self: Array) -> Array:
+def random_(rng: Array, self: Array) -> Array:
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.random_(key=key, self=self)
+    return random_kernels.random_(rng=rng, self=self)
 
 
-def random___to(key: Array, self: Array, to: int) -> Array:
+def random___to(rng: Array, self: Array, to: int) -> Array:
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random___from(key, self, 0, to)
+    return random___from(rng, self, 0, to)
 
 
-def random___from(key: Array, self: Array, from_: int, to: int | None) -> Array:
+def random___from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.random_from(key=key, self=self, from_=from_, to=to)
+    return random_kernels.random_from(rng=rng, self=self, from_=from_, to=to)
 
 
-def bernoulli(key: Array, self: Array) -> Array:
+def bernoulli(rng: Array, self: Array) -> Array:
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.bernoulli(key=key, self=self)
+    return random_kernels.bernoulli(rng=rng, self=self)
 
 
-def bernoulli__checks(key: Array, self: Array) -> tuple[Array, ...]:
+def bernoulli__checks(rng: Array, self: Array) -> tuple[Array, ...]:
     """What must hold for bernoulli; see its row of the table."""
     return (jnp.all((self >= 0) & (self <= 1)),)
 
 
-def bernoulli__p(key: Array, self: Array, p: ArrayLike) -> Array:
+def bernoulli__p(rng: Array, self: Array, p: ArrayLike) -> Array:
     """bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return bernoulli___float(key, self, p)
+    return bernoulli___float(rng, self, p)
 
 
-def bernoulli__p__checks(key: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
+def bernoulli__p__checks(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
     """What must hold for bernoulli.p; see its row of the table."""
     return ((cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1),)
 
 
-def normal_functional(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
+def normal_functional(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
     """normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal_functional(key=key, self=self, mean=mean, std=std)
+    return random_kernels.normal_functional(rng=rng, self=self, mean=mean, std=std)
 
 
-def normal_functional__checks(key: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
+def normal_functional__checks(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for normal_functional; see its row of the table."""
     return (jnp.all(cast(std, FLOAT64) >= 0),)
 
 
-def normal__Tensor_float(key: Array, mean: Array, std: ArrayLike = 1) -> Array:
+def normal__Tensor_float(rng: Array, mean: Array, std: ArrayLike = 1) -> Array:
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal(key=key, mean=mean, std=std)
+    return random_kernels.normal(rng=rng, mean=mean, std=std)
 
 
-def normal__Tensor_float__checks(key: Array, mean: Array, std: ArrayLike = 1) -> tuple[Array, ...]:
+def normal__Tensor_float__checks(rng: Array, mean: Array, std: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for normal.Tensor_float; see its row of the table."""
     return (jnp.all(cast(std, FLOAT64) >= 0),)
 
 
-def normal__float_Tensor(key: Array, mean: ArrayLike, std: Array) -> Array:
+def normal__float_Tensor(rng: Array, mean: ArrayLike, std: Array) -> Array:
     """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal(key=key, mean=mean, std=std)
+    return random_kernels.normal(rng=rng, mean=mean, std=std)
 
 
-def normal__float_Tensor__checks(key: Array, mean: ArrayLike, std: Array) -> tuple[Array, ...]:
+def normal__float_Tensor__checks(rng: Array, mean: ArrayLike, std: Array) -> tuple[Array, ...]:
     """What must hold for normal.float_Tensor; see its row of the table."""
     return (jnp.all(cast(std, FLOAT64) >= 0),)
 
 
-def normal__Tensor_Tensor(key: Array, mean: Array, std: Array) -> Array:
+def normal__Tensor_Tensor(rng: Array, mean: Array, std: Array) -> Array:
     """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal(key=key, mean=mean, std=std)
+    return random_kernels.normal(rng=rng, mean=mean, std=std)
 
 
-def normal__Tensor_Tensor__checks(key: Array, mean: Array, std: Array) -> tuple[Array, ...]:
+def normal__Tensor_Tensor__checks(rng: Array, mean: Array, std: Array) -> tuple[Array, ...]:
     """What must hold for normal.Tensor_Tensor; see its row of the table."""
     return (jnp.all(cast(std, FLOAT64) >= 0),)
 
 
-def poisson(key: Array, self: Array) -> Array:
+def poisson(rng: Array, self: Array) -> Array:
     """poisson(Tensor self, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return sampling_kernels.poisson(key=key, self=self)
+    return sampling_kernels.poisson(rng=rng, self=self)
 
 
-def poisson__checks(key: Array, self: Array) -> tuple[Array, ...]:
+def poisson__checks(rng: Array, self: Array) -> tuple[Array, ...]:
     """What must hold for poisson; see its row of the table."""
     return (jnp.all(self >= 0),)
 
 
-def binomial(key: Array, count: Array, prob: Array) -> Array:
+def binomial(rng: Array, count: Array, prob: Array) -> Array:
     """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return sampling_kernels.binomial(key=key, count=count, prob=prob)
+    return sampling_kernels.binomial(rng=rng, count=count, prob=prob)
 
 
-def multinomial(key: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
+def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
     """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return sampling_kernels.multinomial(key=key, self=self, num_samples=num_samples, replacement=replacement)
+    return sampling_kernels.multinomial(rng=rng, self=self, num_samples=num_samples, replacement=replacement)
 
 
-def multinomial__checks(key: Array, self: Array, num_samples: int, replacement: bool = False) -> tuple[Array, ...]:
+def multinomial__checks(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> tuple[Array, ...]:
     """What must hold for multinomial; see its row of the table."""
     return (jnp.all((self >= 0) & (self < jnp.inf)), jnp.all(jnp.sum(self, axis=-1) > 0))
 
 
-def _standard_gamma(key: Array, self: Array) -> Array:
+def _standard_gamma(rng: Array, self: Array) -> Array:
     """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return sampling_kernels._standard_gamma(key=key, self=self)
+    return sampling_kernels._standard_gamma(rng=rng, self=self)
 
 
-def _sample_dirichlet(key: Array, self: Array) -> Array:
+def _sample_dirichlet(rng: Array, self: Array) -> Array:
     """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return sampling_kernels._sample_dirichlet(key=key, self=self)
+    return sampling_kernels._sample_dirichlet(rng=rng, self=self)
 
 
 def _standard_gamma_grad(self: Array, output: Array) -> Array:
@@ -289,195 +289,195 @@ def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     return sampling_kernels._dirichlet_grad(x=x, alpha=alpha, total=total)
 
 
-def rand(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+def rand(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)
         -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.rand(key=key, size=size, dtype=dtype)
+    return random_kernels.rand(rng=rng, size=size, dtype=dtype)
 
 
-def rand__generator(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+def rand__generator(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
         device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return rand(key, size, dtype=dtype)
+    return rand(rng, size, dtype=dtype)
 
 
-def rand_like(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+def rand_like(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
     """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
         pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return rand(key, self.shape, dtype=dtype or self.dtype)
+    return rand(rng, self.shape, dtype=dtype or self.dtype)
 
 
-def rand_like__generator(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+def rand_like__generator(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
     """rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
         device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return rand(key, self.shape, dtype=dtype or self.dtype)
+    return rand(rng, self.shape, dtype=dtype or self.dtype)
 
 
-def randn(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+def randn(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)
         -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randn(key=key, size=size, dtype=dtype)
+    return random_kernels.randn(rng=rng, size=size, dtype=dtype)
 
 
-def randn__generator(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+def randn__generator(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
         device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randn(key, size, dtype=dtype)
+    return randn(rng, size, dtype=dtype)
 
 
-def randn_like(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+def randn_like(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
     """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
         pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randn(key, self.shape, dtype=dtype or self.dtype)
+    return randn(rng, self.shape, dtype=dtype or self.dtype)
 
 
-def randn_like__generator(key: Array, self: Array, *, dtype: DType | None = None) -> Array:
+def randn_like__generator(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
     """randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
         device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randn(key, self.shape, dtype=dtype or self.dtype)
+    return randn(rng, self.shape, dtype=dtype or self.dtype)
 
 
 def normal__float_float(
-    key: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
+    rng: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
 ) -> Array:
     """normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return normal_functional(key, jnp.zeros(tuple(size), dtype), mean, std)
+    return normal_functional(rng, jnp.zeros(tuple(size), dtype), mean, std)
 
 
 def normal__float_float__checks(
-    key: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
+    rng: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
     """What must hold for normal.float_float; see its row of the table."""
     return (jnp.all(cast(std, FLOAT64) >= 0),)
 
 
-def randint__low(key: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+def randint__low(rng: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
     """randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
         device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint(key=key, low=low, high=high, size=size, dtype=dtype)
+    return random_kernels.randint(rng=rng, low=low, high=high, size=size, dtype=dtype)
 
 
 def randint__low_generator(
-    key: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64
+    rng: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64
 ) -> Array:
     """randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(key, low, high, size, dtype=dtype)
+    return randint__low(rng, low, high, size, dtype=dtype)
 
 
-def randint(key: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+def randint(rng: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
     """randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool?
         pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(key, 0, high, size, dtype=dtype)
+    return randint__low(rng, 0, high, size, dtype=dtype)
 
 
-def randint__generator(key: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+def randint__generator(rng: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
     """randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(key, 0, high, size, dtype=dtype)
+    return randint__low(rng, 0, high, size, dtype=dtype)
 
 
-def randint_like(key: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
+def randint_like(rng: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
     """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
         pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
 
 
-def randint_like__generator(key: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
+def randint_like__generator(rng: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
     """randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
 
 
-def randint_like__Tensor(key: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
+def randint_like__Tensor(rng: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
     """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
         device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
 
 
 def randint_like__Tensor__checks(
-    key: Array, self: Array, high: Array, *, dtype: DType | None = None
+    rng: Array, self: Array, high: Array, *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
     """What must hold for randint_like.Tensor; see its row of the table."""
     return (jnp.all(high > 0),)
 
 
-def randint_like__Tensor_generator(key: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
+def randint_like__Tensor_generator(rng: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
     """randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(key=key, self=self, high=high, dtype=dtype)
+    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
 
 
 def randint_like__Tensor_generator__checks(
-    key: Array, self: Array, high: Array, *, dtype: DType | None = None
+    rng: Array, self: Array, high: Array, *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
     """What must hold for randint_like.Tensor_generator; see its row of the table."""
     return (jnp.all(high > 0),)
 
 
-def randint_like__low_dtype(key: Array, self: Array, low: int, high: int, *, dtype: DType | None = None) -> Array:
+def randint_like__low_dtype(rng: Array, self: Array, low: int, high: int, *, dtype: DType | None = None) -> Array:
     """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(key, low, high, self.shape, dtype=dtype or self.dtype)
+    return randint__low(rng, low, high, self.shape, dtype=dtype or self.dtype)
 
 
 def randint_like__low_generator_dtype(
-    key: Array, self: Array, low: int, high: int, *, dtype: DType | None = None
+    rng: Array, self: Array, low: int, high: int, *, dtype: DType | None = None
 ) -> Array:
     """randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType?
         dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
@@ -485,33 +485,33 @@ def randint_like__low_generator_dtype(
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(key, low, high, self.shape, dtype=dtype or self.dtype)
+    return randint__low(rng, low, high, self.shape, dtype=dtype or self.dtype)
 
 
-def randperm(key: Array, n: int, *, dtype: DType | None = INT64) -> Array:
+def randperm(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
     """randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
         Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randperm(key=key, n=n, dtype=dtype)
+    return random_kernels.randperm(rng=rng, n=n, dtype=dtype)
 
 
-def randperm__generator(key: Array, n: int, *, dtype: DType | None = INT64) -> Array:
+def randperm__generator(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
     """randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device?
         device=None, bool? pin_memory=None) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return randperm(key, n, dtype=dtype)
+    return randperm(rng, n, dtype=dtype)
 
 
-def native_dropout(key: Array, input: Array, p: ArrayLike, train: bool | None) -> tuple[Array, Array]:
+def native_dropout(rng: Array, input: Array, p: ArrayLike, train: bool | None) -> tuple[Array, Array]:
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.native_dropout(key=key, input=input, p=p, train=train)
+    return random_kernels.native_dropout(rng=rng, input=input, p=p, train=train)
 
 
 def native_dropout_backward(grad_output: Array, mask: Array, scale: ArrayLike) -> Array:
@@ -522,12 +522,12 @@ def native_dropout_backward(grad_output: Array, mask: Array, scale: ArrayLike) -
     return random_kernels.native_dropout_backward(grad_output=grad_output, mask=mask, scale=scale)
 
 
-def _fused_dropout(key: Array, self: Array, p: ArrayLike) -> tuple[Array, Array]:
+def _fused_dropout(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, Array]:
     """_fused_dropout(Tensor self, float p, Generator? generator=None) -> (Tensor, Tensor)
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels._fused_dropout(key=key, self=self, p=p)
+    return random_kernels._fused_dropout(rng=rng, self=self, p=p)
 
 
 def _masked_scale(self: Array, mask: Array, scale: ArrayLike) -> Array:

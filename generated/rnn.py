@@ -14,7 +14,7 @@ from tenax.words import Array
 
 
 def lstm__input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Sequence[Array],
     params: Sequence[Array],
@@ -31,7 +31,7 @@ def lstm__input(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.lstm_input(
-        key=key,
+        rng=rng,
         input=input,
         hx=hx,
         params=params,
@@ -45,7 +45,7 @@ def lstm__input(
 
 
 def lstm__data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Sequence[Array],
@@ -62,7 +62,7 @@ def lstm__data(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.lstm_data(
-        key=key,
+        rng=rng,
         data=data,
         batch_sizes=batch_sizes,
         hx=hx,
@@ -76,7 +76,7 @@ def lstm__data(
 
 
 def gru__input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Array,
     params: Sequence[Array],
@@ -93,7 +93,7 @@ def gru__input(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.gru_input(
-        key=key,
+        rng=rng,
         input=input,
         hx=hx,
         params=params,
@@ -107,7 +107,7 @@ def gru__input(
 
 
 def gru__data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Array,
@@ -124,7 +124,7 @@ def gru__data(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.gru_data(
-        key=key,
+        rng=rng,
         data=data,
         batch_sizes=batch_sizes,
         hx=hx,
@@ -138,7 +138,7 @@ def gru__data(
 
 
 def rnn_tanh__input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Array,
     params: Sequence[Array],
@@ -155,7 +155,7 @@ def rnn_tanh__input(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.rnn_tanh_input(
-        key=key,
+        rng=rng,
         input=input,
         hx=hx,
         params=params,
@@ -169,7 +169,7 @@ def rnn_tanh__input(
 
 
 def rnn_tanh__data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Array,
@@ -186,7 +186,7 @@ def rnn_tanh__data(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.rnn_tanh_data(
-        key=key,
+        rng=rng,
         data=data,
         batch_sizes=batch_sizes,
         hx=hx,
@@ -200,7 +200,7 @@ def rnn_tanh__data(
 
 
 def rnn_relu__input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Array,
     params: Sequence[Array],
@@ -217,7 +217,7 @@ def rnn_relu__input(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.rnn_relu_input(
-        key=key,
+        rng=rng,
         input=input,
         hx=hx,
         params=params,
@@ -231,7 +231,7 @@ def rnn_relu__input(
 
 
 def rnn_relu__data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Array,
@@ -248,7 +248,7 @@ def rnn_relu__data(
     Spec: ops_spec/rnn.yaml
     """
     return recurrent_kernels.rnn_relu_data(
-        key=key,
+        rng=rng,
         data=data,
         batch_sizes=batch_sizes,
         hx=hx,

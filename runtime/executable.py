@@ -322,7 +322,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
         elif overload.outs and overload.takes_dtype:
             keywords["dtype"] = numpy_dtype(values[overload.outs[0]].dtype)
         if key is not None:
-            keywords["key"] = key
+            keywords["rng"] = key
         result = overload.lowering(**keywords)
         if overload.fresh:
             results, news = _split(result, len(written))
@@ -344,7 +344,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
     def check(*operands: Any) -> Any:
         bound, _, key = arguments(operands)
         keywords = overload.parameters(bound)
-        return overload.checks(**({"key": key} if key is not None else {}), **keywords)
+        return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
     return run, check

@@ -426,7 +426,7 @@ class Overload:
         arguments = self.parameters([plain(s, v) for s, v in zip(self.slots, values, strict=True)])
         if self.row.random:
             generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
-            arguments["key"] = next_key(generator)
+            arguments["rng"] = next_key(generator)
         result = self.lowering(**arguments)
         if self.outs:
             results = result if isinstance(result, tuple) else (result,)

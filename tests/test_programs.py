@@ -7,8 +7,8 @@ import torch
 
 from .programs import PROGRAMS, worst
 
-# Twenty steps amplify rounding; bfloat16 rounds at 2**-8.
-TOLERANCE = {"autocast_bfloat16": 2e-2, "resnet18": 2e-2}
+# bfloat16 rounds at 2**-8.
+TOLERANCE = {"autocast_bfloat16": 2e-2}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -17,4 +17,4 @@ def test_twenty_steps_agree_with_the_cpu(name: str) -> None:
     for device in ("cpu", "jax"):
         torch.manual_seed(0)
         losses[device] = PROGRAMS[name](device, 20)
-    assert worst(losses["jax"], losses["cpu"]) < TOLERANCE.get(name, 1e-3), losses
+    assert worst(losses["jax"], losses["cpu"]) < TOLERANCE.get(name, 1e-4), losses

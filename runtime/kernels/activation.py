@@ -130,7 +130,7 @@ def _prelu_kernel_backward(grad_output: Array, self: Array, weight: Array) -> tu
 
 
 def rrelu_with_noise(
-    key: Array, self: Array, noise: Array, lower: Number, upper: Number, training: bool = False
+    rng: Array, self: Array, noise: Array, lower: Number, upper: Number, training: bool = False
 ) -> tuple[Array, Array]:
     """(leaky relu with a random slope, the new noise): in training each negative element draws from [lower, upper).
 
@@ -140,7 +140,7 @@ def rrelu_with_noise(
     x, low, high = (cast(v, dtype) for v in (self, lower, upper))
     if not training:
         return cast(jnp.where(x <= 0, x * ((low + high) / 2), x), self.dtype), noise
-    slope = jax.random.uniform(key, x.shape, dtype) * (high - low) + low
+    slope = jax.random.uniform(rng, x.shape, dtype) * (high - low) + low
     slope = jnp.where(x <= 0, slope, 1)
     return cast(x * slope, self.dtype), cast(slope, noise.dtype)
 

@@ -37,123 +37,123 @@ _UINT64 = np.dtype("uint64")
 _DIGITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
 
-def unit(key: Array, shape: Sequence[int], dtype: DType) -> Array:
+def unit(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
     """Uniform numbers of [0, 1) in a floating dtype, at its full resolution."""
     digits, width = _DIGITS[dtype], dtype.itemsize * 8
-    bits = jax.random.bits(key, tuple(shape), np.dtype(f"uint{width}"))
+    bits = jax.random.bits(rng, tuple(shape), np.dtype(f"uint{width}"))
     bits = lax.shift_right_logical(bits, lax.full((), width - digits, bits.dtype))
     return cast(bits, dtype) * 2.0**-digits
 
 
-def _parts(name: str, sample: Callable[[Array, DType], Array], key: Array, dtype: DType) -> Array:
+def _parts(name: str, sample: Callable[[Array, DType], Array], rng: Array, dtype: DType) -> Array:
     """A sample of a floating dtype, or for a complex one a pair of independent ones."""
     if is_complex(dtype):
-        real, imag = jax.random.split(key)
+        real, imag = jax.random.split(rng)
         return lax.complex(sample(real, real_dtype(dtype)), sample(imag, real_dtype(dtype)))
     if not is_float(dtype):
         raise NotImplementedError(f'"{name}" not implemented for {dtype}; expected a floating-point or complex dtype')
-    return sample(key, dtype)
+    return sample(rng, dtype)
 
 
 # Real numbers
 
 
-def uniform_(key: Array, self: Array, from_: Any = 0, to: Any = 1) -> Array:
+def uniform_(rng: Array, self: Array, from_: Any = 0, to: Any = 1) -> Array:
     """Uniform numbers of [from, to); in a complex dtype both parts are."""
 
-    def sample(key: Array, dtype: DType) -> Array:
+    def sample(rng: Array, dtype: DType) -> Array:
         wide = opmath(dtype)
         low, high = cast(from_, wide), cast(to, wide)
-        drawn = cast(cast(unit(key, self.shape, dtype), wide) * (high - low) + low, dtype)
+        drawn = cast(cast(unit(rng, self.shape, dtype), wide) * (high - low) + low, dtype)
         return jnp.where(drawn == cast(high, dtype), cast(low, dtype), drawn)
 
-    return _parts("uniform_", sample, key, self.dtype)
+    return _parts("uniform_", sample, rng, self.dtype)
 
 
-def rand(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+def rand(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """Uniform numbers of [0, 1)."""
-    return _parts("rand", lambda key, part: unit(key, size, part), key, dtype or FLOAT32)
+    return _parts("rand", lambda rng, part: unit(rng, size, part), rng, dtype or FLOAT32)
 
 
-def _gauss(key: Array, shape: Sequence[int], dtype: DType, mean: Any = 0, std: Any = 1) -> Array:
+def _gauss(rng: Array, shape: Sequence[int], dtype: DType, mean: Any = 0, std: Any = 1) -> Array:
     """`mean + std * normal`; the parts of a complex normal number have half the variance each."""
     scale = 0.5**0.5 if is_complex(dtype) else 1.0
 
-    def sample(key: Array, dtype: DType) -> Array:
+    def sample(rng: Array, dtype: DType) -> Array:
         wide = opmath(dtype)
         with jax.enable_x64(True):  # without it `jax.random` mixes its own float64 constants with float32
-            drawn = jax.random.normal(key, tuple(shape), wide)
+            drawn = jax.random.normal(rng, tuple(shape), wide)
         return drawn * (cast(std, wide) * lax.full((), scale, wide))
 
-    drawn = _parts("normal_", sample, key, dtype)
+    drawn = _parts("normal_", sample, rng, dtype)
     return cast(drawn + cast(mean, drawn.dtype), dtype)
 
 
-def normal_(key: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
+def normal_(rng: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
     """Normal numbers; a complex dtype gets `mean` in both parts."""
     if is_complex(self.dtype):
         part = cast(mean, real_dtype(self.dtype))
         mean = lax.complex(part, part)
-    return _gauss(key, self.shape, self.dtype, mean, std)
+    return _gauss(rng, self.shape, self.dtype, mean, std)
 
 
-def normal_functional(key: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
+def normal_functional(rng: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
     """`normal_` that returns."""
-    return normal_(key, self, mean, std)
+    return normal_(rng, self, mean, std)
 
 
-def randn(key: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
+def randn(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """Standard normal numbers."""
-    return _gauss(key, size, dtype or FLOAT32)
+    return _gauss(rng, size, dtype or FLOAT32)
 
 
-def normal(key: Array, mean: Any, std: Any = 1) -> Array:
+def normal(rng: Array, mean: Any, std: Any = 1) -> Array:
     """Normal numbers around `mean`, in the dtype of the first of the two that is a tensor; both are broadcast."""
     tensors = [x for x in (mean, std) if isinstance(x, jax.Array)]
     shape = jnp.broadcast_shapes(*(x.shape for x in tensors))
-    return _gauss(key, shape, tensors[0].dtype, mean, std)
+    return _gauss(rng, shape, tensors[0].dtype, mean, std)
 
 
-def log_normal_(key: Array, self: Array, mean: Any = 1, std: Any = 2) -> Array:
+def log_normal_(rng: Array, self: Array, mean: Any = 1, std: Any = 2) -> Array:
     """exp of normal numbers."""
-    return cast(jnp.exp(_gauss(key, self.shape, opmath(self.dtype), mean, std)), self.dtype)
+    return cast(jnp.exp(_gauss(rng, self.shape, opmath(self.dtype), mean, std)), self.dtype)
 
 
-def exponential(key: Array, shape: Sequence[int], dtype: DType) -> Array:
+def exponential(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
     """Standard exponential numbers, neither 0 nor inf (so that one may divide by them)."""
-    u = unit(key, shape, dtype)
+    u = unit(rng, shape, dtype)
     return jnp.where(u == 0, 2.0 ** -_DIGITS[dtype], -jnp.log1p(-u))
 
 
-def exponential_(key: Array, self: Array, lambd: Any = 1) -> Array:
+def exponential_(rng: Array, self: Array, lambd: Any = 1) -> Array:
     """Exponential numbers of rate `lambd`."""
     wide = opmath(self.dtype)
-    return cast(exponential(key, self.shape, wide) / cast(lambd, wide), self.dtype)
+    return cast(exponential(rng, self.shape, wide) / cast(lambd, wide), self.dtype)
 
 
-def cauchy_(key: Array, self: Array, median: Any = 0, sigma: Any = 1) -> Array:
+def cauchy_(rng: Array, self: Array, median: Any = 0, sigma: Any = 1) -> Array:
     """`median + sigma * tan(pi (u - 1/2))`."""
     wide = opmath(self.dtype)
-    tangent = jnp.tan(lax.full((), np.pi, wide) * (unit(key, self.shape, wide) - 0.5))
+    tangent = jnp.tan(lax.full((), np.pi, wide) * (unit(rng, self.shape, wide) - 0.5))
     return cast(cast(median, wide) + cast(sigma, wide) * tangent, self.dtype)
 
 
-def geometric_(key: Array, self: Array, p: Any) -> Array:
+def geometric_(rng: Array, self: Array, p: Any) -> Array:
     """How many trials of probability `p` the first success takes, from 1 on."""
     if self.dtype == BOOL or is_complex(self.dtype):
         raise NotImplementedError(f'"geometric_" not implemented for {self.dtype}; expected an integer or float dtype')
     wide = FLOAT64 if self.dtype == FLOAT64 else FLOAT32
-    trials = jnp.ceil(-exponential(key, self.shape, wide) / jnp.log1p(-cast(p, wide)))
+    trials = jnp.ceil(-exponential(rng, self.shape, wide) / jnp.log1p(-cast(p, wide)))
     return cast(trials, self.dtype)
 
 
 # Integers
 
 
-def _integers(key: Array, shape: Sequence[int], low: Any, count: Any, dtype: DType) -> Array:
+def _integers(rng: Array, shape: Sequence[int], low: Any, count: Any, dtype: DType) -> Array:
     """`low` plus an integer below `count`, an int or a uint64 array; the bias is below 2**-32, as torch's."""
     wide = not isinstance(count, int) or count >= 2**32
-    bits = jax.random.bits(key, tuple(shape), _UINT64 if wide else np.dtype("uint32"))
+    bits = jax.random.bits(rng, tuple(shape), _UINT64 if wide else np.dtype("uint32"))
     if not isinstance(count, int):
         bits = bits % count
     elif count != 2 ** (8 * bits.dtype.itemsize):
@@ -174,12 +174,12 @@ def _ordered(op: str, low: int, high: int) -> None:
         raise RuntimeError(f"{op} expects 'from' to be less than 'to', but got from={low} >= to={high}")
 
 
-def random_(key: Array, self: Array) -> Array:
+def random_(rng: Array, self: Array) -> Array:
     """Integers from 0 to the largest of the dtype, included."""
-    return _integers(key, self.shape, 0, _largest(self.dtype) + 1, self.dtype)
+    return _integers(rng, self.shape, 0, _largest(self.dtype) + 1, self.dtype)
 
 
-def random_from(key: Array, self: Array, from_: int, to: int | None) -> Array:
+def random_from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
     """Integers of [from, to); without `to`, up to the largest of the dtype, included."""
     end = _largest(self.dtype) + 1 if to is None else to
     _ordered("random_", from_, end)
@@ -188,47 +188,47 @@ def random_from(key: Array, self: Array, from_: int, to: int | None) -> Array:
         for name, bound in (("from", from_), ("to - 1", end - 1)):
             if not least <= bound <= _largest(self.dtype):
                 raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
-    return _integers(key, self.shape, from_, end - from_, self.dtype)
+    return _integers(rng, self.shape, from_, end - from_, self.dtype)
 
 
-def randint(key: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+def randint(rng: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
     """Integers of [low, high)."""
     _ordered("random_", low, high)
-    return _integers(key, size, low, high - low, dtype or INT64)
+    return _integers(rng, size, low, high - low, dtype or INT64)
 
 
-def randint_like(key: Array, self: Array, high: Any, *, dtype: DType | None = None) -> Array:
+def randint_like(rng: Array, self: Array, high: Any, *, dtype: DType | None = None) -> Array:
     """Integers of [0, high), an int or a 0-d array."""
     if isinstance(high, int):
-        return randint(key, 0, high, self.shape, dtype=dtype or self.dtype)
-    return _integers(key, self.shape, 0, cast(high, _UINT64), dtype or self.dtype)
+        return randint(rng, 0, high, self.shape, dtype=dtype or self.dtype)
+    return _integers(rng, self.shape, 0, cast(high, _UINT64), dtype or self.dtype)
 
 
-def randperm(key: Array, n: int, *, dtype: DType | None = INT64) -> Array:
+def randperm(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
     """A permutation of 0 to n - 1, which the dtype must hold exactly."""
     dtype = dtype or INT64
     if n - 1 > _largest(dtype):
         raise RuntimeError(f"n is too large to represent 0 to n - 1 exactly: n={n}, dtype={dtype}")
-    return cast(jax.random.permutation(key, jnp.arange(n, dtype=INT64)), dtype)
+    return cast(jax.random.permutation(rng, jnp.arange(n, dtype=INT64)), dtype)
 
 
 # Bernoulli trials and dropout
 
 
-def _hits(key: Array, shape: Sequence[int], p: Any, dtype: DType = FLOAT32) -> Array:
+def _hits(rng: Array, shape: Sequence[int], p: Any, dtype: DType = FLOAT32) -> Array:
     """True with probability `p`, a number or an array, decided at the resolution of `dtype`."""
-    return unit(key, shape, dtype) < cast(p, dtype)
+    return unit(rng, shape, dtype) < cast(p, dtype)
 
 
-def bernoulli_(key: Array, self: Array, p: Any = 0.5) -> Array:
+def bernoulli_(rng: Array, self: Array, p: Any = 0.5) -> Array:
     """1 with probability `p`, which is broadcast, else 0."""
     exact = isinstance(p, jax.Array) and p.dtype == FLOAT64
-    return cast(_hits(key, self.shape, p, FLOAT64 if exact else FLOAT32), self.dtype)
+    return cast(_hits(rng, self.shape, p, FLOAT64 if exact else FLOAT32), self.dtype)
 
 
-def bernoulli(key: Array, self: Array) -> Array:
+def bernoulli(rng: Array, self: Array) -> Array:
     """1 with the probability that the element of `self` says, else 0, in its dtype."""
-    return bernoulli_(key, self, self)
+    return bernoulli_(rng, self, self)
 
 
 def _dropped(x: Array, keep: Array, scale: Any) -> Array:
@@ -236,12 +236,12 @@ def _dropped(x: Array, keep: Array, scale: Any) -> Array:
     return cast(cast(x, wide) * jnp.where(keep, cast(scale, wide), 0), x.dtype)
 
 
-def native_dropout(key: Array, input: Array, p: Any, train: bool | None) -> tuple[Array, Array]:
+def native_dropout(rng: Array, input: Array, p: Any, train: bool | None) -> tuple[Array, Array]:
     """(input with elements zeroed with probability `p` and the rest scaled by 1 / (1 - p), bool mask of the rest)."""
     if train is False:
         return input, jnp.ones(input.shape, BOOL)
     q = 1 - cast(p, FLOAT64)
-    keep = _hits(key, input.shape, q)
+    keep = _hits(rng, input.shape, q)
     return _dropped(input, keep, 1 / q), keep
 
 
@@ -250,9 +250,9 @@ def native_dropout_backward(grad_output: Array, mask: Array, scale: Any) -> Arra
     return _dropped(grad_output, mask, scale)
 
 
-def _fused_dropout(key: Array, self: Array, p: Any) -> tuple[Array, Array]:
+def _fused_dropout(rng: Array, self: Array, p: Any) -> tuple[Array, Array]:
     """(self with elements kept with probability `p` and scaled by 1 / p, uint8 mask of them)."""
-    keep = _hits(key, self.shape, p)
+    keep = _hits(rng, self.shape, p)
     return _dropped(self, keep, 1 / cast(p, FLOAT64)), cast(keep, np.dtype("uint8"))
 
 

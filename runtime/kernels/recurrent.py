@@ -9,7 +9,7 @@ from tenax.words import Array
 
 
 def _padded(
-    key: Array,
+    rng: Array,
     cell: Cell,
     input: Array,
     states: Sequence[Array],
@@ -21,12 +21,12 @@ def _padded(
     batch_first: bool,
 ) -> tuple[Array, list[Array]]:
     x = input.swapaxes(0, 1) if batch_first else input
-    x, last = run(key, cell, x, states, params, has_biases, dropout, train, bidirectional, None)
+    x, last = run(rng, cell, x, states, params, has_biases, dropout, train, bidirectional, None)
     return x.swapaxes(0, 1) if batch_first else x, last
 
 
 def _packed(
-    key: Array,
+    rng: Array,
     cell: Cell,
     data: Array,
     batch_sizes: Array,
@@ -38,12 +38,12 @@ def _packed(
     bidirectional: bool,
 ) -> tuple[Array, list[Array]]:
     where = unpack(batch_sizes, states[0].shape[1], data.shape[0])
-    x, last = run(key, cell, data[where.rows], states, params, has_biases, dropout, train, bidirectional, where.alive)
+    x, last = run(rng, cell, data[where.rows], states, params, has_biases, dropout, train, bidirectional, where.alive)
     return x[where.step, where.place], last
 
 
 def lstm_input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Sequence[Array],
     params: Sequence[Array],
@@ -55,12 +55,12 @@ def lstm_input(
     batch_first: bool,
 ) -> tuple[Array, Array, Array]:
     """Long short-term memory over (time, batch, in): the outputs, and the last hidden and cell states."""
-    x, last = _padded(key, lstm_cell, input, hx, params, has_biases, dropout, train, bidirectional, batch_first)
+    x, last = _padded(rng, lstm_cell, input, hx, params, has_biases, dropout, train, bidirectional, batch_first)
     return x, last[0], last[1]
 
 
 def lstm_data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Sequence[Array],
@@ -72,12 +72,12 @@ def lstm_data(
     bidirectional: bool,
 ) -> tuple[Array, Array, Array]:
     """Long short-term memory over packed sequences (rows, in): the outputs, and the last hidden and cell states."""
-    x, last = _packed(key, lstm_cell, data, batch_sizes, hx, params, has_biases, dropout, train, bidirectional)
+    x, last = _packed(rng, lstm_cell, data, batch_sizes, hx, params, has_biases, dropout, train, bidirectional)
     return x, last[0], last[1]
 
 
 def gru_input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Array,
     params: Sequence[Array],
@@ -89,12 +89,12 @@ def gru_input(
     batch_first: bool,
 ) -> tuple[Array, Array]:
     """Gated recurrent units over (time, batch, in): the outputs, and the last hidden state."""
-    x, last = _padded(key, gru_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+    x, last = _padded(rng, gru_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
     return x, last[0]
 
 
 def gru_data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Array,
@@ -106,12 +106,12 @@ def gru_data(
     bidirectional: bool,
 ) -> tuple[Array, Array]:
     """Gated recurrent units over packed sequences (rows, in): the outputs, and the last hidden state."""
-    x, last = _packed(key, gru_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+    x, last = _packed(rng, gru_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
     return x, last[0]
 
 
 def rnn_tanh_input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Array,
     params: Sequence[Array],
@@ -123,12 +123,12 @@ def rnn_tanh_input(
     batch_first: bool,
 ) -> tuple[Array, Array]:
     """A network of hyperbolic tangents over (time, batch, in): the outputs, and the last hidden state."""
-    x, last = _padded(key, tanh_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+    x, last = _padded(rng, tanh_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
     return x, last[0]
 
 
 def rnn_tanh_data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Array,
@@ -140,12 +140,12 @@ def rnn_tanh_data(
     bidirectional: bool,
 ) -> tuple[Array, Array]:
     """A network of hyperbolic tangents over packed sequences (rows, in): the outputs, and the last hidden state."""
-    x, last = _packed(key, tanh_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+    x, last = _packed(rng, tanh_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
     return x, last[0]
 
 
 def rnn_relu_input(
-    key: Array,
+    rng: Array,
     input: Array,
     hx: Array,
     params: Sequence[Array],
@@ -157,12 +157,12 @@ def rnn_relu_input(
     batch_first: bool,
 ) -> tuple[Array, Array]:
     """A network of rectifiers over (time, batch, in): the outputs, and the last hidden state."""
-    x, last = _padded(key, relu_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+    x, last = _padded(rng, relu_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
     return x, last[0]
 
 
 def rnn_relu_data(
-    key: Array,
+    rng: Array,
     data: Array,
     batch_sizes: Array,
     hx: Array,
@@ -174,5 +174,5 @@ def rnn_relu_data(
     bidirectional: bool,
 ) -> tuple[Array, Array]:
     """A network of rectifiers over packed sequences (rows, in): the outputs, and the last hidden state."""
-    x, last = _packed(key, relu_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+    x, last = _packed(rng, relu_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
     return x, last[0]

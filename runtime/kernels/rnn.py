@@ -99,15 +99,15 @@ def _weights(params: Sequence[Array], has_biases: bool, projected: bool) -> list
     return result
 
 
-def _dropout(key: Array, x: Array, p: float) -> Array:
+def _dropout(rng: Array, x: Array, p: float) -> Array:
     """Zero a share `p` of the elements, and scale the others to keep the mean."""
     if p >= 1:
         return jnp.zeros_like(x)
-    return jnp.where(jax.random.bernoulli(key, 1 - p, x.shape), x / (1 - p), jnp.zeros((), x.dtype))
+    return jnp.where(jax.random.bernoulli(rng, 1 - p, x.shape), x / (1 - p), jnp.zeros((), x.dtype))
 
 
 def run(
-    key: Array,
+    rng: Array,
     cell: Cell,
     x: Array,
     states: Sequence[Array],
@@ -125,7 +125,7 @@ def run(
     last: list[State] = []
     for layer in range(len(weights) // directions):
         if layer and train and dropout > 0:
-            key, now = jax.random.split(key)
+            rng, now = jax.random.split(rng)
             x = _dropout(now, x, dropout)
         outputs = []
         for direction in range(directions):

@@ -17,23 +17,23 @@ from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath
 _TERMS = 256
 
 
-def poisson(key: Array, self: Array) -> Array:
+def poisson(rng: Array, self: Array) -> Array:
     """Poisson counts of the rates `self`, in its dtype."""
     with jax.enable_x64(True):
-        return cast(jax.random.poisson(key, cast(self, opmath(self.dtype)), dtype=INT64), self.dtype)
+        return cast(jax.random.poisson(rng, cast(self, opmath(self.dtype)), dtype=INT64), self.dtype)
 
 
-def binomial(key: Array, count: Array, prob: Array) -> Array:
+def binomial(rng: Array, count: Array, prob: Array) -> Array:
     """Successes among `count` trials of probability `prob`, in count's dtype."""
     wide = opmath(count.dtype)
     n, p = jnp.broadcast_arrays(cast(count, wide), cast(prob, wide))
     with jax.enable_x64(True):
-        drawn = jax.random.binomial(key, n, p, dtype=wide)
+        drawn = jax.random.binomial(rng, n, p, dtype=wide)
     drawn = jnp.where((n <= 0) | (p <= 0), 0, jnp.where(p >= 1, n, drawn))
     return cast(drawn, count.dtype)
 
 
-def multinomial(key: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
+def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
     """(..., num_samples) int64 categories drawn with the weights of the last axis of `self`."""
     if not is_float(self):
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {self.dtype}")
@@ -44,16 +44,16 @@ def multinomial(key: Array, self: Array, num_samples: int, replacement: bool = F
     weights = cast(self, opmath(self.dtype))
     if not replacement or num_samples == 1:
         # Of exponential numbers of rates w, the i-th is the smallest with probability w_i (Efraimidis & Spirakis 2006).
-        race = weights / exponential(key, weights.shape, weights.dtype)
+        race = weights / exponential(rng, weights.shape, weights.dtype)
         return cast(lax.top_k(race, num_samples)[1], INT64)
     # A category of weight 0 takes the total before it, and so is never the first to exceed the target.
     total = lax.cummax(jnp.where(weights > 0, lax.cumsum(weights, axis=weights.ndim - 1), 0), axis=weights.ndim - 1)
-    target = unit(key, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
+    target = unit(rng, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
     find = jnp.vectorize(lambda t, x: jnp.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
     return cast(find(total, target), INT64)
 
 
-def _log_gamma_numbers(key: Array, shape: Array) -> Array:
+def _log_gamma_numbers(rng: Array, shape: Array) -> Array:
     """Logarithms of gamma numbers, by rejection for all at once (Marsaglia & Tsang 2000)."""
     valid = (shape > 0) & (shape < jnp.inf)
     # A shape below 1 is drawn one higher and brought back by a uniform number to the power of its inverse.
@@ -61,24 +61,24 @@ def _log_gamma_numbers(key: Array, shape: Array) -> Array:
     c = lax.rsqrt(9 * d)
 
     def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        key, value, done = state
-        key, normal_key, uniform_key = jax.random.split(key, 3)
+        rng, value, done = state
+        rng, normal_key, uniform_key = jax.random.split(rng, 3)
         x = randn(normal_key, shape.shape, dtype=shape.dtype)
         v = (1 + c * x) ** 3
         bound = x * x / 2 + d * (1 - v + jnp.log(jnp.where(v > 0, v, 1)))
         accepted = (v > 0) & (-exponential(uniform_key, shape.shape, shape.dtype) < bound)
-        return key, jnp.where(done, value, v), done | accepted
+        return rng, jnp.where(done, value, v), done | accepted
 
-    key, boost_key = jax.random.split(key)
-    start = (key, jnp.ones_like(shape), ~valid)
+    rng, boost_key = jax.random.split(rng)
+    start = (rng, jnp.ones_like(shape), ~valid)
     v = lax.while_loop(lambda state: ~jnp.all(state[2]), attempt, start)[1]
     boost = jnp.where(shape < 1, exponential(boost_key, shape.shape, shape.dtype) / shape, 0)
     return jnp.where(valid, jnp.log(d * v) - boost, jnp.log(shape))
 
 
-def _standard_gamma(key: Array, self: Array) -> Array:
+def _standard_gamma(rng: Array, self: Array) -> Array:
     """Gamma numbers of shape parameters `self` and rate 1, not below the smallest normal number."""
-    drawn = cast(jnp.exp(_log_gamma_numbers(key, cast(self, opmath(self.dtype)))), self.dtype)
+    drawn = cast(jnp.exp(_log_gamma_numbers(rng, cast(self, opmath(self.dtype)))), self.dtype)
     return jnp.maximum(drawn, lax.full((), jnp.finfo(self.dtype).tiny, self.dtype))
 
 
@@ -89,9 +89,9 @@ def _standard_gamma_grad(self: Array, output: Array) -> Array:
         return cast(lax.random_gamma_grad(cast(self, wide), cast(output, wide)), self.dtype)
 
 
-def _sample_dirichlet(key: Array, self: Array) -> Array:
+def _sample_dirichlet(rng: Array, self: Array) -> Array:
     """Points of the simplex for the concentrations in the last axis of `self`."""
-    logs = _log_gamma_numbers(key, cast(self, opmath(self.dtype)))
+    logs = _log_gamma_numbers(rng, cast(self, opmath(self.dtype)))
     return cast(jax.nn.softmax(logs, axis=-1), self.dtype)
 
 

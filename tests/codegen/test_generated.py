@@ -36,7 +36,7 @@ def test_every_row_names_a_function_with_what_the_row_promises() -> None:
     for name, row in ROWS.items():
         module = importlib.import_module(f"tenax.generated.{row.module}")
         parameters = inspect.signature(getattr(module, row.function)).parameters
-        assert row.random == ("key" in parameters), name
+        assert row.random == ("rng" in parameters), name
         assert set(row.static) | set(row.writes) <= set(parameters), name
         assert bool(row.checks) == hasattr(module, f"{row.function}__checks"), name
         assert row.form in ("functional", "inplace", "out"), name

@@ -81,9 +81,9 @@ RENDERED = {
         """
 - func: random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
   random: true
-  jnp: jax.random.randint(key, self.shape, from_, to, dtype=self.dtype)
+  jnp: jax.random.randint(rng, self.shape, from_, to, dtype=self.dtype)
 """,
-        "def random___from(key: Array, self: Array, from_: int, to: int | None) -> Array:\n",
+        "def random___from(rng: Array, self: Array, from_: int, to: int | None) -> Array:\n",
     ),
     "several results": (
         "- func: frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)\n  jnp: jnp.frexp(self)\n",
