@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ import torch
 from . import views
 from .cell import Cell, new_tensor
 from .dtypes import numpy_dtype, torch_dtype
-from .meta import Output, describe, has_meta, infer
+from .meta import Output, corrected, describe, has_meta, infer, refuse_shared
 from .views import View
 from .words import Number, cast
 
@@ -109,7 +109,7 @@ class Executable:
         self.outputs: list[Output | None] = []
         self.unwrap = outputs  # the tree of results, Output at its leaves
         self.check: Callable[..., Any] | None = None
-        self.resize: list[tuple[int, ...] | None] = []
+        self.resize: list[Output] = []
         self.order = order
         self.outputs = list(_leaves(outputs))
         self.count = len(self.outputs)
@@ -159,6 +159,21 @@ def _tensor(array: jax.Array, output: Output, index: int) -> torch.Tensor:
     return _restride(_META, tensor, output.size, output.stride, 0)
 
 
+def laid_out(array: jax.Array, output: Output, index: int) -> torch.Tensor:
+    """A new tensor of an array, with the strides of `output`."""
+    return _tensor(array if output.stride is None else _in_memory(array, output), output, index)
+
+
+def _in_memory(result: jax.Array, output: Output) -> jax.Array:
+    """The storage of a result with strides: the array with permuted axes, or a flat one with gaps."""
+    order = _physical(output)
+    if order is not None:
+        return result.transpose(order)
+    assert output.stride is not None
+    extent = 1 + sum((n - 1) * s for n, s in zip(output.size, output.stride, strict=True)) if result.size else 0
+    return views.write(jnp.zeros(extent, result.dtype), View(output.size, output.stride, 0), result)
+
+
 def _physical(output: Output) -> tuple[int, ...] | None:
     """The axes in the order of memory, or None when the strides are not those of a permuted dense array."""
     assert output.stride is not None
@@ -176,8 +191,10 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     """
     row = overload.row
     _refuse_overlap(overload, call)
+    if overload.outs and len(call.key) > 4:
+        refuse_shared(overload.op, overload.names, values, overload.positional)
     expected: Any = None
-    resize: list[tuple[int, ...] | None] = []
+    resize: list[Output] = []
     known = has_meta(overload.op)
     if known:
         try:
@@ -191,26 +208,28 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     if known:
         if overload.fresh:
             expected = describe(result)
-            expected = tuple(expected) if isinstance(result, tuple) else expected
+            if isinstance(result, tuple):
+                expected = tuple(corrected(overload.packet, values, expected))
         elif overload.outs:
-            metas = result if isinstance(result, (tuple, list)) else [result]
-            resize = [tuple(m.shape) for m in metas]
+            resize = describe(result if isinstance(result, (tuple, list)) else [result])
     run, check = _program(overload, values, call, expected)
     if not known and (overload.fresh or overload.outs):
-        with _dtypes():
+        with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
             shapes = jax.eval_shape(_program(overload, values, call, "free")[0], *call.operands)
         if overload.outs:
-            resize = [tuple(s.shape) for s in shapes[: len(overload.outs)]]
+            resize = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(overload.outs)]]
         else:
             expected = _from_shapes(overload, shapes)
+            if isinstance(expected, tuple):
+                expected = tuple(corrected(overload.packet, values, list(expected)))
     if overload.outs:
-        outs = [values[i] for i in overload.outs]
-        if any(tuple(o.shape) != s for o, s in zip(outs, resize, strict=True)):
+        resize = [_without_overlap(o) for o in corrected(overload.packet, values, resize)]
+        if any(tuple(values[i].shape) != o.size for i, o in zip(overload.outs, resize, strict=True)):
             stub = Executable(run, (), None, ())
             stub.resize = resize
             return stub
     donate = tuple(t.position for t in call.targets if t.position >= 0)
-    expected = _without_loose_strides(expected)
+    expected = _without_overlap(expected)
     run, check = _program(overload, values, call, expected)
     executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3])
     if row.checks:
@@ -230,13 +249,13 @@ def _refuse_overlap(overload: Overload, call: Call) -> None:
             )
 
 
-def _without_loose_strides(tree: Any) -> Any:
-    """Strides that are not a permutation of dense ones (an expanded result) become contiguous."""
+def _without_overlap(tree: Any) -> Any:
+    """Strides that put several elements in one place (an expanded result) become contiguous."""
     if isinstance(tree, Output):
-        loose = tree.stride is not None and _physical(tree) is None
-        return tree._replace(stride=None) if loose else tree
+        overlaps = tree.stride is not None and 0 in tree.stride
+        return tree._replace(stride=None) if overlaps else tree
     if isinstance(tree, (list, tuple)):
-        return type(tree)(_without_loose_strides(t) for t in tree)
+        return type(tree)(_without_overlap(t) for t in tree)
     return tree
 
 
@@ -249,11 +268,15 @@ def _from_shapes(overload: Overload, shapes: Sequence[Any]) -> Any:
     return tuple(outputs[: len(overload.returns)])
 
 
-@contextlib.contextmanager
-def _dtypes() -> Any:
-    """`eval_shape` narrows an int64 ShapeDtypeStruct unless x64 is on; arrays and NumPy scalars keep theirs."""
-    with jax.enable_x64(True):
-        yield
+def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, traced with JAX's 64-bit types on: a Python number beside a float64 array keeps its digits."""
+
+    @functools.wraps(function)
+    def traced(*operands: Any) -> Any:
+        with jax.enable_x64(True):
+            return function(*operands)
+
+    return traced
 
 
 def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -> tuple[Any, Any]:
@@ -347,7 +370,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
         return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
-    return run, check
+    return _wide(run), _wide(check)
 
 
 def _from_words(words: jax.Array, dtype: np.dtype) -> jax.Array:
@@ -412,8 +435,7 @@ def _checked(overload: Overload, results: Any, expected: Any) -> list[jax.Array]
                     f"{overload.name}: the lowering gave {dtype}{list(shape)}; "
                     f"expected {output.dtype}{list(output.size)} as torch's Meta kernel says"
                 )
-            order = None if output.stride is None else _physical(output)
-            flat.append(result if order is None else result.transpose(order))
+            flat.append(result if output.stride is None else _in_memory(result, output))
         elif isinstance(output, (list, tuple)):
             for r, o in zip(result, output, strict=True):
                 visit(r, o)

@@ -185,6 +185,8 @@ def local_scalar_dense(self: Tensor) -> Any:
 
 
 def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
+    if tuple(size) == tuple(self.shape) and memory_format is None:
+        return self  # strides stay
     if any(n < 0 for n in size):
         raise RuntimeError(f"resize_: requested size {list(size)} has a negative dimension")
     stride = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format).stride()

@@ -5,10 +5,13 @@ The source is the op's Meta kernel, called once for each new signature; its answ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.utils import _pytree as pytree
 
 _KEY = torch._C.DispatchKey.Meta
 _DEVICE = torch.device("meta")
@@ -27,6 +30,48 @@ def has_meta(op: Any) -> bool:
     return op.has_kernel_for_dispatch_key(_KEY) or torch._C._dispatch_has_computed_kernel_for_dispatch_key(
         op.name(), "Meta"
     )
+
+
+def _saved_in_training(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Batch normalisation saves statistics only in training; those Meta kernels answer as CUDA does."""
+    training = next((v for v in values if v.__class__ is bool), False)
+    return outputs if training else [outputs[0], *(o._replace(size=(0,)) for o in outputs[1:3]), *outputs[3:]]
+
+
+def _column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> list[Any]:
+    """LAPACK's layout of the first result, which may be the first of `rows` rows."""
+    size = outputs[0].size
+    like = torch.empty((*size[:-2], size[-1], max(rows, size[-2])), device=_DEVICE).mT[..., : size[-2], :]
+    stride = None if 0 in size or like.is_contiguous() else like.stride()
+    return [outputs[0]._replace(stride=stride), *outputs[1:]]
+
+
+def _least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The solution lies where LAPACK was given the right-hand side; a vector is a column less its axis."""
+    a, solution = values[0], outputs[0]
+    if len(solution.size) >= a.dim():
+        return _column_major(values, outputs, a.shape[-2])
+    column = solution._replace(size=(*solution.size, 1))
+    stride = _column_major(values, [column], a.shape[-2])[0].stride
+    return [solution._replace(stride=None if stride is None else stride[:-1]), *outputs[1:]]
+
+
+# What torch's Meta kernels say otherwise than its CPU kernels, or not at all, by the name of the op.
+_CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
+    "native_batch_norm": _saved_in_training,
+    "_native_batch_norm_legit": _saved_in_training,
+    "_native_batch_norm_legit_functional": _saved_in_training,
+    "_native_batch_norm_legit_no_training": _saved_in_training,
+    "geqrf": _column_major,
+    "linalg_lstsq": _least_squares,
+    "nonzero": _column_major,
+}
+
+
+def corrected(name: str, values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The results of an op (`name` without its overload) as the CPU kernel gives them."""
+    correct = _CORRECTIONS.get(name)
+    return outputs if correct is None else correct(values, outputs)
 
 
 def _meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
@@ -76,11 +121,28 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
 def raise_of_host(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int, blank: bool = False) -> None:
     """Raise what the CPU kernel raises of these arguments (of zeros of their geometry, if `blank`), if it does."""
     try:
-        _call(op, names, [_to_host(v, blank) for v in values], keyword_from)
+        _call(op, names, _to_host(values, blank), keyword_from)
     except NotImplementedError:
         pass
     except Exception as error:
         raise error from None
+
+
+def refuse_shared(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int) -> None:
+    """Raise where the CPU kernel refuses the memory that a written argument shares with another one."""
+    try:
+        raise_of_host(op, names, values, keyword_from, blank=True)
+    except Exception as error:  # others speak of the zeros that stand for the values
+        if str(error).startswith("unsupported operation:"):
+            raise
+
+
+def warn_of_resize(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int) -> None:
+    """Warn where the CPU kernel does when it resizes `out=` tensors that are not empty; some kernels say nothing."""
+    try:
+        _call(op, names, _to_host(values, True), keyword_from)
+    except Exception:  # of the zeros that stand for the values
+        warnings.warn("An output with one or more elements was resized", UserWarning, stacklevel=2)
 
 
 def _call(op: Any, names: Sequence[str], values: list[Any], keyword_from: int) -> Any:
@@ -88,12 +150,26 @@ def _call(op: Any, names: Sequence[str], values: list[Any], keyword_from: int) -
     return op(*values[:keyword_from], **keywords)
 
 
-def _to_host(value: Any, blank: bool) -> Any:
-    if isinstance(value, torch.Tensor):
-        if not blank:
-            return value.cpu()
-        size, stride = value.size(), value.stride()
-        return torch.empty_strided(size, stride, dtype=value.dtype, device="cpu").zero_()
-    if isinstance(value, (list, tuple)):
-        return [_to_host(x, blank) for x in value]
-    return torch.device("cpu") if isinstance(value, torch.device) else value
+def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
+    """The arguments on the CPU; `blank` ones are zeros and share memory as the arguments do."""
+    storages: dict[int, torch.Tensor] = {}
+
+    def empty(tensor: torch.Tensor) -> torch.Tensor:
+        size, stride, storage = tensor.size(), tensor.stride(), tensor.untyped_storage()
+        if held[id(storage)] == 1:
+            return torch.empty_strided(size, stride, dtype=tensor.dtype, device="cpu").zero_()
+        if id(storage) not in storages:
+            storages[id(storage)] = torch.zeros(storage.nbytes(), dtype=torch.uint8, device="cpu")
+        memory = storages[id(storage)].untyped_storage()
+        offset = int(tensor.storage_offset())
+        return torch.empty(0, dtype=tensor.dtype, device="cpu").set_(memory, offset, size, stride)
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return empty(value) if blank else value.cpu()
+        if isinstance(value, (list, tuple)):
+            return [convert(x) for x in value]
+        return torch.device("cpu") if isinstance(value, torch.device) else value
+
+    held = Counter(id(t.untyped_storage()) for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor))
+    return [convert(v) for v in values]

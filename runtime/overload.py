@@ -10,21 +10,20 @@ import builtins
 import importlib
 import keyword
 import sys
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 import torch
 
-from . import cell as cells
 from .cell import Cell, Fill, cell_of, put
 from .device import current_index, device_index
-from .dtypes import numpy_dtype
+from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
-from .executable import Executable, Operand, build
-from .meta import raise_of_host
+from .executable import Executable, Operand, build, laid_out
+from .meta import Output, corrected, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
 from .views import locate
@@ -139,6 +138,7 @@ class Overload:
         namespace, _, packet = packet.rpartition("::")
         self.name = name
         self.row = row
+        self.packet = packet
         self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
         schema = self.op._schema
         writes = set(row.writes)
@@ -215,6 +215,8 @@ class Overload:
         if self.prepare is not None:
             values = self.prepare(values)
         call = self.encode(values)
+        if self.outs and _shares(call):
+            call.key = (*call.key, tuple(v.storage_offset() for v in values if isinstance(v, torch.Tensor)))
         key = call.key
         executable = self.entries.get(key)
         if executable is None:
@@ -389,22 +391,15 @@ class Overload:
                 raise_of_host(self.op, self.names, values, self.positional)
                 raise getattr(builtins, kind, RuntimeError)(message)
 
-    def resize_outs(self, values: Sequence[Any], sizes: Sequence[tuple[int, ...] | None]) -> None:
-        """Give `out=` tensors the result's shape, with torch's warning when they were not empty."""
-        for i, size in zip(self.outs, sizes, strict=True):
-            out = values[i]
-            if size is None or tuple(out.shape) == size:
-                continue
-            if out.numel():
-                warnings.warn(
-                    f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does "
-                    f"not match the required output shape {list(size)}. This behavior is deprecated, and in a future "
-                    "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-                    "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                    UserWarning,
-                    stacklevel=2,
-                )
+    def resize_outs(self, values: Sequence[Any], outputs: Sequence[Output]) -> None:
+        """Give `out=` tensors the result's shape and strides, with torch's warning when they were not empty."""
+        wrong = [(values[i], o) for i, o in zip(self.outs, outputs, strict=True) if tuple(values[i].shape) != o.size]
+        if any(out.numel() for out, _ in wrong):
+            warn_of_resize(self.op, self.names, values, self.positional)
+        for out, (size, stride, _) in wrong:
             out.resize_(size)
+            if stride is not None:
+                out.as_strided_(size, stride)
 
     # -- ops whose shapes depend on data -----------------------------------------------------------------------------
 
@@ -427,21 +422,32 @@ class Overload:
         if self.row.random:
             generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
             arguments["rng"] = next_key(generator)
-        result = self.lowering(**arguments)
+        with jax.enable_x64(True):
+            result = self.lowering(**arguments)
+        results = list(result) if isinstance(result, tuple) else [result]
+        if not hasattr(results[0], "dtype"):  # `equal` gives a bool
+            return result
+        outputs = [Output(tuple(r.shape), None, torch_dtype(r.dtype)) for r in results]
+        outputs = corrected(self.packet, values, outputs)
+        tensors = [laid_out(r, o, index) for r, o in zip(results, outputs, strict=True)]
         if self.outs:
-            results = result if isinstance(result, tuple) else (result,)
             outs = [values[i] for i in self.outs]
-            self.resize_outs(values, [tuple(r.shape) for r in results])
-            for out, array in zip(outs, results, strict=True):
-                out.copy_(cells.wrap(array, index))
-            return outs[0] if len(outs) == 1 else tuple(outs)
+            shared = _storages(values) < sum(isinstance(v, torch.Tensor) for v in values)
+            if shared or any(out.dtype is not o.dtype for out, o in zip(outs, outputs, strict=True)):
+                raise_of_host(self.op, self.names, values, self.positional, blank=True)
+            self.resize_outs(values, outputs)
+            tensors = [out.copy_(tensor) for out, tensor in zip(outs, tensors, strict=True)]
+        return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
-        def wrapped(value: Any) -> Any:
-            if isinstance(value, (tuple, list)):
-                return type(value)(wrapped(v) for v in value)
-            return cells.wrap(value, index) if hasattr(value, "dtype") and hasattr(value, "shape") else value
 
-        return wrapped(result)
+def _storages(values: Sequence[Any]) -> int:
+    return len({id(v.untyped_storage()) for v in values if isinstance(v, torch.Tensor)})
+
+
+def _shares(call: Call) -> bool:
+    """Whether a written array is passed a second time: whether its tensors may overlap depends on their offsets."""
+    held = {id(call.operands[t.position]) for t in call.targets if t.position >= 0}
+    return sum(id(o) in held for o in call.operands) > len(held)
 
 
 _operands: dict[Any, tuple[Operand, np.ndarray | None]] = {}

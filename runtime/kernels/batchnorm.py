@@ -81,7 +81,7 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Array, ...]:
-    """(output, mean, invstd, running mean, running variance); the statistics of the batch if `training`."""
+    """(output, mean, invstd, running mean, running variance); mean and invstd are empty unless `training`."""
     if training:
         mean, variance = _moments(input)
         unbiased = _unbiased(variance, _count(input))
@@ -91,7 +91,8 @@ def native_batch_norm(
         mean, variance = (cast(x, opmath(input.dtype)) for x in (running_mean, running_var))
         running = running_mean, running_var
     invstd = _invstd(variance, eps, input)
-    return batch_norm_elemt(input, weight, bias, mean, invstd, eps), mean, invstd, *running
+    output = batch_norm_elemt(input, weight, bias, mean, invstd, eps)
+    return output, *((mean, invstd) if training else (mean[:0], invstd[:0])), *running
 
 
 def _batch_norm_with_update(
