@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.reduction import argmax
 from tenax.kernels.triangular import broadcast_batch, solve
-from tenax.words import Array, is_complex
+from tenax.words import Array, cast, is_complex
 
 INT32 = np.dtype("int32")
 _ALPHA = (1 + math.sqrt(17)) / 8  # bounds the growth of elements best, ibid.
@@ -36,7 +37,7 @@ def _factor(a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     def choose(w: Array, k: Array) -> tuple[Array, Array, Array]:
         """(pivot row, whether two columns go, whether the column is zero)."""
         column = jnp.where(rows > k, _size(w[:, k]), -1)
-        best = jnp.argmax(column).astype(INT32)
+        best = cast(argmax(column), INT32)
         own, most = _size(w[k, k]), jnp.maximum(column[best], 0)
         widest = jnp.max(jnp.where((rows >= k) & (rows != best), _size(w[best]), 0))
         empty = ~(jnp.maximum(own, most) > 0)

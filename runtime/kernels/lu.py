@@ -6,8 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.reduction import argmax
 from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
-from tenax.words import Array, is_complex
+from tenax.words import Array, cast, is_complex
 
 INT32 = np.dtype("int32")
 
@@ -44,7 +45,7 @@ def linalg_lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = Fa
     else:
         factors = _eliminated(A)
     zero = _diagonal(factors) == 0
-    info = jnp.where(jnp.any(zero, -1), jnp.argmax(zero, -1).astype(INT32) + 1, 0)
+    info = jnp.where(jnp.any(zero, -1), cast(argmax(zero, -1), INT32) + 1, 0)
     return factors, pivots, info
 
 

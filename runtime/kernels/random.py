@@ -81,9 +81,7 @@ def _gauss(rng: Array, shape: Sequence[int], dtype: DType, mean: Any = 0, std: A
 
     def sample(rng: Array, dtype: DType) -> Array:
         wide = opmath(dtype)
-        with jax.enable_x64(True):  # without it `jax.random` mixes its own float64 constants with float32
-            drawn = jax.random.normal(rng, tuple(shape), wide)
-        return drawn * (cast(std, wide) * lax.full((), scale, wide))
+        return jax.random.normal(rng, tuple(shape), wide) * (cast(std, wide) * scale)
 
     drawn = _parts("normal_", sample, rng, dtype)
     return cast(drawn + cast(mean, drawn.dtype), dtype)
@@ -134,7 +132,7 @@ def exponential_(rng: Array, self: Array, lambd: Any = 1) -> Array:
 def cauchy_(rng: Array, self: Array, median: Any = 0, sigma: Any = 1) -> Array:
     """`median + sigma * tan(pi (u - 1/2))`."""
     wide = opmath(self.dtype)
-    tangent = jnp.tan(lax.full((), np.pi, wide) * (unit(rng, self.shape, wide) - 0.5))
+    tangent = jnp.tan(np.pi * (unit(rng, self.shape, wide) - 0.5))
     return cast(cast(median, wide) + cast(sigma, wide) * tangent, self.dtype)
 
 

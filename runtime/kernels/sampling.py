@@ -1,7 +1,4 @@
-"""Samplers that need rejection, sorting or a cumulative sum, and the gradients of samples by implicit differentiation.
-
-`jax.random` is called with 64-bit types on: without them it mixes its own float64 constants with float32.
-"""
+"""Samplers that need rejection, sorting or a cumulative sum, and gradients of samples by implicit differentiation."""
 
 from __future__ import annotations
 
@@ -19,16 +16,14 @@ _TERMS = 256
 
 def poisson(rng: Array, self: Array) -> Array:
     """Poisson counts of the rates `self`, in its dtype."""
-    with jax.enable_x64(True):
-        return cast(jax.random.poisson(rng, cast(self, opmath(self.dtype)), dtype=INT64), self.dtype)
+    return cast(jax.random.poisson(rng, cast(self, opmath(self.dtype)), dtype=INT64), self.dtype)
 
 
 def binomial(rng: Array, count: Array, prob: Array) -> Array:
     """Successes among `count` trials of probability `prob`, in count's dtype."""
     wide = opmath(count.dtype)
     n, p = jnp.broadcast_arrays(cast(count, wide), cast(prob, wide))
-    with jax.enable_x64(True):
-        drawn = jax.random.binomial(rng, n, p, dtype=wide)
+    drawn = jax.random.binomial(rng, n, p, dtype=wide)
     drawn = jnp.where((n <= 0) | (p <= 0), 0, jnp.where(p >= 1, n, drawn))
     return cast(drawn, count.dtype)
 
@@ -85,8 +80,7 @@ def _standard_gamma(rng: Array, self: Array) -> Array:
 def _standard_gamma_grad(self: Array, output: Array) -> Array:
     """The derivative of a gamma sample `output` by its shape parameter `self`."""
     wide = opmath(self.dtype)
-    with jax.enable_x64(True):
-        return cast(lax.random_gamma_grad(cast(self, wide), cast(output, wide)), self.dtype)
+    return cast(lax.random_gamma_grad(cast(self, wide), cast(output, wide)), self.dtype)
 
 
 def _sample_dirichlet(rng: Array, self: Array) -> Array:

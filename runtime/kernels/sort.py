@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.reduction import argmax
 from tenax.words import INT64, Array, axis, cast, is_float
 
 
@@ -116,5 +117,5 @@ def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Arra
     place = lax.broadcasted_iota(np.int32, values.shape, dim)
     before = jnp.roll(values, 1, dim)
     run_start = lax.cummax(jnp.where((values != before) | (place == 0), place, 0), dim)
-    longest = jnp.argmax(place - run_start, dim, keepdims=True)
+    longest = argmax(place - run_start, dim, keepdim=True)
     return _pick(values, indices, longest, dim, keepdim)
