@@ -1,7 +1,8 @@
 """`module.to("jax")` keeps its parameters the same objects, as `.to("cuda")` does.
 
 Between devices of different kinds torch makes new parameters, which unties tied weights and leaves an optimizer with
-the old ones. It can swap contents instead; that is turned on while a module crosses to or from the device.
+the old ones. It can swap contents instead; that is turned on while a module crosses to or from the device. torch swaps
+class and attributes as well, which are put back: a parameter of a lazy module stays uninitialized.
 """
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ def _apply(self: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], recurse:
     swapping = torch.__future__.get_swap_module_params_on_conversion()
     if swapping or not _crosses(self, fn):
         return _plain(self, fn, recurse)
+    kept = [(p, type(p), vars(p).copy()) for p in self.parameters(recurse)]
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:
         return _plain(self, fn, recurse)
     finally:
         torch.__future__.set_swap_module_params_on_conversion(False)
+        for parameter, kind, attributes in kept:
+            parameter.__class__ = kind
+            vars(parameter).update(attributes)
 
 
 def install() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from torch.testing._internal.opinfo.core import ErrorInput, SampleInput
+from torch.testing._utils import wrapper_set_seed
 
 from tenax.coverage import checks, plan, report, results, summary
 from tenax.coverage.agree import Task
@@ -194,14 +195,17 @@ def test_a_right_lowering_passes(check: str, place: dict[str, str]) -> None:
 def test_random_ops_are_compared_by_structure_and_seeds(place: dict[str, str]) -> None:
     def entry(on_device: Callable[[torch.Tensor], torch.Tensor]) -> Entry:
         made = fake(place)
-        made.info.op = lambda x: on_device(x) if place["device"] == FAULTY else torch.rand_like(x)
+        made.info.op = lambda x: on_device(x) if place["device"] == FAULTY else wrapper_set_seed(torch.rand_like, x)
         return made
 
     def run(on_device: Callable[[torch.Tensor], torch.Tensor]) -> Outcome:
         return checks.run(Task(entry(on_device), torch.float32, "forward", FAULTY, 2))
 
     state = torch.Generator()
-    assert run(lambda x: torch.randn_like(x)).letter == "p"
+    assert run(torch.rand_like) == Outcome("p", "random: compared in distribution-free properties")
+    assert run(lambda x: wrapper_set_seed(torch.rand_like, x)).letter == "p"
+    assert "the least value" in run(torch.randn_like).why
+    assert "the share of zeros" in run(lambda x: torch.rand_like(x) * (torch.arange(12).view(3, 4) > 0)).why
     assert "seeds" in run(lambda x: torch.full_like(x, 0.5)).why
     assert "one seed" in run(lambda x: torch.rand(x.shape, generator=state)).why
     assert "dtype" in run(lambda x: torch.rand_like(x).double()).why
@@ -223,6 +227,14 @@ def test_cpu_torch_agrees_with_itself(name: str) -> None:
     for check in entry.checks:
         outcome = checks.run(Task(entry, torch.float32, check, "cpu", 2))
         assert outcome.letter in "pns", f"{check}: {outcome.why}"
+
+
+@pytest.mark.parametrize("name", ["tensor_split", "arange", "to", "randint"])
+def test_arguments_lie_where_torchs_tests_of_a_device_put_them(name: str) -> None:
+    """A size on the CPU wherever torch demands it; a tensor made from numbers alone on the device."""
+    (entry,) = select(("op_db",), f"op_db/{name}")
+    outcome = checks.run(Task(entry, torch.float32, "forward", "jax", 2))
+    assert outcome.letter == "p", outcome.why
 
 
 def test_a_result_as_near_to_float64_as_cpu_torch_agrees() -> None:

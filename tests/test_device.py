@@ -84,6 +84,15 @@ def test_moving_modules_keeps_parameters():
     assert model.to("cpu")[0].weight.device.type == "cpu"
 
 
+def test_a_moved_parameter_keeps_its_class_and_attributes():
+    lazy = nn.LazyConv1d(5, 3)
+    lazy.weight.group = "decayed"
+    lazy.to("jax")
+    assert type(lazy.weight) is nn.UninitializedParameter and lazy.weight.group == "decayed"
+    assert lazy(torch.ones(2, 4, 6, device="jax")).shape == (2, 5, 4)
+    assert type(lazy.weight) is nn.Parameter and lazy.weight.is_jax and lazy.weight.shape == (5, 4, 3)
+
+
 def test_torch_jax_module():
     assert torch.jax.device_count() == len(jax.devices()) == 2
     assert torch.jax.current_device() == 0 and torch.jax.is_available()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 
 from . import programs
-from .agree import Task, UnsuitableError, agree, over, raises
+from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises
 from .entries import Entry
 from .excuses import skipped_by_torch
 from .outcome import Outcome, inapplicable, skip
@@ -50,9 +50,10 @@ def implementation(task: Task) -> Check:
 
 def forward(task: Task) -> Outcome:
     """Value, dtype, shape, strides, aliasing and writes of a plain call."""
-    program = programs.forward(task.entry.info.op)
+    op = task.entry.info.op
+    program, essence = programs.forward(op), programs.essence(op)
     chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
-    return over(task, chosen, lambda s: agree(task, program, s, reproducible=True))
+    return over(task, chosen, lambda s: agree(task, program, s, essence=essence))
 
 
 def gradient(task: Task) -> Outcome:
@@ -68,7 +69,7 @@ def gradgrad(task: Task) -> Outcome:
     if why := _undifferentiable(task, task.entry.info.supports_gradgrad, "double backward"):
         return why
     program = programs.gradgrad(task.entry.info.op)
-    return over(task, _leaves(task), lambda s: agree(task, program, s, strides=False))
+    return over(task, _leaves(task), lambda s: agree_in_double(task, program, s))
 
 
 def forward_ad(task: Task) -> Outcome:
@@ -116,13 +117,13 @@ def out(task: Task) -> Outcome:
 def noncontiguous(task: Task) -> Outcome:
     """A call, and its gradient, on tensors with gaps."""
     info = task.entry.info
-    call = programs.forward(info.op)
+    call, essence = programs.forward(info.op), programs.essence(info.op)
     through = programs.gradient(info.op)
     derive = info.supports_autograd and task.entry.differentiable(task.dtype) and "gradient" in task.entry.checks
 
     def judge(sample: Sample) -> str | None:
         strided = programs.noncontiguous(sample)
-        message = agree(task, call, strided.map(torch.Tensor.detach))
+        message = agree(task, call, strided.map(torch.Tensor.detach), essence=essence)
         if message is None and strided.leaves():
             try:
                 message = agree(task, through, strided, strides=False)

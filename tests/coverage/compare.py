@@ -67,8 +67,8 @@ def compare(
         where = f"{pytree.keystr(paths[index])}: " if paths[index] else ""
         wrong = _leaf(a, e, device, override, values, dtypes)
         if wrong is not None and wrong.value_only and exact is not None:
-            reference = _nth(exact, index, len(wanted))
-            if isinstance(reference, torch.Tensor) and as_exact_as_cpu(_host(a), e, reference, override):
+            reference = nth(exact, index, len(wanted))
+            if isinstance(reference, torch.Tensor) and as_exact_as_cpu(host(a), e, reference, override):
                 wrong = None
         if wrong is not None:
             return where + wrong.text
@@ -100,7 +100,7 @@ def _leaf(
         return _Wrong(f"layout {actual.layout}; expected {expected.layout}")
     if not values:
         return None
-    text = value_difference(_host(actual), expected.detach(), override)
+    text = value_difference(host(actual), expected.detach(), override)
     return None if text is None else _Wrong(text, value_only=True)
 
 
@@ -175,6 +175,11 @@ def widen(t: torch.Tensor) -> torch.Tensor:
     return t.view(torch.int64) if t.dtype is torch.uint64 else t
 
 
+def host(t: torch.Tensor) -> torch.Tensor:
+    """A copy on the CPU with its lazy bits resolved."""
+    return t.detach().cpu().resolve_conj().resolve_neg()
+
+
 def significant_strides(t: torch.Tensor) -> tuple[int, ...]:
     """Strides of the dimensions that are walked: those of length 1, and of an empty tensor, have no meaning."""
     if t.layout is not torch.strided or t.numel() == 0:
@@ -188,23 +193,19 @@ def _strides(
     found, wanted = significant_strides(actual), significant_strides(expected)
     if found == wanted:
         return None
-    reference = _nth(layout, index, count) if layout is not None else None
+    reference = nth(layout, index, count) if layout is not None else None
     if isinstance(reference, torch.Tensor) and significant_strides(reference) == found:
         return None
     return f"strides {tuple(actual.stride())}; expected {tuple(expected.stride())}"
 
 
-def _nth(tree: Callable[[], Any], index: int, count: int) -> Any:
+def nth(tree: Callable[[], Any], index: int, count: int) -> Any:
     """Leaf `index` of the tree, or None when it cannot be computed or is built otherwise."""
     try:
         leaves = pytree.tree_leaves(tree())
     except Exception:  # the reference of higher precision is a courtesy: without it the mismatch stands
         return None
     return leaves[index] if len(leaves) == count else None
-
-
-def _host(t: torch.Tensor) -> torch.Tensor:
-    return t.detach().cpu().resolve_conj().resolve_neg()
 
 
 def _brief(tree: Any) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 from torch.testing._internal.common_modules import ModuleErrorEnum
+from torch.testing._utils import freeze_rng_state
 
-from .agree import Task, UnsuitableError, agree, over, raises, seed_all
+from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises, seed_all
 from .entries import Entry
 from .outcome import Outcome, inapplicable
 from .programs import cotangents, tensors
@@ -28,7 +29,7 @@ def forward(task: Task) -> Outcome:
         result = module(*args, **kwargs)
         return {"result": result, "buffers": dict(module.named_buffers()), "state": sorted(module.state_dict())}
 
-    return over(task, _samples(task, False), lambda s: agree(task, program, s, reproducible=False))
+    return over(task, _samples(task, False), lambda s: agree(task, program, s))
 
 
 def gradient(task: Task) -> Outcome:
@@ -58,7 +59,7 @@ def gradgrad(task: Task) -> Outcome:
         seconds = torch.autograd.grad(grads, list(leaves.values()), cotangents(grads), allow_unused=True)
         return dict(zip(leaves, seconds, strict=True))
 
-    return over(task, _samples(task, True), lambda s: agree(task, program, s, strides=False))
+    return over(task, _samples(task, True), lambda s: agree_in_double(task, program, s))
 
 
 def errors(task: Task) -> Outcome:
@@ -148,9 +149,8 @@ def _prepare(sample: Sample) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str
     inputs = sample.tensors()
     device = inputs[0].device if inputs else torch.device("cpu")
     floating = [t.dtype for t in inputs if t.dtype.is_floating_point or t.dtype.is_complex]
-    state = torch.get_rng_state()
-    module = recipe.build(str(device), floating[0] if floating else recipe.dtype)
-    torch.set_rng_state(state)
+    with freeze_rng_state():
+        module = recipe.build(str(device), floating[0] if floating else recipe.dtype)
     return module, sample.args, sample.kwargs
 
 

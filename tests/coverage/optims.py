@@ -1,9 +1,10 @@
-"""Optimizers: trajectories of every configuration of torch's optim_db, against the plain loop on CPU torch."""
+"""Optimizers: trajectories of every configuration of torch's optim_db, against CPU torch."""
 
 from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch.testing._internal.common_optimizers import OptimizerErrorEnum, Optimi
 from .agree import Task, UnsuitableError, over, raises, seed_all
 from .compare import Tolerance, compare
 from .outcome import Outcome, blame, inapplicable
+from .programs import cotangents
 from .samples import Sample, copy_to
 
 STEPS = 4
@@ -45,15 +47,16 @@ def optimizer(task: Task) -> Outcome:
     if task.check == "capturable" and not info.has_capturable_arg:
         return inapplicable("no capturable argument")
     samples = [_sample(task, config) for config in _configs(task)]
+    run = _derivatives if task.check == "differentiable" else _trajectory
 
     def judge(sample: Sample) -> str | None:
         recipe: Recipe = sample.input
         try:
-            expected = _trajectory(recipe, {}, task.dtype, "cpu")
+            expected = run(recipe, task.dtype, "cpu")
         except Exception as error:
             raise UnsuitableError(f"CPU torch: {blame(error)}") from error
         try:
-            actual = _trajectory(recipe, recipe.flags, task.dtype, task.device)
+            actual = run(recipe, task.dtype, task.device)
         except Exception as error:
             return blame(error)
         return compare(actual, expected, device=task.device, override=DRIFT[task.dtype], strides=False)
@@ -74,14 +77,14 @@ def _sample(task: Task, config: OptimizerInput) -> Sample:
     return Sample(recipe, (), {}, lambda out: out, False, f"{info.name}({config.desc})")
 
 
-def _trajectory(recipe: Recipe, flags: dict[str, bool], dtype: torch.dtype, device: str) -> Any:
+def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
     """Parameters and their state after `STEPS` steps on a convex loss with fixed data."""
     seed_all(0)
     shapes = MATRICES if recipe.optim_cls.__name__ == "Muon" else SHAPES
     starts = [torch.randn(shape, dtype=dtype) for shape in shapes]
     targets = [torch.randn(shape, dtype=dtype).to(device) for shape in shapes]
     params = [torch.nn.Parameter(copy_to(start, device)) for start in starts]
-    kwargs = copy.deepcopy(recipe.kwargs)
+    kwargs, flags = copy.deepcopy(recipe.kwargs), recipe.flags
     if device == "cpu":
         # The reference is the plain loop; capturable says where its step counts live, not what it computes.
         kwargs.pop("capturable", None)
@@ -105,9 +108,34 @@ def _trajectory(recipe: Recipe, flags: dict[str, bool], dtype: torch.dtype, devi
         else:
             loss()
             optim.step()
-    # Step counts may lie on the host; the moments must lie with the parameters.
-    states = [{k: v for k, v in optim.state[p].items() if isinstance(v, torch.Tensor) and v.ndim} for p in params]
-    return {"parameters": [p.detach() for p in params], "state": states}
+    return {"parameters": [p.detach() for p in params], "state": _moments(optim, params)}
+
+
+def _derivatives(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
+    """The same with given gradients, and derivatives of the last step by its parameters and gradients.
+
+    As in torch's tests the state before the step is given: several steps write what their derivatives need.
+    """
+    seed_all(0)
+    shapes = MATRICES if recipe.optim_cls.__name__ == "Muon" else SHAPES
+    starts, *steps = [[copy_to(torch.rand(s, dtype=dtype), device) for s in shapes] for _ in range(1 + STEPS)]
+    params = [torch.nn.Parameter(start, requires_grad=False) for start in starts]
+    optim = recipe.optim_cls(params, **copy.deepcopy(recipe.kwargs), **recipe.flags)
+    shifts = [torch.zeros_like(p).requires_grad_() for p in params]
+    for grads in steps:
+        last = grads is steps[-1]
+        for p, grad, shift in zip(params, grads, shifts, strict=True):
+            p.add_(shift if last else 0)
+            p.grad = grad.requires_grad_(last).clone()
+        optim.step()
+    derivatives = torch.autograd.grad(params, [*shifts, *steps[-1]], cotangents(params), allow_unused=True)
+    return {"parameters": [p.detach() for p in params], "state": _moments(optim, params), "derivatives": derivatives}
+
+
+def _moments(optim: torch.optim.Optimizer, params: Sequence[torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+    """The state that must lie with the parameters; step counts may lie on the host."""
+    kept = [{k: v for k, v in optim.state[p].items() if isinstance(v, torch.Tensor) and v.ndim} for p in params]
+    return [{k: v.detach() for k, v in state.items()} for state in kept]
 
 
 def _moved(value: Any, device: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -17,8 +18,10 @@ from .samples import Sample
 Operator = Callable[..., Any]
 
 
-def call(op: Operator, sample: Sample) -> Any:
-    return op(sample.input, *sample.args, **sample.kwargs)
+def call(op: Operator, sample: Sample, **more: Any) -> Any:
+    """A sample without tensors names the device as torch's default for what it creates."""
+    with contextlib.nullcontext() if sample.tensors() else torch.device(sample.device):
+        return op(sample.input, *sample.args, **{**sample.kwargs, **more})
 
 
 def tensors(tree: Any) -> list[torch.Tensor]:
@@ -38,6 +41,11 @@ def forward(op: Operator) -> Program:
         return {"result": result, "shares memory with": str(shares), "writes": str(written), "written": changed}
 
     return program
+
+
+def essence(op: Operator) -> Program:
+    """The part of the result that is well defined, as torch's sample says."""
+    return lambda sample: sample.process(call(op, sample))
 
 
 def gradient(op: Operator) -> Program:
@@ -106,7 +114,7 @@ def inplace(op: Operator, parity: bool) -> Program:
         # A foreach op returns nothing.
         same = not returned or all(r is t for r, t in zip(returned, own, strict=True))
         written = [t._version > v for t, v in zip(own, versions, strict=True)]
-        return {"value": [t.detach() for t in own], "returns its input": same, "bumps the version": str(written)}
+        return {"value": [t.detach() for t in own], "returns its input": str(same), "bumps the version": str(written)}
 
     return program
 
@@ -147,7 +155,7 @@ def noncontiguous(sample: Sample) -> Sample:
     return sample.map(lambda t: noncontiguous_like(t) if t.layout is torch.strided else t)
 
 
-def cotangents(outs: list[torch.Tensor]) -> list[torch.Tensor]:
+def cotangents(outs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     return [ramp(o) for o in outs]
 
 
@@ -192,7 +200,7 @@ def _written(op: Operator, sample: Sample, results: Any, make: Callable[[torch.T
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            returned = op(sample.input, *sample.args, **{**sample.kwargs, "out": targets})
+            returned = call(op, sample, out=targets)
         except (RuntimeError, TypeError, ValueError) as error:
             # A kernel may lack the wrong dtype: that is a refusal too.
             if isinstance(error, NotImplementedError) and not wrong_dtype:
@@ -203,9 +211,9 @@ def _written(op: Operator, sample: Sample, results: Any, make: Callable[[torch.T
     kept = [t.stride() == s for t, s, n in zip(given, strides, shapes, strict=True) if t.shape == n and t.numel()]
     return {
         "value": given,
-        "returns out": same,
+        "returns out": str(same),
         "keeps strides": str(kept),
-        "warns of a resize": any("resized" in str(w.message) for w in caught),
+        "warns of a resize": str(any("resized" in str(w.message) for w in caught)),
     }
 
 

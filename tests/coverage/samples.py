@@ -26,7 +26,10 @@ EXACT = {
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The arguments of one call. `process` picks the differentiable part of the result, as torch's sample says."""
+    """The arguments of one call. `process` picks the differentiable part of the result, as torch's sample says.
+
+    `hosted` says that tensors beside the input stay on the CPU, wherever the sample goes.
+    """
 
     input: Any
     args: tuple[Any, ...]
@@ -34,6 +37,8 @@ class Sample:
     process: Callable[[Any], Any]
     broadcasts: bool
     label: str
+    device: str = "cpu"
+    hosted: bool = False
 
     @classmethod
     def of(cls, raw: Any, label: str = "") -> Sample:
@@ -69,10 +74,11 @@ class Sample:
 
     def on(self, device: str) -> Sample:
         """A copy on the device, with a `device` argument redirected to it."""
-        moved = self.map(lambda t: copy_to(t, device))
+        own = {id(t) for t in pytree.tree_leaves(self.input)}
+        moved = self.map(lambda t: copy_to(t, "cpu" if self.hosted and id(t) not in own else device))
         kwargs = {k: torch.device(device) if k == "device" and v is not None else v for k, v in moved.kwargs.items()}
-        args = tuple(torch.device(device) if isinstance(a, torch.device) else a for a in moved.args)
-        return replace(moved, args=args, kwargs=kwargs)
+        args = tuple(torch.device(device) if isinstance(a, torch.device) or _is_cpu(a) else a for a in moved.args)
+        return replace(moved, args=args, kwargs=kwargs, device=device)
 
     def cast(self, table: dict[torch.dtype, torch.dtype]) -> Sample:
         """Tensors and dtype arguments converted by the table: how a reference of higher precision is computed."""
@@ -86,6 +92,10 @@ class Sample:
         kwargs = {k: table.get(v, v) if isinstance(v, torch.dtype) else v for k, v in wide.kwargs.items()}
         args = tuple(table.get(a, a) if isinstance(a, torch.dtype) else a for a in wide.args)
         return replace(wide, args=args, kwargs=kwargs)
+
+
+def _is_cpu(value: Any) -> bool:
+    return isinstance(value, str) and value == "cpu"
 
 
 def copy_to(t: torch.Tensor, device: str) -> torch.Tensor:
