@@ -36,8 +36,8 @@ def markdown(results: Results) -> str:
         "",
         f"torch {about.get('torch')}, jax {about.get('jax')}, {about.get('platform')}, {about.get('date')}. "
         "¹ float32 where the entry has it. ² Over all dtypes; a check that torch itself does not support or skips on "
-        "CPU and CUDA, or that CPU torch fails, is not asked. Random results are compared by reproducibility, structure "
-        "and order statistics.",
+        "CPU and CUDA, or that CPU torch fails, is not asked. Random results are compared by structure, "
+        "reproducibility and order statistics.",
     ]
     return "\n".join(lines)
 
