@@ -122,7 +122,7 @@ def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], co
 def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
     if entry.grad not in ("", "vjp"):
         yield entry.fault("grad", f"`{entry.grad}`", "vjp, or no such key")
-    if context.schemas.composite(entry.name) and not entry.grad:
+    if context.schemas.composite(entry.name) and not (entry.grad or entry.name in context.schemas.derivatives):
         yield entry.fault(
             "func",
             f"{entry.name} is CompositeImplicitAutograd: a lowering of it silently loses its gradient",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,6 +21,7 @@ class Schemas:
     functions: dict[str, NativeFunction]
     keys: dict[str, frozenset[str]]
     release: str
+    derivatives: frozenset[str] = frozenset()  # the overloads that autograd has a formula for
 
     def __getitem__(self, name: str) -> NativeFunction:
         return self.functions[name]
@@ -84,4 +86,11 @@ def installed() -> Schemas:
         release = version("torch").partition("+")[0]
     except PackageNotFoundError:
         release = "unknown"
-    return read(folder / "native_functions.yaml", folder / "tags.yaml", release)
+    derivatives = formulas((folder.parents[1] / "autograd" / "derivatives.yaml").read_text(encoding="utf-8"))
+    return replace(read(folder / "native_functions.yaml", folder / "tags.yaml", release), derivatives=derivatives)
+
+
+def formulas(text: str) -> frozenset[str]:
+    """The overloads of a derivatives.yaml, but for those with a formula for some other kind of tensor only."""
+    entries = re.split(r"^- name: ", text, flags=re.MULTILINE)[1:]
+    return frozenset(e.partition("(")[0] for e in entries if "\n  dispatch:" not in e or "\n    Default:" in e)

@@ -49,3 +49,42 @@ def zero(self: Array) -> Array:
     Spec: ops_spec/copying.yaml
     """
     return jnp.zeros_like(self)
+
+
+def _assert_async(self: Array) -> None:
+    """_assert_async(Tensor self) -> ()
+
+    Spec: ops_spec/copying.yaml
+    """
+    return None
+
+
+def _assert_async__checks(self: Array) -> tuple[Array, ...]:
+    """What must hold for _assert_async; see its row of the table."""
+    return ((self.size == 1) & jnp.all(self != 0),)
+
+
+def _assert_async__msg(self: Array, assert_msg: str) -> None:
+    """_assert_async.msg(Tensor self, str assert_msg) -> ()
+
+    Spec: ops_spec/copying.yaml
+    """
+    return None
+
+
+def _assert_async__msg__checks(self: Array, assert_msg: str) -> tuple[Array, ...]:
+    """What must hold for _assert_async.msg; see its row of the table."""
+    return ((self.size == 1) & jnp.all(self != 0),)
+
+
+def _functional_assert_async__msg(self: Array, assert_msg: str, dep_token: Array) -> Array:
+    """_functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor
+
+    Spec: ops_spec/copying.yaml
+    """
+    return dep_token
+
+
+def _functional_assert_async__msg__checks(self: Array, assert_msg: str, dep_token: Array) -> tuple[Array, ...]:
+    """What must hold for _functional_assert_async.msg; see its row of the table."""
+    return ((self.size == 1) & jnp.all(self != 0),)

@@ -244,6 +244,14 @@ def _linalg_eigvals(self: Array) -> Array:
     return spectral_kernels._linalg_eigvals(self=self)
 
 
+def linalg_eigvals__out(self: Array) -> Array:
+    """linalg_eigvals.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+
+    Spec: ops_spec/linalg.yaml
+    """
+    return spectral_kernels._linalg_eigvals(self=self)
+
+
 def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
     """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)
 

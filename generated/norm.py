@@ -435,6 +435,16 @@ def native_group_norm_backward(
     )
 
 
+def _fused_rms_norm(
+    input: Array, normalized_shape: Sequence[int], weight: Array | None, eps: ArrayLike | None
+) -> tuple[Array, Array]:
+    """_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)
+
+    Spec: ops_spec/norm.yaml
+    """
+    return norm_kernels._fused_rms_norm(input=input, normalized_shape=normalized_shape, weight=weight, eps=eps)
+
+
 def _fused_rms_norm_backward(
     grad_out: Array,
     input: Array,

@@ -58,6 +58,12 @@ ROWS: dict[str, Row] = {
     "_amp_update_scale": Row("amp", "_amp_update_scale_"),
     "_amp_update_scale.out": Row("amp", "_amp_update_scale_", "out"),
     "_amp_update_scale_": Row("amp", "_amp_update_scale_", "inplace"),
+    "_assert_async": Row(
+        "copying",
+        "_assert_async",
+        checks=(("RuntimeError", "Expected Tensor with single nonzero value, but got zero"),),
+    ),
+    "_assert_async.msg": Row("copying", "_assert_async__msg", checks=(("RuntimeError", "Assertion is failed"),)),
     "_batch_norm_no_update": Row("norm", "_batch_norm_no_update"),
     "_batch_norm_no_update.out": Row("norm", "_batch_norm_no_update", "out"),
     "_batch_norm_with_update": Row("norm", "_batch_norm_with_update", "inplace"),
@@ -370,6 +376,9 @@ ROWS: dict[str, Row] = {
     "_foreach_zero": Row("foreach", "_foreach_zero_"),
     "_foreach_zero.out": Row("foreach", "_foreach_zero_", "out"),
     "_foreach_zero_": Row("foreach", "_foreach_zero_", "inplace"),
+    "_functional_assert_async.msg": Row(
+        "copying", "_functional_assert_async__msg", checks=(("RuntimeError", "Assertion is failed"),)
+    ),
     "_fused_adagrad": Row("optim", "_fused_adagrad_"),
     "_fused_adagrad.out": Row("optim", "_fused_adagrad_", "out"),
     "_fused_adagrad.tensor_lr": Row("optim", "_fused_adagrad___tensor_lr"),
@@ -390,6 +399,7 @@ ROWS: dict[str, Row] = {
     "_fused_adamw_.tensor_lr": Row("optim", "_fused_adamw___tensor_lr", "inplace", static=("beta2",)),
     "_fused_dropout": Row("random", "_fused_dropout", random=True),
     "_fused_dropout.out": Row("random", "_fused_dropout", "out", random=True),
+    "_fused_rms_norm": Row("norm", "_fused_rms_norm"),
     "_fused_rms_norm_backward": Row("norm", "_fused_rms_norm_backward"),
     "_fused_sdp_choice": Row("attention", "_fused_sdp_choice", dynamic="answers with a Python int"),
     "_fused_sgd": Row("optim", "_fused_sgd_"),
@@ -1393,6 +1403,7 @@ ROWS: dict[str, Row] = {
     "linalg_cross.out": Row("linalg", "linalg_cross", "out"),
     "linalg_eig": Row("linalg", "linalg_eig"),
     "linalg_eig.out": Row("linalg", "linalg_eig", "out"),
+    "linalg_eigvals.out": Row("linalg", "linalg_eigvals__out", "out"),
     "linalg_householder_product": Row("linalg", "linalg_householder_product"),
     "linalg_householder_product.out": Row("linalg", "linalg_householder_product", "out"),
     "linalg_inv_ex": Row("linalg", "linalg_inv_ex"),

@@ -287,6 +287,16 @@ def zero(self: Tensor) -> Tensor:
     return fill_scalar(self, 0)
 
 
+def make_dep_token(**options: Any) -> Tensor:
+    return empty((), **options)
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    if self.untyped_storage() is not tensor.untyped_storage() or self.storage_offset() != tensor.storage_offset():
+        return False
+    return self.shape == tensor.shape and self.stride() == tensor.stride()
+
+
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -375,6 +385,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_copy_from": copy_from,
     "_copy_from_and_resize": copy_from,
     "_local_scalar_dense": local_scalar_dense,
+    "_make_dep_token": make_dep_token,
+    "is_set_to": is_set_to,
     "full": full,
     "zeros": zeros,
     "ones": ones,

@@ -57,8 +57,8 @@ REFUSED = {
         "ops_spec/ops.yaml:1: relu_ is derived from relu; expected an entry for relu",
     ),
     "a composite that would lose its gradient": (
-        "- func: matmul(Tensor self, Tensor other) -> Tensor\n  jnp: self @ other\n",
-        "ops_spec/ops.yaml:1: matmul is CompositeImplicitAutograd: a lowering of it silently loses its gradient; "
+        "- func: kron(Tensor self, Tensor other) -> Tensor\n  jnp: self * other\n",
+        "ops_spec/ops.yaml:1: kron is CompositeImplicitAutograd: a lowering of it silently loses its gradient; "
         "expected `grad: vjp`, or no entry (torch decomposes it)",
     ),
     "a view": (
@@ -147,8 +147,9 @@ ACCEPTED = {
     "a lowering by name": RELU + "  jnp: abs(self)\n- func: abs(Tensor self) -> Tensor\n  jnp: jnp.abs(self)\n",
     "an abbreviated schema": "- func: _cudnn_rnn(...) -> ...\n  unsupported: a cuDNN call; use nn.LSTM\n",
     "a composite with its gradient": (
-        "- func: matmul(Tensor self, Tensor other) -> Tensor\n  jnp: self @ other\n  grad: vjp\n"
+        "- func: kron(Tensor self, Tensor other) -> Tensor\n  jnp: jnp.kron(self, other)\n  grad: vjp\n"
     ),
+    "a composite with torch's gradient": "- func: matmul(Tensor self, Tensor other) -> Tensor\n  jnp: self @ other\n",
 }
 
 
