@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ import torch
 from .dtypes import numpy_dtype, torch_dtype
 
 _create = torch._C._acc.create_empty_tensor
+
+MOST_AXES = 64  # of a NumPy array; a tensor of more is kept flat
 
 
 class Fill(NamedTuple):
@@ -140,6 +143,11 @@ def new_tensor(cell: Cell, size: Any, dtype: torch.dtype) -> torch.Tensor:
     return tensor
 
 
+def natural(size: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the array of a dense tensor."""
+    return tuple(size) if len(size) <= MOST_AXES else (math.prod(size),)
+
+
 def fill_tensor(size: Any, dtype: torch.dtype, value: bool | int | float | complex = 0, index: int = 0) -> torch.Tensor:
     """A new contiguous tensor whose elements are all `value`, made when first read."""
-    return new_tensor(Cell(Fill(tuple(size), numpy_dtype(dtype), value), index), size, dtype)
+    return new_tensor(Cell(Fill(natural(size), numpy_dtype(dtype), value), index), size, dtype)

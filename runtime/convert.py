@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from . import views
-from .cell import cell_of, put, wrap
+from .cell import MOST_AXES, cell_of, put, wrap
 from .device import jax_devices
 from .dtypes import CARRIER, numpy_dtype
 from .executable import Operand, load
@@ -123,7 +123,9 @@ def _is_tensor(x: Any) -> bool:
 
 def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
     """Copy a tensor of the device into a host tensor of any dtype and strides."""
-    destination.copy_(from_numpy(np.asarray(read(tensor)), tensor.dtype))
+    if tensor.dim() > MOST_AXES:
+        tensor = tensor.reshape(-1)
+    destination.copy_(from_numpy(np.asarray(read(tensor)), tensor.dtype).view(destination.shape))
 
 
 def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
@@ -133,6 +135,8 @@ def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
     whole = views.is_whole(cell.shape, size, tensor.stride(), int(tensor.storage_offset()))
     if not whole or cell.mixed or tensor.is_conj() or tensor.is_neg():
         return False
+    if len(size) > MOST_AXES:
+        source, size = source.expand(size).reshape(-1), cell.shape
     array = upload(source, cell.index, tensor.dtype, size)
     cell.write(array.reshape(cell.shape))
     return True

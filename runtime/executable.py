@@ -15,7 +15,7 @@ import torch
 from . import views
 from .cell import Cell, new_tensor
 from .dtypes import numpy_dtype, torch_dtype
-from .meta import Output, corrected, describe, has_meta, infer, refuse_shared
+from .meta import SHARED, WRONG_DTYPE, Output, corrected, describe, has_meta, infer, refuse
 from .views import View
 from .words import Number, cast
 
@@ -192,7 +192,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     row = overload.row
     _refuse_overlap(overload, call)
     if overload.outs and len(call.key) > 4:
-        refuse_shared(overload.op, overload.names, values, overload.positional)
+        refuse(overload.op, overload.names, values, overload.positional, SHARED)
     expected: Any = None
     resize: list[Output] = []
     known = has_meta(overload.op)
@@ -360,6 +360,9 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
             if overload.outs:  # a lowering gives what goes into `out` first, wherever the schema has other written ones
                 given = sorted(range(len(written)), key=lambda i: (not written[i][3], i))
                 news = [news[given.index(i)] for i in range(len(written))]
+                dtypes = [numpy_dtype(part.dtype) for _, part, *_ in written]
+                if any(new.dtype != dtype for new, dtype in zip(news, dtypes, strict=True)):
+                    refuse(overload.op, overload.names, values, overload.positional, WRONG_DTYPE)
         if expected == "free":
             return tuple(flat)
         return (*flat, *_stored(written, news, order))

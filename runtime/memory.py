@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .cell import Cell, Fill, cell_of, fill_tensor, new_tensor
+from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor
 from .convert import download, overwrite, read
 from .device import device_index
 from .dtypes import numpy_dtype
@@ -82,7 +82,7 @@ def empty_strided(
     if n == math.prod(size):
         # Dense: the cell keeps the array in memory order, so that a permuted tensor is a transpose and no gather.
         order = sorted(range(len(size)), key=lambda d: (-stride[d], -size[d], d))
-        cell = Cell(Fill(tuple(size[d] for d in order), numpy_dtype(dtype)), index)
+        cell = Cell(Fill(natural([size[d] for d in order]), numpy_dtype(dtype)), index)
     else:
         cell = Cell(Fill((n,), numpy_dtype(dtype)), index)
     tensor = new_tensor(cell, size, dtype)

@@ -5,6 +5,7 @@ The source is the op's Meta kernel, called once for each new signature; its answ
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -128,12 +129,19 @@ def raise_of_host(op: Any, names: Sequence[str], values: Sequence[Any], keyword_
         raise error from None
 
 
-def refuse_shared(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int) -> None:
-    """Raise where the CPU kernel refuses the memory that a written argument shares with another one."""
+SHARED = r"^unsupported operation:"
+WRONG_DTYPE = r"dtype|scalar type|cast"
+
+
+def refuse(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int, phrase: str) -> None:
+    """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
+
+    It is asked of zeros: what else it raises may be their fault.
+    """
     try:
         raise_of_host(op, names, values, keyword_from, blank=True)
-    except Exception as error:  # others speak of the zeros that stand for the values
-        if str(error).startswith("unsupported operation:"):
+    except Exception as error:
+        if re.search(phrase, str(error)):
             raise
 
 
