@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -60,7 +61,7 @@ def gradient(task: Task) -> Outcome:
     """First derivatives by the tape."""
     if why := _undifferentiable(task, task.entry.info.supports_autograd, "autograd"):
         return why
-    program = programs.gradient(task.entry.info.op)
+    program = programs.gradient(_tracked(task.entry.info))
     return over(task, _leaves(task), lambda s: agree(task, program, s, strides=False))
 
 
@@ -68,7 +69,7 @@ def gradgrad(task: Task) -> Outcome:
     """Second derivatives by the tape."""
     if why := _undifferentiable(task, task.entry.info.supports_gradgrad, "double backward"):
         return why
-    program = programs.gradgrad(task.entry.info.op)
+    program = programs.gradgrad(_tracked(task.entry.info))
     return over(task, _leaves(task), lambda s: agree_in_double(task, program, s))
 
 
@@ -91,7 +92,7 @@ def inplace(task: Task) -> Outcome:
     grads: list[Sample] = []
     if info.supports_inplace_autograd and task.entry.differentiable(task.dtype):
         grads = pick([s for s in _leaves(task, 100) if not s.broadcasts], 1)
-    through = programs.inplace_gradient(info.inplace_variant)
+    through = programs.gradient(programs.on_clones(info.inplace_variant))
 
     def judge(sample: Sample) -> str | None:
         if sample in grads:
@@ -118,7 +119,7 @@ def noncontiguous(task: Task) -> Outcome:
     """A call, and its gradient, on tensors with gaps."""
     info = task.entry.info
     call, essence = programs.forward(info.op), programs.essence(info.op)
-    through = programs.gradient(info.op)
+    through = programs.gradient(_tracked(info))
     derive = info.supports_autograd and task.entry.differentiable(task.dtype) and "gradient" in task.entry.checks
 
     def judge(sample: Sample) -> str | None:
@@ -174,6 +175,11 @@ def _leaves(task: Task, count: int = 0) -> list[Sample]:
     """Samples with an input that requires a gradient; others say nothing about derivatives."""
     samples = [s for s in _samples(task.entry, task.dtype, True) if s.leaves()]
     return pick(samples, count or task.samples)
+
+
+def _tracked(info: Any) -> programs.Operator:
+    """The operator, fit for leaves: an entry that exists in place only gets clones."""
+    return programs.on_clones(info.op) if info.op is info.inplace_variant else info.op
 
 
 def _undifferentiable(task: Task, supported: bool, what: str) -> Outcome | None:

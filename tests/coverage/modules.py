@@ -15,7 +15,7 @@ from torch.testing._utils import freeze_rng_state
 from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises, seed_all
 from .entries import Entry
 from .outcome import Outcome, inapplicable
-from .programs import cotangents, tensors
+from .programs import cotangents, second_derivatives, tensors
 from .samples import Sample, label, pick
 
 MODES = (True, False)
@@ -50,14 +50,9 @@ def gradgrad(task: Task) -> Outcome:
 
     def program(sample: Sample) -> Any:
         leaves, outs, _ = _tape(sample)
-        firsts = torch.autograd.grad(
-            outs, list(leaves.values()), cotangents(outs), create_graph=True, allow_unused=True
-        )
-        grads = [g for g in firsts if g is not None and g.requires_grad]
-        if not grads:
-            raise UnsuitableError("the gradient depends on nothing that requires a gradient")
-        seconds = torch.autograd.grad(grads, list(leaves.values()), cotangents(grads), allow_unused=True)
-        return dict(zip(leaves, seconds, strict=True))
+        seconds = second_derivatives(list(leaves.values()), outs)
+        names = [*leaves, *(f"cotangent {i}" for i in range(len(outs)))]
+        return dict(zip(names, seconds, strict=True))
 
     return over(task, _samples(task, True), lambda s: agree_in_double(task, program, s))
 

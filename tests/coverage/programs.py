@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -19,9 +19,14 @@ Operator = Callable[..., Any]
 
 
 def call(op: Operator, sample: Sample, **more: Any) -> Any:
-    """A sample without tensors names the device as torch's default for what it creates."""
-    with contextlib.nullcontext() if sample.tensors() else torch.device(sample.device):
-        return op(sample.input, *sample.args, **{**sample.kwargs, **more})
+    """A sample without tensors names the device: as an argument of Python functions, as torch's default of others."""
+    kwargs = {**sample.kwargs, **more}
+    if sample.tensors():
+        return op(sample.input, *sample.args, **kwargs)
+    if "device" in _parameters(op):
+        kwargs.setdefault("device", torch.device(sample.device))
+    with torch.device(sample.device):
+        return op(sample.input, *sample.args, **kwargs)
 
 
 def tensors(tree: Any) -> list[torch.Tensor]:
@@ -61,18 +66,18 @@ def gradient(op: Operator) -> Program:
 
 def gradgrad(op: Operator) -> Program:
     """Gradients of the gradients, for the inputs and for the cotangents."""
+    return lambda sample: second_derivatives(*_tape(op, sample))
 
-    def program(sample: Sample) -> Any:
-        leaves, outs = _tape(op, sample)
-        seeds = [c.requires_grad_() for c in cotangents(outs)]
-        firsts = torch.autograd.grad(outs, leaves, seeds, create_graph=True, allow_unused=True)
-        grads = [g for g in firsts if g is not None and g.requires_grad]
-        if not grads:
-            raise UnsuitableError("the gradient depends on nothing that requires a gradient")
-        seconds = torch.autograd.grad(grads, [*leaves, *seeds], cotangents(grads), allow_unused=True)
-        return [_plain(g) for g in seconds]
 
-    return program
+def second_derivatives(leaves: list[torch.Tensor], outs: list[torch.Tensor]) -> list[torch.Tensor | None]:
+    """Gradients of the gradients of `outs`, for the leaves and for the cotangents."""
+    seeds = [c.requires_grad_() for c in cotangents(outs)]
+    firsts = torch.autograd.grad(outs, leaves, seeds, create_graph=True, allow_unused=True)
+    grads = [g for g in firsts if g is not None and g.requires_grad]
+    if not grads:
+        raise UnsuitableError("the gradient depends on nothing that requires a gradient")
+    seconds = torch.autograd.grad(grads, [*leaves, *seeds], cotangents(grads), allow_unused=True)
+    return [_plain(g) for g in seconds]
 
 
 def tangents(op: Operator) -> Program:
@@ -119,13 +124,16 @@ def inplace(op: Operator, parity: bool) -> Program:
     return program
 
 
-def inplace_gradient(op: Operator) -> Program:
-    """Gradients through an in-place call on a clone."""
+def on_clones(op: Operator) -> Operator:
+    """An in-place operator that writes clones of its input and returns them."""
 
     def operator(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return op(pytree.tree_map(lambda t: t.clone() if isinstance(t, torch.Tensor) else t, x), *args, **kwargs)
+        own = pytree.tree_map(lambda t: t.clone() if isinstance(t, torch.Tensor) else t, x)
+        result = op(own, *args, **kwargs)
+        # A foreach op returns nothing.
+        return own if result is None else result
 
-    return gradient(operator)
+    return operator
 
 
 # What `out=` is made of: each takes the result that the call would return.
@@ -166,6 +174,14 @@ def ramp(like: torch.Tensor) -> torch.Tensor:
     if like.dtype.is_complex:
         values = torch.complex(values, ((count * 23 + 5) % 64 - 32).to(torch.float64) / 16)
     return values.reshape(like.shape).to(like.dtype).to(like.device)
+
+
+def _parameters(op: Operator) -> Iterable[str]:
+    """The names of the parameters of a Python function; nothing is known of others."""
+    try:
+        return inspect.signature(op).parameters
+    except ValueError:
+        return ()
 
 
 def _tape(op: Operator, sample: Sample) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
