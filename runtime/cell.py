@@ -19,11 +19,48 @@ _create = torch._C._acc.create_empty_tensor
 MOST_AXES = 64  # of a NumPy array; a tensor of more is kept flat
 
 
+class Kind:
+    """Shape and dtype of an array. Interned, so that dispatch hashes and compares it by identity."""
+
+    __slots__ = ("dtype", "nbytes", "operand", "shape", "stride", "zeros")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.stride = contiguous(shape)
+        self.nbytes = math.prod(shape) * dtype.itemsize
+        self.operand: Any = None  # how a tensor that is all of the array is passed: arguments.whole
+        self.zeros = Fill(self)
+
+
+_kinds: dict[tuple[tuple[int, ...], np.dtype], Kind] = {}
+
+
+def kind_of(shape: tuple[int, ...], dtype: np.dtype) -> Kind:
+    """The one `Kind` of a shape and dtype."""
+    found = _kinds.get((shape, dtype))
+    return found or _kinds.setdefault((shape, dtype), Kind(shape, dtype))
+
+
+@lru_cache(maxsize=1 << 14)
+def tensor_kind(size: tuple[int, ...], dtype: torch.dtype) -> Kind:
+    """The kind of a contiguous tensor."""
+    return kind_of(size, numpy_dtype(dtype))
+
+
+def contiguous(size: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor."""
+    stride, n = [], 1
+    for extent in reversed(size):
+        stride.append(n)
+        n *= max(extent, 1)
+    return tuple(reversed(stride))
+
+
 class Fill(NamedTuple):
     """An array not yet made: every element is `value`. Creation then costs nothing, and neither does overwriting it."""
 
-    shape: tuple[int, ...]
-    dtype: np.dtype
+    kind: Kind
     value: bool | int | float | complex = 0
 
 
@@ -34,24 +71,37 @@ class Cell:
     lies on a device other than the first, or is looked at through several dtypes. One test thus covers them all.
     """
 
-    __slots__ = ("__weakref__", "held", "index", "mixed", "shape", "value")
+    held: jax.Array | Fill
+    value: jax.Array | None
+    kind: Kind
+    index = 0
+    mixed = False
 
-    def __init__(self, held: Any, index: int = 0) -> None:
-        self.held: jax.Array | Fill = held
-        self.shape: tuple[int, ...] = held.shape
-        self.index = index
-        self.mixed = False
-        self.value: jax.Array | None = None if index or held.__class__ is Fill else held
+    def __init__(self, held: jax.Array | Fill, index: int = 0) -> None:
+        self.held = held
+        if held.__class__ is Fill:
+            self.value = None
+            self.kind = held.kind  # type: ignore[union-attr]
+        else:
+            self.value = None if index else held  # type: ignore[assignment]
+            self.kind = kind_of(held.shape, held.dtype)  # type: ignore[union-attr]
+        if index:
+            self.index = index
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return self.kind.shape
 
     @property
     def dtype(self) -> np.dtype:
         """The dtype of the array; a tensor of another dtype is a bitcast view."""
-        return self.held.dtype
+        return self.kind.dtype
 
     @property
     def nbytes(self) -> int:
         """Bytes of the storage."""
-        return math.prod(self.shape) * self.held.dtype.itemsize
+        return self.kind.nbytes
 
     def read(self) -> jax.Array:
         """The array, made if it is not yet."""
@@ -63,14 +113,26 @@ class Cell:
 
     def write(self, array: jax.Array | Fill) -> None:
         """Replace the array."""
+        self.replace(array)
+        self.kind = array.kind if isinstance(array, Fill) else kind_of(array.shape, array.dtype)
+
+    def replace(self, array: jax.Array | Fill) -> None:
+        """Replace the array by one of the same shape and dtype."""
         self.held = array
-        self.shape = array.shape
         self.value = None if self.index or self.mixed or array.__class__ is Fill else array  # type: ignore[assignment]
 
     def mix(self) -> None:
         """Take the storage off the fast path: a tensor of another dtype shares it."""
         self.mixed = True
         self.value = None
+
+
+class Result(Cell):
+    """The cell of a fresh result on the first device, whose kind is known."""
+
+    def __init__(self, array: jax.Array, kind: Kind) -> None:
+        self.held = self.value = array
+        self.kind = kind
 
 
 def poison() -> None:
@@ -100,15 +162,16 @@ _SMALL = 1 << 16  # bytes
 
 def materialise(fill: Fill, index: int) -> jax.Array:
     """Make the array of a `Fill` on device `index`. Arrays are immutable, so small ones are made once and shared."""
-    if math.prod(fill.shape) * fill.dtype.itemsize <= _SMALL:
+    kind = fill.kind
+    if kind.nbytes <= _SMALL:
         return _constant(fill, repr(fill.value), index)
-    return jnp.full(fill.shape, fill.value, fill.dtype, device=jax.devices()[index])
+    return jnp.full(kind.shape, fill.value, kind.dtype, device=jax.devices()[index])
 
 
 @lru_cache(maxsize=1024)
 def _constant(fill: Fill, text: str, index: int) -> jax.Array:
     """`text` tells 0.0 from -0.0 and 1 from True, which compare equal."""
-    return put(np.full(fill.shape, fill.value, fill.dtype), index)
+    return put(np.full(fill.kind.shape, fill.value, fill.kind.dtype), index)
 
 
 def cell_of(tensor: torch.Tensor) -> Cell:
@@ -150,4 +213,6 @@ def natural(size: Sequence[int]) -> tuple[int, ...]:
 
 def fill_tensor(size: Any, dtype: torch.dtype, value: bool | int | float | complex = 0, index: int = 0) -> torch.Tensor:
     """A new contiguous tensor whose elements are all `value`, made when first read."""
-    return new_tensor(Cell(Fill(natural(size), numpy_dtype(dtype), value), index), size, dtype)
+    kind = tensor_kind(natural(size), dtype)
+    lazy = kind.zeros if value.__class__ is int and value == 0 else Fill(kind, value)
+    return new_tensor(Cell(lazy, index), size, dtype)

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from . import views
+from .arguments import Operand, operand
 from .cell import MOST_AXES, cell_of, put, wrap
 from .device import jax_devices
 from .dtypes import CARRIER, numpy_dtype
-from .executable import Operand, load
+from .executable import load
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
@@ -69,7 +70,7 @@ def read(tensor: torch.Tensor) -> jax.Array:
         return base if cell.shape == size else base.reshape(size)
     view = views.View(size, tuple(tensor.stride()), int(tensor.storage_offset()))
     mixed = base.dtype if cell.mixed else None
-    return _read(Operand(cell.shape, tensor.dtype, mixed, view, bits), base)
+    return _read(operand(cell.shape, tensor.dtype, mixed, view, bits), base)
 
 
 def _load(part: Operand, base: jax.Array) -> jax.Array:

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from . import views
-from .cell import Cell, new_tensor
+from .arguments import Operand, Plain
+from .cell import Cell, Kind, contiguous, kind_of, new_tensor
 from .dtypes import numpy_dtype, torch_dtype
 from .meta import SHARED, WRONG_DTYPE, Output, corrected, describe, has_meta, infer, refuse
 from .views import View
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
 
 _META = torch._C.DispatchKey.Meta
 _restride = torch.ops.aten.as_strided.default._op_dk
-
-
-class Operand(NamedTuple):
-    """The static part of a tensor argument."""
-
-    shape: tuple[int, ...]  # of the base
-    dtype: torch.dtype
-    base_dtype: np.dtype | None  # where it differs or may differ from `dtype`
-    view: View | None
-    bits: int  # 1: conjugated, 2: negated
-    blind: bool = False  # written and not read: there is no operand
 
 
 def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
@@ -70,7 +60,7 @@ def load(base: jax.Array, part: Operand, starts: Any) -> jax.Array:
     """The value of a tensor argument."""
     if part.base_dtype is not None and part.base_dtype != numpy_dtype(part.dtype):
         base = bitcast(base.reshape(-1), numpy_dtype(part.dtype))
-        view = part.view or View(part.shape, _contiguous(part.shape), 0)
+        view = part.view or View(part.shape, contiguous(part.shape), 0)
         return _flip(views.read(base, view), part.bits)
     if part.view is not None:
         base = views.read(base, part.view, starts)
@@ -84,27 +74,34 @@ def store(base: jax.Array, part: Operand, starts: Any, value: jax.Array) -> jax.
     value = _flip(jnp.broadcast_to(cast(value, dtype), size), part.bits)
     if part.base_dtype is not None and part.base_dtype != dtype:
         flat = bitcast(base.reshape(-1), dtype)
-        flat = views.write(flat, part.view or View(part.shape, _contiguous(part.shape), 0), value)
+        flat = views.write(flat, part.view or View(part.shape, contiguous(part.shape), 0), value)
         return bitcast(flat, part.base_dtype).reshape(base.shape)
     return value if part.view is None else views.write(base, part.view, value, starts)
-
-
-def _contiguous(size: Sequence[int]) -> tuple[int, ...]:
-    stride, n = [], 1
-    for extent in reversed(size):
-        stride.append(n)
-        n *= max(extent, 1)
-    return tuple(reversed(stride))
 
 
 class Executable:
     """A compiled signature, and how its results become tensors."""
 
-    __slots__ = ("check", "count", "donate", "donating", "order", "outputs", "resize", "run", "single", "unwrap")
+    __slots__ = (
+        "check",
+        "count",
+        "donate",
+        "donating",
+        "kept",
+        "order",
+        "outputs",
+        "resize",
+        "run",
+        "single",
+        "unwrap",
+    )
 
-    def __init__(self, run: Callable[..., Any], donate: tuple[int, ...], outputs: Any, order: tuple[int, ...]) -> None:
+    def __init__(
+        self, run: Callable[..., Any], donate: tuple[int, ...], outputs: Any, order: tuple[int, ...], kept: set[int]
+    ) -> None:
         self.run = run
         self.donate = donate
+        self.kept = kept
         self.donating: Callable[..., Any] | None = None
         self.outputs: list[Output | None] = []
         self.unwrap = outputs  # the tree of results, Output at its leaves
@@ -113,18 +110,22 @@ class Executable:
         self.order = order
         self.outputs = list(_leaves(outputs))
         self.count = len(self.outputs)
-        # (size, dtype) when the only result is contiguous: dispatch makes its tensor on the spot.
-        self.single: tuple[list[int], torch.dtype] | None = None
+        # (size, dtype, kind) when the only result is contiguous: dispatch makes its tensor on the spot.
+        self.single: tuple[tuple[int, ...], torch.dtype, Kind] | None = None
         if isinstance(outputs, Output) and outputs.stride is None:
-            self.single = (list(outputs.size), outputs.dtype)
+            self.single = (outputs.size, outputs.dtype, kind_of(outputs.size, numpy_dtype(outputs.dtype)))
 
-    def run_for(self, donate: bool) -> Callable[..., Any]:
-        """The executable, or the one that reuses the written arrays."""
-        if not donate or not self.donate:
-            return self.run
+    def donate_to(self, operands: Sequence[Any]) -> Any:
+        """Run, reusing the written arrays."""
         if self.donating is None:
-            self.donating = jax.jit(self.run.__wrapped__, donate_argnums=self.donate)  # type: ignore[attr-defined]
-        return self.donating
+            jax.eval_shape(self.run, *operands)  # fills `kept`: what no result replaces must stay alive
+            positions = tuple(p for p in self.donate if p not in self.kept)
+            self.donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[attr-defined]
+        return self.donating(*operands)
+
+    def bound(self, starts: Sequence[jax.Array]) -> Executable | Bound:
+        """The executable with the starts of its views given, as the fast path wants it."""
+        return Bound(self, starts) if starts else self
 
     def distinct(self, targets: Sequence[Target]) -> list[Cell]:
         """The cells written, each once."""
@@ -142,6 +143,22 @@ class Executable:
             return tuple(tensors(t) for t in tree) if isinstance(tree, tuple) else tree
 
         return tensors(self.unwrap)
+
+
+class Bound:
+    """An executable whose views lie where they lay when it was bound."""
+
+    __slots__ = ("finish", "run", "single")
+
+    def __init__(self, executable: Executable, starts: Sequence[jax.Array]) -> None:
+        run = executable.run
+        self.run = lambda *operands: run(*operands, *starts)
+        self.single = executable.single
+        self.finish = executable.finish
+
+
+def _never(*operands: Any) -> Any:
+    raise AssertionError("the arguments are resized before the call")
 
 
 def _leaves(tree: Any) -> Any:
@@ -166,7 +183,7 @@ def laid_out(array: jax.Array, output: Output, index: int) -> torch.Tensor:
 
 def _in_memory(result: jax.Array, output: Output) -> jax.Array:
     """The storage of a result with strides: the array with permuted axes, or a flat one with gaps."""
-    order = _physical(output)
+    order = physical(output)
     if order is not None:
         return result.transpose(order)
     assert output.stride is not None
@@ -174,11 +191,11 @@ def _in_memory(result: jax.Array, output: Output) -> jax.Array:
     return views.write(jnp.zeros(extent, result.dtype), View(output.size, output.stride, 0), result)
 
 
-def _physical(output: Output) -> tuple[int, ...] | None:
+def physical(output: Output) -> tuple[int, ...] | None:
     """The axes in the order of memory, or None when the strides are not those of a permuted dense array."""
     assert output.stride is not None
     order = sorted(range(len(output.size)), key=lambda d: (-output.stride[d], -output.size[d], d))  # type: ignore[index]
-    dense = _contiguous([output.size[d] for d in order])
+    dense = contiguous([output.size[d] for d in order])
     exact = all(output.size[d] == 1 or output.stride[d] == s for d, s in zip(order, dense, strict=True))
     return tuple(order) if exact else None
 
@@ -212,10 +229,9 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
                 expected = tuple(corrected(overload.packet, values, expected))
         elif overload.outs:
             resize = describe(result if isinstance(result, (tuple, list)) else [result])
-    run, check = _program(overload, values, call, expected)
     if not known and (overload.fresh or overload.outs):
         with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
-            shapes = jax.eval_shape(_program(overload, values, call, "free")[0], *call.operands)
+            shapes = jax.eval_shape(_program(overload, values, call, "free")[0], *call.operands, *call.starts)
         if overload.outs:
             resize = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(overload.outs)]]
         else:
@@ -225,13 +241,13 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     if overload.outs:
         resize = [_without_overlap(o) for o in corrected(overload.packet, values, resize)]
         if any(tuple(values[i].shape) != o.size for i, o in zip(overload.outs, resize, strict=True)):
-            stub = Executable(run, (), None, ())
+            stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
     donate = tuple(t.position for t in call.targets if t.position >= 0)
     expected = _without_overlap(expected)
-    run, check = _program(overload, values, call, expected)
-    executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3])
+    run, check, kept = _program(overload, values, call, expected)
+    executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3], kept)
     if row.checks:
         executable.check = jax.jit(check)
     return executable
@@ -279,9 +295,13 @@ def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return traced
 
 
-def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -> tuple[Any, Any]:
-    """The Python functions that `jit` traces: the op, and its checks."""
-    parts, order = call.parts, call.key[3]
+def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -> tuple[Any, Any, set[int]]:
+    """The Python functions that `jit` traces: the op, and its checks. A trace of the op fills the set with the
+    positions of written operands that stay as they are (`grads` of a fused optimizer)."""
+    kept: set[int] = set()
+    # Neither `values` nor `call` may be held by what is returned: they keep tensors alive.
+    parts, order, places = call.parts, call.key[3], len(call.starts)
+    out_dtype = numpy_dtype(values[overload.outs[0]].dtype) if overload.outs else None
     slots, row = overload.slots, overload.row
     float_dtype = numpy_dtype(torch.get_default_dtype())
     number_dtype = {
@@ -292,34 +312,37 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
     }
 
     def arguments(operands: Sequence[Any]) -> tuple[list[Any], list[Any], Any]:
-        rest = iter(operands)
-        written: list[Any] = []
+        first = len(operands) - places
+        rest, rest_starts = enumerate(operands[:first]), iter(operands[first:])
+        written: list[Written] = []
 
         def tensor(slot: Any, part: Any) -> Any:
+            if part is not None and not isinstance(part, Operand):
+                return number(part)
+            (position, base), starts = next(rest), None
             if part is None:
                 return None
-            if not isinstance(part, Operand):
-                return number(part)
             if part.blind:
-                base, starts = jnp.zeros(part.shape, numpy_dtype(part.dtype)), None
-            else:
-                base = next(rest)
-                starts = list(next(rest)) if part.view is not None and part.view.dynamic else None
+                base = jnp.zeros(part.shape, numpy_dtype(part.dtype))
+            elif part.view is not None and part.view.dynamic:
+                starts = list(next(rest_starts))
+            value = load(base, part, starts)
             if slot.written:
-                written.append((base, part, starts, slot.keyword))
-            return load(base, part, starts)
+                written.append(Written(base, part, starts, slot.keyword, position, value))
+            return value
 
         def number(part: Any) -> Any:
+            _, passed = next(rest)
             if part is None:
                 return None
             if part.__class__ is type:
-                return Number(next(rest), number_dtype[part])
-            if hasattr(part, "value"):
+                return Number(passed, number_dtype[part])
+            if part.__class__ is Plain:
                 return part.value
-            return Number(_from_words(next(rest), part.dtype), number_dtype[part.kind])
+            return Number(_from_words(passed, part.dtype), number_dtype[part.kind])
 
         out: list[Any] = []
-        for slot, part, value in zip(slots, parts, values, strict=True):
+        for slot, part in zip(slots, parts, strict=True):
             if slot.kind == "tensor":
                 out.append(tensor(slot, part))
             elif slot.kind == "tensors":
@@ -331,8 +354,8 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
             elif slot.kind == "static":
                 out.append(numpy_dtype(part) if isinstance(part, torch.dtype) else _thawed(part))
             else:
-                out.append(value)
-        key = jax.random.wrap_key_data(next(rest)) if row.random else None
+                out.append(None)
+        key = jax.random.wrap_key_data(next(rest)[1]) if row.random else None
         return out, written, key
 
     creates = isinstance(expected, Output) and "dtype" in overload.names and "device" in overload.names
@@ -343,7 +366,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
         if creates:
             keywords["dtype"] = numpy_dtype(expected.dtype)
         elif overload.outs and overload.takes_dtype:
-            keywords["dtype"] = numpy_dtype(values[overload.outs[0]].dtype)
+            keywords["dtype"] = out_dtype
         if key is not None:
             keywords["rng"] = key
         result = overload.lowering(**keywords)
@@ -358,14 +381,14 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
                     f"{overload.name}: the lowering returned {len(news)} new values; expected {len(written)}"
                 )
             if overload.outs:  # a lowering gives what goes into `out` first, wherever the schema has other written ones
-                given = sorted(range(len(written)), key=lambda i: (not written[i][3], i))
+                given = sorted(range(len(written)), key=lambda i: (not written[i].out, i))
                 news = [news[given.index(i)] for i in range(len(written))]
                 dtypes = [numpy_dtype(part.dtype) for _, part, *_ in written]
                 if any(new.dtype != dtype for new, dtype in zip(news, dtypes, strict=True)):
                     refuse(overload.op, overload.names, values, overload.positional, WRONG_DTYPE)
         if expected == "free":
             return tuple(flat)
-        return (*flat, *_stored(written, news, order))
+        return (*flat, *_stored(written, news, order, kept))
 
     def check(*operands: Any) -> Any:
         bound, _, key = arguments(operands)
@@ -373,7 +396,18 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
         return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
-    return _wide(run), _wide(check)
+    return _wide(run), _wide(check), kept
+
+
+class Written(NamedTuple):
+    """A written argument in a trace."""
+
+    base: jax.Array
+    operand: Operand
+    starts: Any
+    out: bool  # whether it is an `out=` argument
+    position: int  # of its base among the operands
+    value: jax.Array
 
 
 def _from_words(words: jax.Array, dtype: np.dtype) -> jax.Array:
@@ -385,7 +419,7 @@ def _from_words(words: jax.Array, dtype: np.dtype) -> jax.Array:
 
 
 def _thawed(part: Any) -> Any:
-    if hasattr(part, "kind"):
+    if part.__class__ is Plain:
         return part.value
     return list(part) if isinstance(part, tuple) else part
 
@@ -406,13 +440,19 @@ def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
     return results if len(results) != 1 else results[0], list(result[-writes:])
 
 
-def _stored(written: Sequence[Any], news: Sequence[Any], order: tuple[int, ...]) -> list[jax.Array]:
-    """The new bases; several views of one storage are written in turn."""
-    bases: dict[int, jax.Array] = {}
-    for i, ((base, part, starts, _), new) in enumerate(zip(written, news, strict=True)):
+def _stored(
+    written: Sequence[Written], news: Sequence[Any], order: tuple[int, ...], kept: set[int]
+) -> list[jax.Array | None]:
+    """The new bases, None for one that stays as it is; several views of one storage are written in turn."""
+    bases: dict[int, jax.Array | None] = {}
+    for i, (w, new) in enumerate(zip(written, news, strict=True)):
         at = order[i] if order else i  # views of one storage share a place
-        _refuse_cast(np.dtype(new.dtype), part.dtype)
-        bases[at] = store(bases.get(at, base), part, starts, new)
+        if new is w.value and not w.operand.blind and not order:
+            bases[at] = None
+            kept.add(w.position)
+            continue
+        _refuse_cast(np.dtype(new.dtype), w.operand.dtype)
+        bases[at] = store(bases.get(at, w.base), w.operand, w.starts, new)
     return list(bases.values())
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor
+from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_kind
 from .convert import download, overwrite, read
 from .device import device_index
 from .dtypes import numpy_dtype
+from .register import kernel_of
 
 _aten = torch.ops.aten
 _META = torch._C.DispatchKey.Meta
@@ -82,9 +83,9 @@ def empty_strided(
     if n == math.prod(size):
         # Dense: the cell keeps the array in memory order, so that a permuted tensor is a transpose and no gather.
         order = sorted(range(len(size)), key=lambda d: (-stride[d], -size[d], d))
-        cell = Cell(Fill(natural([size[d] for d in order]), numpy_dtype(dtype)), index)
+        cell = Cell(tensor_kind(natural([size[d] for d in order]), dtype).zeros, index)
     else:
-        cell = Cell(Fill((n,), numpy_dtype(dtype)), index)
+        cell = Cell(tensor_kind((n,), dtype).zeros, index)
     tensor = new_tensor(cell, size, dtype)
     if tensor.stride() == tuple(stride):
         return tensor
@@ -96,12 +97,13 @@ _in_bounds: set[Any] = set()
 
 def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     offset = int(self.storage_offset()) if storage_offset is None else storage_offset
-    key = (tuple(size), tuple(stride), offset, cell_of(self).shape, self.dtype)
-    if key not in _in_bounds:
+    cell = cell_of(self)
+    key = (cell.kind, tuple(size), tuple(stride), offset)
+    if cell.mixed or key not in _in_bounds:
         if len(size) != len(stride):
             raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")
         _check_bounds("as_strided", size, stride, offset, elements(self))
-        if not cell_of(self).mixed and len(_in_bounds) < 1 << 16:
+        if not cell.mixed and len(_in_bounds) < 1 << 16:
             _in_bounds.add(key)
     return _as_strided(_META, self, size, stride, offset)
 
@@ -158,25 +160,39 @@ def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
 
             moved = jax.device_put(read(self), jax_devices()[target.index])
             self = wrap(moved, target.index)
-        _copy(dst, self)
+        kernel_of("copy_")(dst, self)
         return dst
     if self.device.type != "cpu":
         raise NotImplementedError(f"copy_: from {self.device} to {dst.device} is not possible; go by the CPU")
     if not overwrite(dst, self):
         staged = fill_tensor(self.shape, dst.dtype, index=cell_of(dst).index)
         overwrite(staged, self)
-        _copy(dst, staged)
+        kernel_of("copy_")(dst, staged)
     return dst
 
 
 def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    return copy_from(src, self, non_blocking)
+    try:
+        source = src.untyped_storage().cell  # type: ignore[attr-defined]
+        target = self.untyped_storage().cell  # type: ignore[attr-defined]
+    except AttributeError:
+        return copy_from(src, self, non_blocking)
+    if source.index != target.index:
+        return copy_from(src, self, non_blocking)
+    if source.kind is target.kind and _is_all(self, target) and _is_all(src, source):
+        target.replace(source.held)  # arrays are immutable: the first write to either parts them
+    else:
+        kernel_of("copy_")(self, src)
+    return self
 
 
-def _copy(dst: Tensor, src: Tensor) -> None:
-    from .register import overload
-
-    overload("copy_")(dst, src)
+def _is_all(tensor: Tensor, cell: Cell) -> bool:
+    """Whether a tensor is its storage's array as it is."""
+    return (
+        tensor.size() == cell.kind.shape
+        and tensor.stride() == cell.kind.stride
+        and not (cell.mixed or tensor.is_conj() or tensor.is_neg())
+    )
 
 
 def local_scalar_dense(self: Tensor) -> Any:
@@ -205,7 +221,7 @@ def grow(cell: Cell, count: int, dtype: torch.dtype) -> None:
     if count <= have:
         return
     if isinstance(cell.held, Fill) or have == 0:
-        cell.write(Fill((count,), kind, cell.held.value if isinstance(cell.held, Fill) else 0))
+        cell.write(Fill(tensor_kind((count,), dtype), cell.held.value if isinstance(cell.held, Fill) else 0))
         return
     scale = kind.itemsize / cell.dtype.itemsize
     flat = cell.read().reshape(-1)
@@ -264,11 +280,11 @@ def fill_whole(self: Tensor, value: Any) -> bool:
         return False
     if not self.is_contiguous() and not torch.ops.aten.is_non_overlapping_and_dense.default(self):
         return False
-    kind = cell.dtype
-    if not isinstance(value, (bool, int, float, complex)) or (isinstance(value, complex) and kind.kind != "c"):
+    dtype = cell.dtype
+    if not isinstance(value, (bool, int, float, complex)) or (isinstance(value, complex) and dtype.kind != "c"):
         return False
     try:
-        cell.write(Fill(cell.shape, kind, kind.type(value).item()))
+        cell.replace(Fill(cell.kind, dtype.type(value).item()))
     except (OverflowError, ValueError, TypeError):
         name = str(self.dtype).removeprefix("torch.")
         raise RuntimeError(f"fill_: value cannot be converted to type {name} without overflow: {value}") from None
@@ -277,9 +293,7 @@ def fill_whole(self: Tensor, value: Any) -> bool:
 
 def fill_scalar(self: Tensor, value: Any) -> Tensor:
     if not fill_whole(self, value):
-        from .register import overload
-
-        overload("fill_.Scalar")(self, value)
+        kernel_of("fill_.Scalar")(self, value)
     return self
 
 
@@ -364,9 +378,7 @@ def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Ten
     plain = whole and not cell.mixed and not self.is_conj() and not self.is_neg()
     if plain and memory_format in (None, torch.preserve_format, torch.contiguous_format):
         return new_tensor(Cell(cell.held, cell.index), self.size(), self.dtype)
-    from .register import overload
-
-    return overload("clone")(self, memory_format=memory_format)  # type: ignore[no-any-return]
+    return kernel_of("clone")(self, memory_format=memory_format)  # type: ignore[no-any-return]
 
 
 KERNELS: dict[str, Callable[..., Any]] = {

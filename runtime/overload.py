@@ -1,7 +1,6 @@
 """One overload of the device: binds a call to its schema, finds or builds its executable, applies the result.
 
-The key of an executable holds all that a trace depends on: geometry and dtype of each tensor, and static arguments.
-What a tensor holds, numbers and slice starts are operands.
+The key of an executable holds all that a trace depends on (see arguments.py).
 """
 
 from __future__ import annotations
@@ -18,15 +17,28 @@ import jax
 import numpy as np
 import torch
 
+from .arguments import (
+    NUMBER,
+    Operand,
+    Plain,
+    Words,
+    frozen,
+    is_wide,
+    lazy_scalar,
+    number,
+    odd_part,
+    operand,
+    part,
+    whole,
+)
 from .cell import Cell, Fill, cell_of, put
 from .device import current_index, device_index
 from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
-from .executable import Executable, Operand, build, laid_out
+from .executable import Executable, build, laid_out
 from .meta import Output, corrected, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
-from .views import locate
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 # In-place ops that overwrite without reading.
@@ -35,12 +47,7 @@ _BLIND = {
     *("exponential_", "geometric_", "cauchy_", "log_normal_"),
 }
 _DONATE_FROM = 1 << 16  # bytes; below it a fresh buffer costs less than finding out
-
-# How a number travels. JAX makes 64-bit scalars 32-bit, which is exact enough beside tensors of at most 32 bits: torch
-# rounds it to their dtype too. Elsewhere it travels as the 32-bit words of its 64-bit form.
-NUMBER: dict[type, Any] = {bool: np.bool_, int: np.int32, float: np.float32, complex: np.complex64}
-_WIDE_NUMBER: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
-_WIDE_DTYPES = {torch.float64, torch.complex128}
+_FAST_HELD = 1 << 14  # entries of a fast path; a full one starts anew
 
 
 class Slot(NamedTuple):
@@ -70,43 +77,6 @@ def _kind(argument: Any, static: Sequence[str]) -> str:
     return "static"
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(v) for v in value) if isinstance(value, (list, tuple)) else value
-
-
-class Plain(NamedTuple):
-    """A keyword number left at its default (`alpha=1`): part of the key, so that it costs nothing."""
-
-    value: Any
-    kind: type
-
-
-class Words(NamedTuple):
-    """A number that travels as 32-bit words."""
-
-    kind: type
-    unsigned: bool
-
-    @property
-    def dtype(self) -> np.dtype:
-        """What the words are."""
-        return np.dtype(np.uint64 if self.unsigned else _WIDE_NUMBER[self.kind])
-
-
-def _is_wide(values: Sequence[Any]) -> bool:
-    """Whether numbers must keep 64 bits: beside a 64-bit tensor, or where no tensor says otherwise."""
-    tensors = 0
-    for value in values:
-        for item in value if isinstance(value, (list, tuple)) else (value,):
-            if isinstance(item, torch.Tensor):
-                tensors += 1
-                if item.dtype in _WIDE_DTYPES:
-                    return True
-            elif item.__class__ is torch.dtype and item in _WIDE_DTYPES:
-                return True
-    return not tensors
-
-
 class Target(NamedTuple):
     """A written argument: its cell, and where its base stands among the operands (-1 when it is not read)."""
 
@@ -118,13 +88,14 @@ class Target(NamedTuple):
 class Call:
     """One call, encoded: the key of its executable and what is passed to it."""
 
-    __slots__ = ("index", "key", "operands", "parts", "targets", "wide")
+    __slots__ = ("index", "key", "operands", "parts", "starts", "targets", "wide")
 
     key: Any
 
     def __init__(self, wide: bool) -> None:
         self.wide = wide
-        self.operands: list[Any] = []
+        self.operands: list[Any] = []  # one for each tensor and number of the schema, None where there is none
+        self.starts: list[Any] = []  # passed after them
         self.parts: list[Any] = []
         self.targets: list[Target] = []
         self.index: int | None = None
@@ -146,7 +117,7 @@ class Overload:
             Slot(
                 a.name,
                 _kind(a, row.static),
-                _frozen(a.default_value) if a.has_default_value() else None,
+                frozen(a.default_value) if a.has_default_value() else None,
                 (a.alias_info is not None and a.alias_info.is_write) or a.name in writes,
                 a.kwarg_only,
             )
@@ -231,28 +202,29 @@ class Overload:
             self.resize_outs(values, executable.resize)
             return self.run(values, resized=True)
         if fast_key is not None and self.is_fast(call):
-            self.fast[fast_key] = executable
+            if len(self.fast) >= _FAST_HELD:
+                self.fast.clear()
+            self.fast[fast_key] = executable.bound(call.starts)
         if executable.check is not None:
             self.verify(executable, call, values)
         if not call.targets:
-            return executable.finish(executable.run(*call.operands), call.index or 0)
-        results = executable.run_for(self.donatable(call))(*call.operands)
+            return executable.finish(executable.run(*call.operands, *call.starts), call.index or 0)
+        operands = (*call.operands, *call.starts)
+        results = executable.donate_to(operands) if self.donatable(call) else executable.run(*operands)
+        del operands
         n = executable.count
-        for cell, array in zip(executable.distinct(call.targets), results[n:], strict=True):
-            cell.write(array)
+        cells = [t.cell for t in call.targets] if not executable.order else executable.distinct(call.targets)
+        for cell, array in zip(cells, results[n:], strict=True):
+            if array is not None:
+                cell.replace(array)
         return self.returned(values, call, executable, results[:n])
 
     def is_fast(self, call: Call) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
-        if call.index or any(t.cell.mixed or t.cell.nbytes >= _DONATE_FROM for t in call.targets):
+        if call.index or call.wide or any(t.cell.mixed or t.cell.nbytes >= _DONATE_FROM for t in call.targets):
             return False
-        if call.wide:
+        if any(p.__class__ is Words or (p.__class__ is Operand and p.bits) for p in call.parts):
             return False
-        for part in call.parts:
-            if part.__class__ is Words:
-                return False
-            if part.__class__ is Operand and (part.bits or (part.view is not None and part.view.dynamic)):
-                return False
         # Integer inputs with a float result follow the default dtype, which that key does not hold.
         return torch.get_default_dtype() is torch.float32
 
@@ -270,7 +242,7 @@ class Overload:
 
     def encode(self, values: Sequence[Any]) -> Call:
         """Sort the arguments into the key and the operands."""
-        call = Call(_is_wide(values))
+        call = Call(is_wide(values))
         parts = call.parts
         for slot, value in zip(self.slots, values, strict=True):
             kind = slot.kind
@@ -278,17 +250,19 @@ class Overload:
                 parts.append(self.tensor_part(call, slot, value))
             elif kind == "static":
                 if value.__class__ in NUMBER:
-                    value = Plain(value, value.__class__)  # 2, 2.0 and True are equal, and not the same exponent
+                    value = Plain(value, value.__class__)
                 elif value.__class__ is list:
-                    value = _frozen(value)
+                    value = frozen(value)
                 parts.append(value)
             elif kind == "number":
                 plain = slot.keyword and value is not None and value == slot.default
+                if plain:
+                    call.operands.append(None)
                 parts.append(Plain(value, value.__class__) if plain else self.number_part(call, value))
             elif kind == "tensors":
-                parts.append(None if value is None else tuple(self.tensor_part(call, slot, v) for v in value))
+                parts.append(None if value is None else self.tensors_part(call, slot, value))
             elif kind == "numbers":
-                parts.append(None if value is None else tuple(self.number_part(call, v) for v in value))
+                parts.append(None if value is None else tuple([self.number_part(call, v) for v in value]))
             elif kind == "device":
                 call.index = device_index(value) if call.index is None else call.index
                 parts.append(None)
@@ -308,52 +282,76 @@ class Overload:
 
     def number_part(self, call: Call, value: Any) -> Any:
         """A traced number: its type is in the key, its value an operand."""
-        if value is None:
-            return None
-        kind = value.__class__
-        if kind not in NUMBER:
-            value, kind = float(value), float
-        if kind is not bool and (call.wide or (kind is int and not -(2**31) <= value < 2**31)):
-            unsigned = kind is int and value >= 2**63
-            words = np.asarray(value, np.uint64 if unsigned else _WIDE_NUMBER[kind])
-            call.operands.append(words.reshape(1).view(np.uint32))
-            return Words(kind, unsigned)
-        call.operands.append(NUMBER[kind](value))
-        return kind
+        held, passed = number(value, call.wide)
+        call.operands.append(passed)
+        return held
 
-    def tensor_part(self, call: Call, slot: Slot, value: Any) -> Any:
-        """A tensor argument: its geometry is in the key, its base (and dynamic starts) are operands."""
+    def tensor_part(self, call: Call, slot: Slot, value: Any) -> Operand | None:
+        """A tensor argument: its geometry is in the key, its base (and the starts of a view) are operands."""
+        operands = call.operands
         if value is None:
+            operands.append(None)
             return None
         try:
             cell = value.untyped_storage().cell
         except AttributeError:
             return self.foreign_part(call, slot, value)
-        if call.index is None:
+        if cell.index != call.index:
+            if call.index is not None:
+                raise mixed_devices(self.name, f"jax:{cell.index}", f"jax:{call.index}")
             call.index = cell.index
-        elif cell.index != call.index:
-            raise mixed_devices(self.name, f"jax:{cell.index}", f"jax:{call.index}")
+        kind = cell.kind
         if cell.mixed or (self.sees_bits and (value.is_conj() or value.is_neg())):
-            part, starts = _odd_operand(cell, value)
+            found, starts = odd_part(cell, value)
         else:
-            key = (cell.shape, value.size(), value.stride(), value.storage_offset(), value.dtype)
-            part, starts = _operands.get(key) or _plain_operand(key)
-            if slot.written and self.blind and part.view is None:
-                call.targets.append(Target(value, cell, -1))
-                return part._replace(blind=True)
+            size, stride = value.size(), value.stride()
+            if size == kind.shape and stride == kind.stride:
+                found = kind.operand or whole(kind)
+                if slot.written and self.blind:
+                    call.targets.append(Target(value, cell, -1))
+                    operands.append(None)
+                    return operand(found.shape, found.dtype, blind=True)
+                starts = None
+            else:
+                found, starts = part(kind, size, stride, value.storage_offset())
         held = cell.held
-        if held.__class__ is not Fill:
-            array = held
-        elif cell.shape or slot.written or held.dtype.itemsize == 8:
-            array = cell.read()
-        else:
-            array = held.dtype.type(held.value)  # `x[i] = 3` and the like: a number, no transfer of its own
+        if held.__class__ is Fill:
+            held = None if slot.written else lazy_scalar(cell)
+            if held is None:
+                held = cell.read()
         if slot.written:
-            call.targets.append(Target(value, cell, len(call.operands)))
-        call.operands.append(array)
+            call.targets.append(Target(value, cell, len(operands)))
+        operands.append(held)
         if starts is not None:
-            call.operands.append(starts)
-        return part
+            call.starts.append(starts)
+        return found
+
+    def tensors_part(self, call: Call, slot: Slot, values: Sequence[Any]) -> tuple[Operand | None, ...]:
+        """As `tensor_part`, for a list: an optimizer passes hundreds of tensors, nearly all of them whole."""
+        operands, targets, written, index = call.operands, call.targets, slot.written, call.index
+        parts = []
+        for value in values:
+            try:
+                cell = value.untyped_storage().cell
+                held, kind = cell.value, cell.kind
+            except AttributeError:
+                held = None
+            if (
+                held is None
+                or index != 0
+                or value.size() != kind.shape
+                or value.stride() != kind.stride
+                or self.sees_bits
+                or kind.operand is None
+            ):
+                parts.append(self.tensor_part(call, slot, value))
+                index = call.index
+                continue
+            if written:
+                targets.append(Target(value, cell, len(operands)))
+            operands.append(held)
+            parts.append(kind.operand)
+        return tuple(parts)
 
     def foreign_part(self, call: Call, slot: Slot, value: Any) -> Any:
         """A number or 0-dim CPU tensor in a tensor's place."""
@@ -365,28 +363,25 @@ class Overload:
         if slot.written or value.dim() or device != "cpu":
             raise mixed_devices(self.name, value.device, f"jax:{call.index or 0}")
         call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
-        return Operand((), value.dtype, None, None, 0)
+        return operand((), value.dtype)
 
     def donatable(self, call: Call) -> bool:
         """Whether the executable may reuse the written arrays: nobody else holds one, and none is passed twice."""
         operands = call.operands
-        for target in call.targets:
-            if target.position < 0:
-                continue
-            array = operands[target.position]
-            if array.nbytes < _DONATE_FROM or target.cell.mixed:
-                return False
+        targets = [t for t in call.targets if t.position >= 0]
+        if sum([t.cell.kind.nbytes for t in targets]) < _DONATE_FROM or any(t.cell.mixed for t in targets):
+            return False
+        for _, cell, position in targets:
+            array = operands[position]
             # Held by: the cell (twice on the fast path), the operands, `array`, and getrefcount's own argument.
-            if sys.getrefcount(array) > 4 + (target.cell.value is not None):
+            if sys.getrefcount(array) > 4 + (cell.value is not None):
                 return False
-            if sum(o is array for o in operands) > 1:
-                return False
-        return any(t.position >= 0 for t in call.targets)
+        return True
 
     def verify(self, executable: Executable, call: Call, values: Sequence[Any]) -> None:
         """Raise when a `check:` does not hold: what the CPU kernel raises of the same values, else the spec's error."""
         assert executable.check is not None
-        for holds, (kind, message) in zip(executable.check(*call.operands), self.row.checks, strict=True):
+        for holds, (kind, message) in zip(executable.check(*call.operands, *call.starts), self.row.checks, strict=True):
             if not holds:
                 raise_of_host(self.op, self.names, values, self.positional)
                 raise getattr(builtins, kind, RuntimeError)(message)
@@ -448,28 +443,6 @@ def _shares(call: Call) -> bool:
     """Whether a written array is passed a second time: whether its tensors may overlap depends on their offsets."""
     held = {id(call.operands[t.position]) for t in call.targets if t.position >= 0}
     return sum(id(o) in held for o in call.operands) > len(held)
-
-
-_operands: dict[Any, tuple[Operand, np.ndarray | None]] = {}
-_OPERANDS_HELD = 1 << 16
-
-
-def _plain_operand(key: Any) -> tuple[Operand, np.ndarray | None]:
-    """The operand of a geometry; kept, unless its starts may yet become dynamic."""
-    shape, size, stride, offset, dtype = key
-    view, starts = locate(shape, tuple(size), stride, offset)
-    found = Operand(shape, dtype, None, view, 0), starts
-    if len(_operands) >= _OPERANDS_HELD:
-        _operands.clear()
-    _operands[key] = found
-    return found
-
-
-def _odd_operand(cell: Cell, value: torch.Tensor) -> tuple[Operand, np.ndarray | None]:
-    """The operand of a lazily conjugated or negated tensor, or one that shares its storage with other dtypes."""
-    view, starts = locate(cell.shape, tuple(value.size()), value.stride(), value.storage_offset())
-    bits = value.is_conj() + 2 * value.is_neg()
-    return Operand(cell.shape, value.dtype, cell.dtype if cell.mixed else None, view, bits), starts
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,15 @@ def _indices(position: int) -> Callable[[Values], Values]:
     return prepare
 
 
+def _on_device(position: int) -> Callable[[Values], Values]:
+    """A CPU tensor is moved beside the first argument: the batch sizes of packed sequences."""
+
+    def prepare(values: Values) -> Values:
+        return [*values[:position], values[position].to(values[0].device), *values[position + 1 :]]
+
+    return prepare
+
+
 def _factored(values: Sequence[Any]) -> Values:
     """The gradient of a determinant wants the factors of A.mT where A is contiguous and real, of A elsewhere.
 
@@ -52,4 +61,8 @@ PREPARE: dict[str, Callable[[Values], Values]] = {
     "_index_put_impl_": _indices(1),
     "_linalg_det": _factored,
     "_linalg_slogdet": _factored,
+    "lstm.data": _on_device(1),
+    "gru.data": _on_device(1),
+    "rnn_tanh.data": _on_device(1),
+    "rnn_relu.data": _on_device(1),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -77,24 +78,35 @@ def register_all() -> None:
             return
         from tenax.generated.table import ROWS
 
-        from . import autocast, operand, settings  # noqa: F401 (configures JAX's dtypes)
+        from . import autocast, call, operand, settings  # noqa: F401 (configures JAX's dtypes)
         from .memory import KERNELS
-        from .specialize import specialize
+        from .whole import Whole
 
         library = _library("aten")
         for name, kernel in KERNELS.items():
             if name not in _FIRST:
                 library.impl(name, kernel, _KEY)
         for name, row in ROWS.items():
-            # A composite kept whole needs a gradient of its own, which is not built yet: torch takes it apart instead.
-            if name not in KERNELS and not row.grad:
-                library.impl(name, specialize(overload(name, row)), _KEY)
+            if name in KERNELS:
+                continue
+            library.impl(name, kernel_of(name), _KEY)
+            if row.grad:
+                library.impl(name, Whole(overload(name, row)), f"Autograd{_KEY}")
         for key in ("Conjugate", "Negative"):
             # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
             library.impl("_copy_from", torch.library.fallthrough_kernel, key)
         autocast.install(library)
         operand.install()
+        call.install(_library)
         _complete = True
+
+
+@cache
+def kernel_of(name: str) -> Callable[..., Any]:
+    """What is registered for a row of the table."""
+    from .specialize import specialize
+
+    return specialize(overload(name))  # type: ignore[no-any-return]
 
 
 def overload(name: str, row: Any = None) -> Any:

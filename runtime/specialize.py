@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 
-from .cell import Cell
-from .overload import NUMBER, Overload
+from .arguments import NUMBER, loan, scalar
+from .cell import Result
+from .overload import Overload
 
 _create = torch._C._acc.create_empty_tensor
 
@@ -23,7 +24,7 @@ def specialize(overload: Overload) -> Callable[..., Any]:
     """The function to register for an overload."""
     row = overload.row
     targets = [i for i, s in enumerate(overload.slots) if s.written]
-    if row.random or row.dynamic or row.writes or row.checks or overload.blind or overload.prepare:
+    if row.random or row.dynamic or row.writes or row.checks or overload.prepare:
         return overload
     if not (overload.fresh and not targets) and not (row.form == "inplace" and targets == [0] and not overload.fresh):
         return overload
@@ -63,7 +64,7 @@ def _shape(overload: Overload) -> tuple[str, tuple[str, ...], tuple[Any, ...]] |
 
 def _bound(overload: Overload, letters: str, names: Any, defaults: Any, bits: bool, inplace: bool, numeric: Any) -> Any:
     make = _factory(letters, names, len(defaults), bits, inplace, numeric is not None)
-    function = make(overload, overload.fast, _create, Cell, NUMBER, defaults, numeric)
+    function = make(overload, overload.fast, _create, Result, NUMBER, scalar, loan, defaults, numeric)
     function.__name__ = function.__qualname__ = overload.name
     return function
 
@@ -80,36 +81,47 @@ def _factory(
     return scope["make"]
 
 
-# For each letter: T tensor, O optional tensor, S static, I static list, N number, K keyword number.
-_GEOMETRY = "{a}.size(), {a}.stride(), {a}.storage_offset(), {a}.dtype, c{i}.shape"
-_PARTS = {
-    "T": _GEOMETRY,
-    "O": f"None if {{a}} is None else ({_GEOMETRY})",
-    "S": "{a}.__class__, {a}",
-    "I": "tuple({a}) if {a}.__class__ is list else {a}",
-    "N": "{a}.__class__",
-    "K": "n{i} is None, {a}.__class__",
+# The lines that take an argument apart, for each letter: T tensor, O optional tensor, S static, I static list,
+# N number, K keyword number. They leave the part of the key in k, what is passed in v.
+_TENSOR = """
+c{i} = {a}.untyped_storage().cell
+v{i} = c{i}.value
+k{i} = c{i}.kind
+s{i} = {a}.size()
+if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
+    k{i} = (k{i}, s{i}, {a}.stride(), {a}.storage_offset())
+"""
+_LINES = {
+    "T": _TENSOR,
+    "O": "if {a} is None:\n    k{i} = v{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
+    "S": "k{i} = ({a}.__class__, {a})",
+    "I": "k{i} = tuple({a}) if {a}.__class__ is list else {a}",
+    "N": "k{i} = {a}.__class__\nv{i} = None if {a} is None else scalar({a})",
+    "K": """
+if {a} is d{i}:
+    k{i} = v{i} = None
+else:
+    k{i} = {a}.__class__, {a} == d{i}
+    v{i} = None if {a} is None or k{i}[1] else scalar({a})
+""",
 }
-_CELLS = {
-    "T": "c{i} = {a}.untyped_storage().cell",
-    "O": "c{i} = None if {a} is None else {a}.untyped_storage().cell",
-    "N": "n{i} = None if {a} is None else number[{a}.__class__]({a})",
-    "K": "n{i} = None if {a} is None or {a} == d{i} else number[{a}.__class__]({a})",
-}
-_VALUES = {"T": "v{i} = c{i}.value", "O": "v{i} = None if {a} is None else c{i}.value"}
 _MISSING = {"T": "v{i} is None", "O": "(v{i} is None and {a} is not None)"}
-_NUMBER = "*(() if n{i} is None else (n{i},))"
-_OPERANDS = {"T": "v{i}", "O": "*(() if {a} is None else (v{i},))", "N": _NUMBER, "K": _NUMBER}
+_LOANS = {
+    "T": "v{i} = loan(c{i}) if v{i} is None else v{i}",
+    "O": "v{i} = loan(c{i}) if v{i} is None and {a} is not None else v{i}",
+}
 _BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
 
 _FRESH = """out = entry.run({operands})
-        single = entry.single
-        if single is None:
+        if entry.single is None:
             return entry.finish(out, 0)
-        tensor = create(single[0], single[1])
-        tensor.untyped_storage().cell = Cell(out[0])
+        size, dtype, kind = entry.single
+        tensor = create(size, dtype)
+        tensor.untyped_storage().cell = Result(out[0], kind)
         return tensor"""
-_INPLACE = """c0.held = c0.value = entry.run({operands})[0]
+_INPLACE = """new = entry.run({operands})[0]
+        if new is not None:
+            c0.held = c0.value = new
         return {first}"""
 
 
@@ -126,25 +138,25 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
         parameters.insert(count - len(keywords), "*")
     unpack = "".join(f"d{i}, " for i in range(count - optional, count))
     passed = ", ".join([*names[: count - len(keywords)], *(f"{n}={n}" for n in keywords)])
-    statement = "\n            "
-    body = (_INPLACE if inplace else _FRESH).format(operands=each(_OPERANDS, ", "), first=names[0])
+    operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
+    body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=names[0])
+    lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
     return f"""
-def make(overload, fast, create, Cell, number, defaults, numeric):
+def make(overload, fast, create, Result, number, scalar, loan, defaults, numeric):
     {unpack}{"= defaults" if unpack else "pass"}
     def kernel({", ".join(parameters)}):
         {f"if a1.__class__ in number: return numeric({passed})" if numeric else ""}
         key = None
         try:
-            {each(_CELLS, statement)}
-            key = ({each(_PARTS, ", ")},)
+            {(chr(10) + " " * 12).join(lines)}
+            key = ({", ".join(f"k{i}" for i in range(count))},)
             entry = fast[key]
-            {each(_VALUES, statement)}
         except (AttributeError, KeyError, TypeError, OverflowError):
-            entry = None
-        if entry is None:
             return overload.run([{", ".join(names)}], key)
         if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
-            return overload.run([{", ".join(names)}])
+            {each(_LOANS, "; ")}
+            if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
+                return overload.run([{", ".join(names)}])
         {body}
     return kernel
 """

@@ -39,9 +39,9 @@ def make(data: torch.Tensor, index: int = 0) -> Any:
 
 def zeros(nbytes: int, index: int = 0) -> Any:
     """A storage of `nbytes` zero bytes on the device."""
-    from .cell import Cell, Fill
+    from .cell import Cell, kind_of
 
-    return _attached(Cell(Fill((nbytes,), np.dtype(np.uint8)), index), nbytes)
+    return _attached(Cell(kind_of((nbytes,), np.dtype(np.uint8)).zeros, index), nbytes)
 
 
 def _attached(cell: Any, nbytes: int) -> Any:

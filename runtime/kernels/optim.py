@@ -118,7 +118,7 @@ def _fused_adam_(
     if not self:
         return tuple(list(x) for x in (*lists, *([] if amsgrad else [max_exp_avg_sqs])))
     lr, b1, b2, decay = (cast(x, FLOAT64).reshape(()) for x in (lr, beta1, beta2, weight_decay))
-    steps = jnp.stack([cast(s, FLOAT64).reshape(()) for s in state_steps])
+    steps = cast(jnp.stack([s.reshape(()) for s in state_steps]), FLOAT64)
     rates, roots = lr / (1 - b1**steps), jnp.sqrt(1 - b2**steps)
     numbers = (rates, roots, b1, 1 - b1, b2, 1 - b2, cast(eps, FLOAT64), lr * decay if decoupled else decay)
     results = _apply(_adamw if decoupled else _adam, numbers, lists, maximize, grad_scale, found_inf)
@@ -221,7 +221,7 @@ def adagrad(
     if not self:
         return list(self), list(grads), list(state_sums)
     lr, slow, decay, eps = (cast(x, FLOAT64).reshape(()) for x in (lr, lr_decay, weight_decay, eps))
-    steps = jnp.stack([cast(s, FLOAT64).reshape(()) for s in state_steps])
+    steps = cast(jnp.stack([s.reshape(()) for s in state_steps]), FLOAT64)
     numbers = (lr / (1 + (steps - 1) * slow), decay, eps)
     return _apply(_adagrad, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
 

@@ -1,0 +1,199 @@
+"""`tenax::call`, a function of JAX arrays as a differentiable op of torch.
+
+`call(int f, Tensor[] xs) -> Tensor[]` applies function number `f`. A derivative of such a function is another one, so
+that derivatives of any order are calls too. Forward gives, beside the results, what backward needs of them, as saved
+tensors: torch frees, checks and offloads them by its own rules. Price: backward with `create_graph` computes forward
+again. Forward-mode AD and `torch.func.grad` have no rule here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from jax.extend.core import jaxpr_as_fun
+
+from .dtypes import numpy_dtype
+from .overload import Overload
+
+Arrays = tuple[jax.Array, ...]
+Function = Callable[..., Arrays]
+Avals = tuple[tuple[torch.Size, torch.dtype], ...]
+
+_functions: dict[int, Function] = {}
+_numbers: dict[Hashable, int] = {}
+_next = itertools.count()
+
+
+def number(key: Hashable, make: Callable[[], Function]) -> int:
+    """The number of a function for `tenax::call`, made when its key is new."""
+    found = _numbers.get(key)
+    if found is None:
+        found = next(_next)
+        _functions[found] = make()
+        found = _numbers.setdefault(key, found)
+    return found
+
+
+def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Function `f` of tensors; differentiable."""
+    return torch.ops.tenax.call.default(f, list(xs))
+
+
+# The derivative
+
+
+class Split(NamedTuple):
+    """A function in two parts: `forward` gives its outputs and `extras`, from which `tree` rebuilds the pullback."""
+
+    function: int
+    wrt: tuple[int, ...]
+    forward: int
+    outputs: tuple[jax.ShapeDtypeStruct, ...]
+    residuals: tuple[int, ...]  # places in (*xs, *extras)
+    tree: Any
+
+
+def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
+    """`jax.vjp` by the arguments at `wrt`."""
+
+    def of(*part: jax.Array) -> Arrays:
+        full = list(xs)
+        for i, x in zip(wrt, part, strict=True):
+            full[i] = x
+        return _functions[f](*full)
+
+    return jax.vjp(of, *(xs[i] for i in wrt))
+
+
+@cache
+def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Split:
+    structs = [jax.ShapeDtypeStruct(tuple(shape), numpy_dtype(dtype)) for shape, dtype in avals]
+    with jax.enable_x64(True):
+        closed, (outputs, pull) = jax.make_jaxpr(lambda *xs: _vjp(f, wrt, xs), return_shape=True)(*structs)
+    tree = jax.tree.structure(pull)
+    found, n = closed.jaxpr.outvars, len(outputs)
+    places = {id(var): i for i, var in enumerate(closed.jaxpr.invars)}
+    kept = list(range(n))
+    for i in range(n, len(found)):
+        if id(found[i]) not in places:
+            places[id(found[i])] = len(structs) + len(kept) - n
+            kept.append(i)
+    run = jaxpr_as_fun(closed)
+
+    def forward(*xs: jax.Array) -> Arrays:
+        results = run(*xs)
+        return tuple(results[i] for i in kept)
+
+    residuals = tuple(places[id(var)] for var in found[n:])
+    return Split(f, wrt, number(("forward", f, wrt, avals), lambda: forward), outputs, residuals, tree)
+
+
+def _pulled(pull: Any, split: Split, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]) -> Arrays:
+    """Gradients at `wanted` for those of the outputs at `given`; torch's are the conjugates of JAX's."""
+    held = dict(zip(given, gs, strict=True))
+    cotangents = []
+    for i, output in enumerate(split.outputs):
+        if i in held:
+            cotangents.append(jnp.conj(held[i]))
+        elif jnp.issubdtype(output.dtype, np.inexact):
+            cotangents.append(jnp.zeros(output.shape, output.dtype))
+        else:
+            cotangents.append(np.zeros(output.shape, jax.dtypes.float0))
+    return tuple(jnp.conj(g) for i, g in zip(split.wrt, pull(tuple(cotangents)), strict=True) if i in wanted)
+
+
+def _reverse(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+    """(residuals, gradients of the outputs) -> gradients of the inputs."""
+    n = len(split.residuals)
+
+    def reverse(*operands: jax.Array) -> Arrays:
+        pull = jax.tree.unflatten(split.tree, operands[:n])
+        return _pulled(pull, split, given, wanted, operands[n:])
+
+    return number(("reverse", split.forward, given, wanted), lambda: reverse)
+
+
+def _pullback(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+    """(inputs, gradients of the outputs) -> gradients of the inputs: computes forward again, and is differentiable."""
+
+    def pullback(*operands: jax.Array) -> Arrays:
+        n = len(operands) - len(given)
+        _, pull = _vjp(split.function, split.wrt, operands[:n])
+        return _pulled(pull, split, given, wanted, operands[n:])
+
+    return number(("pullback", split.forward, given, wanted), lambda: pullback)
+
+
+class Call(torch.autograd.Function):
+    """`tenax::call` with its derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, f: int, *xs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The outputs of function `f`."""
+        wrt = tuple(i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
+        ctx.split = split = _split(f, wrt, tuple((x.size(), x.dtype) for x in xs))
+        made = call(split.forward, xs)
+        outputs, extras = made[: len(split.outputs)], made[len(split.outputs) :]
+        ctx.save_for_backward(*xs, *extras)
+        ctx.inputs = len(xs)
+        ctx.mark_non_differentiable(*(o for o in outputs if not (o.is_floating_point() or o.is_complex())))
+        ctx.set_materialize_grads(False)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
+        """The gradients of the inputs that need one."""
+        split, saved = ctx.split, ctx.saved_tensors
+        given = tuple(i for i, g in enumerate(gradients) if g is not None)
+        wanted = tuple(i for i in split.wrt if ctx.needs_input_grad[i + 1])
+        results: list[torch.Tensor | None] = [None] * (1 + ctx.inputs)
+        if not given:
+            return tuple(results)
+        gs = [g for g in gradients if g is not None]
+        if torch.is_grad_enabled():
+            found = call(_pullback(split, given, wanted), [*saved[: ctx.inputs], *gs])
+        else:
+            found = call(_reverse(split, given, wanted), [*(saved[i] for i in split.residuals), *gs])
+        for i, gradient in zip(wanted, found, strict=True):
+            results[i + 1] = gradient
+        return tuple(results)
+
+
+def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    if torch.is_grad_enabled() and any(x.requires_grad for x in xs):
+        return list(Call.apply(f, *xs))
+    with torch._C._AutoDispatchBelowAutograd():
+        return call(f, xs)
+
+
+def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> Any:
+    """`jax.vmap` of the function."""
+    dims = tuple(in_dims[1])
+
+    def mapped(*arrays: jax.Array) -> Arrays:
+        return jax.vmap(_functions[f], dims, axis_size=info.batch_size)(*arrays)
+
+    results = call(number(("vmap", f, dims, info.batch_size), lambda: mapped), xs)
+    return results, [0] * len(results)
+
+
+class _Overload(Overload):
+    lowering = staticmethod(lambda f, xs: _functions[f](*xs))
+
+
+def install(library: Callable[..., Any]) -> None:
+    """Define the op; `library` makes a library of a namespace and kind."""
+    from tenax.generated.table import Row
+
+    define = library("tenax", "DEF")
+    define.define("call(int f, Tensor[] xs) -> Tensor[]")
+    define.impl("call", _Overload("tenax::call", Row("", "")), "PrivateUse1")
+    define.impl("call", _differentiable, "AutogradPrivateUse1")
+    torch.library.register_vmap("tenax::call", _batched, lib=define)
