@@ -15,7 +15,8 @@ _EXCLUDED = torch._C.DispatchKeySet(torch._C._parse_dispatch_key(_KEY))  # type:
 
 LOWER = """
     addbmm addmm addmv addr baddbmm bmm chain_matmul linalg_multi_dot conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d convolution _convolution gru_cell lstm_cell rnn_tanh_cell rnn_relu_cell linear
+    conv_transpose2d conv_transpose3d convolution _convolution gru_cell lstm_cell rnn_tanh_cell rnn_relu_cell gru lstm
+    rnn_tanh rnn_relu linear
     linalg_vecdot matmul mm mv prelu scaled_dot_product_attention einsum
 """.split()
 

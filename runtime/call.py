@@ -173,15 +173,26 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
         return call(f, xs)
 
 
-def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> Any:
-    """`jax.vmap` of the function."""
-    dims = tuple(in_dims[1])
+def _mapped(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """`jax.vmap` of the function; the results have the batch first."""
+    return call(number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays)), xs)
 
-    def mapped(*arrays: jax.Array) -> Arrays:
-        return jax.vmap(_functions[f], dims, axis_size=info.batch_size)(*arrays)
 
-    results = call(number(("vmap", f, dims, info.batch_size), lambda: mapped), xs)
+def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int]]:
+    """The rule of `torch.func.vmap`."""
+    results = _mapped(f, tuple(in_dims[1]), xs)
     return results, [0] * len(results)
+
+
+def _gradients_batched(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The rule of the vmap in `torch.autograd.grad(is_grads_batched=True)`, which is not that of `torch.func`."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    parts = [torch._remove_batch_dim(x, level, 1, 0) for x in xs]  # one without a batch gets an axis of 1
+    size = max(len(x) for x in parts)
+    dims = tuple(0 if len(x) == size else None for x in parts)
+    results = _mapped(f, dims, [x[0] if d is None else x for x, d in zip(parts, dims, strict=True)])
+    return [torch._add_batch_dim(x, 0, level) for x in results]
 
 
 class _Overload(Overload):
@@ -196,4 +207,5 @@ def install(library: Callable[..., Any]) -> None:
     define.define("call(int f, Tensor[] xs) -> Tensor[]")
     define.impl("call", _Overload("tenax::call", Row("", "")), "PrivateUse1")
     define.impl("call", _differentiable, "AutogradPrivateUse1")
+    define.impl("call", _gradients_batched, "Batched")
     torch.library.register_vmap("tenax::call", _batched, lib=define)

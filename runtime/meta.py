@@ -16,6 +16,7 @@ from torch.utils import _pytree as pytree
 
 _KEY = torch._C.DispatchKey.Meta
 _DEVICE = torch.device("meta")
+_READ = {"batch_sizes"}  # arguments whose values decide shapes; on the CPU in every program
 
 
 class Output(NamedTuple):
@@ -112,7 +113,8 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
         own way, so a call that one of them refuses is asked again of the CPU kernel.
     """
     try:
-        return _call(op, names, [to_meta(v) for v in values], keyword_from)
+        found = [v.cpu() if n in _READ else to_meta(v) for n, v in zip(names, values, strict=True)]
+        return _call(op, names, found, keyword_from)
     except Exception as error:
         refused = error
     raise_of_host(op, names, values, keyword_from, blank=True)

@@ -90,7 +90,7 @@ def register_all() -> None:
             if name in KERNELS:
                 continue
             library.impl(name, kernel_of(name), _KEY)
-            if row.grad:
+            if row.grad and row.form == "functional":
                 library.impl(name, Whole(overload(name, row)), f"Autograd{_KEY}")
         for key in ("Conjugate", "Negative"):
             # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.

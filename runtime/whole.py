@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from . import cell as cells
+from .arguments import Plain
 from .call import Arrays, call, number
 from .cell import cell_of
 from .dtypes import numpy_dtype
 from .executable import physical
 from .meta import describe, infer
-from .overload import Overload, Plain
+from .overload import Overload
 from .random import next_key
 
 Axes = tuple[int, ...]
