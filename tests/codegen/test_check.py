@@ -61,6 +61,10 @@ REFUSED = {
         "ops_spec/ops.yaml:1: kron is CompositeImplicitAutograd: a lowering of it silently loses its gradient; "
         "expected `grad: vjp`, or no entry (torch decomposes it)",
     ),
+    "a number that a composite kept whole would trace": (
+        "- func: dropout(Tensor input, float p, bool train) -> Tensor\n  jnp: input\n  grad: vjp\n",
+        "ops_spec/ops.yaml:3: p is a traced number; expected `static: [p]`",
+    ),
     "a view": (
         "- func: permute(Tensor(a) self, int[] dims) -> Tensor(a)\n  jnp: jnp.transpose(self, dims)\n",
         "ops_spec/ops.yaml:1: permute is a view: a lowering would return a copy in its place; expected no entry",
