@@ -34,7 +34,11 @@ _manual_seed = torch.manual_seed
 
 
 class UnsuitableError(Exception):
-    """The sample says nothing about this check (CPU torch raises, nothing requires a gradient): the reason."""
+    """The sample says nothing about this check, because CPU torch cannot carry it out: the reason."""
+
+
+class InapplicableError(UnsuitableError):
+    """The check has no meaning for the sample: nothing requires a gradient, the result is no tensor."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,12 @@ class Task:
 def over(task: Task, samples: list[Sample], judge: Callable[[Sample], str | None]) -> Outcome:
     """The outcome of `judge` (a message, or None for agreement) over samples; every failure counts."""
     wrong: list[str] = []
-    unsuitable: list[str] = []
+    unsuitable: list[UnsuitableError] = []
     for sample in samples:
         try:
             message = judge(sample)
         except UnsuitableError as reason:
-            unsuitable.append(str(reason))
+            unsuitable.append(reason)
             continue
         if message is not None:
             wrong.append(f"{sample.label}: {message}")
@@ -76,7 +80,10 @@ def over(task: Task, samples: list[Sample], judge: Callable[[Sample], str | None
         return fail(f"{len(wrong)}/{judged} {wrong[0]}")
     if judged:
         return replace(PASS, why="; ".join(dict.fromkeys(task.notes)))
-    return skip(unsuitable[0]) if unsuitable else inapplicable("no sample inputs")
+    if not unsuitable:
+        return inapplicable("no sample inputs")
+    told = [reason for reason in unsuitable if not isinstance(reason, InapplicableError)]
+    return skip(str(told[0])) if told else inapplicable(str(unsuitable[0]))
 
 
 def agree(
@@ -189,19 +196,33 @@ def caught(run: Callable[[str], Any], device: str) -> Exception | None:
 
 
 def seeded(seed: int, program: Program, sample: Sample) -> Any:
-    """Run under a seed. The sample is a copy: a program may write to its inputs.
+    """Run under a seed. The sample is a copy: a program may write to its inputs."""
+    return drawing(seed, program, sample)[0]
 
-    Torch's databases wrap random operators so that each call sets one seed and restores the generator; this seed takes
+
+def drawing(seed: int, program: Program, sample: Sample) -> tuple[Any, bool]:
+    """Run under a seed: the result, and whether the program drew from torch's CPU generator.
+
+    Torch's databases wrap random operators so that each call sets one seed and restores the generator: this seed takes
     its place, and the generator is left as it is.
     """
+    seed_all(seed)
+    start = torch.get_rng_state()
+    drew = False
+
+    def look() -> None:
+        nonlocal drew
+        drew = drew or not torch.equal(start, torch.get_rng_state())
 
     def manual_seed(_: int) -> torch.Generator:
+        look()
         return _manual_seed(seed)
 
-    seed_all(seed)
     restore = mock.patch("torch.testing._utils.freeze_rng_state", contextlib.nullcontext)
     with mock.patch.object(torch, "manual_seed", manual_seed), restore:
-        return program(sample)
+        result = program(sample)
+    look()
+    return result, drew
 
 
 def seed_all(seed: int) -> None:
@@ -213,24 +234,18 @@ def seed_all(seed: int) -> None:
 def _reference(task: Task, program: Program, sample: Sample) -> tuple[Any, bool, bool]:
     """CPU torch's result, whether it was computed in a wider dtype, and whether it drew random numbers."""
     try:
-        return _drawing(task.seed, program, sample, upcast=False)
+        result, drew = drawing(task.seed, program, sample.on("cpu"))
+        return result, False, drew
     except UnsuitableError:
         raise
     except Exception as error:
         if task.entry.on_cpu(task.dtype) or task.dtype not in UPCAST:
             raise UnsuitableError(f"CPU torch: {blame(error)}") from error
         try:
-            return _drawing(task.seed, program, sample.cast(UPCAST), upcast=True)
+            result, drew = drawing(task.seed, program, sample.cast(UPCAST).on("cpu"))
+            return result, True, drew
         except Exception:
             raise UnsuitableError(f"CPU torch, in {dtype_name(task.dtype)} and wider: {blame(error)}") from error
-
-
-def _drawing(seed: int, program: Program, sample: Sample, upcast: bool) -> tuple[Any, bool, bool]:
-    """The seed is set before and, by some operators of the databases, within: the generator's state tells a draw."""
-    result = seeded(seed, program, sample.on("cpu"))
-    after = torch.get_rng_state()
-    seed_all(seed)
-    return result, upcast, not torch.equal(after, torch.get_rng_state())
 
 
 def _narrow(leaf: Any, dtype: torch.dtype) -> Any:

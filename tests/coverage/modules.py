@@ -12,7 +12,7 @@ import torch
 from torch.testing._internal.common_modules import ModuleErrorEnum
 from torch.testing._utils import freeze_rng_state
 
-from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises, seed_all
+from .agree import InapplicableError, Task, agree, agree_in_double, over, raises, seed_all
 from .entries import Entry
 from .outcome import Outcome, inapplicable
 from .programs import cotangents, second_derivatives, tensors
@@ -153,7 +153,7 @@ def _tape(sample: Sample) -> tuple[dict[str, torch.Tensor], list[torch.Tensor], 
     module, args, kwargs = _prepare(sample)
     outs = [o for o in tensors(module(*args, **kwargs)) if o.requires_grad]
     if not outs:
-        raise UnsuitableError("no result requires a gradient")
+        raise InapplicableError("no result requires a gradient")
     leaves: dict[str, torch.Tensor] = {name: p for name, p in module.named_parameters() if p.requires_grad}
     leaves |= {f"argument {i}": t for i, t in enumerate(sample.leaves())}
     return leaves, outs, module

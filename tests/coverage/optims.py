@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.testing._internal.common_optimizers import OptimizerErrorEnum, OptimizerInput
 
-from .agree import Task, UnsuitableError, over, raises, seed_all
+from .agree import InapplicableError, Task, UnsuitableError, over, raises, seed_all
 from .compare import Tolerance, compare
 from .outcome import Outcome, blame, inapplicable
 from .programs import cotangents
@@ -156,7 +156,7 @@ def _errors(task: Task) -> Outcome:
     def judge(sample: Sample) -> str | None:
         case = wanted[id(sample)]
         if issubclass(case.error_type, Warning):
-            raise UnsuitableError("torch warns here and does not raise")
+            raise InapplicableError("torch warns here and does not raise")
         run = functools.partial(_construct, task, case.optimizer_error_input)
         return raises(run, task.device, case.error_type, case.error_regex)
 
