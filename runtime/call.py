@@ -98,7 +98,7 @@ def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Split:
 def _pulled(pull: Any, split: Split, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]) -> Arrays:
     """Gradients at `wanted` for those of the outputs at `given`; torch's are the conjugates of JAX's."""
     held = dict(zip(given, gs, strict=True))
-    cotangents = []
+    cotangents: list[Any] = []
     for i, output in enumerate(split.outputs):
         if i in held:
             cotangents.append(jnp.conj(held[i]))
