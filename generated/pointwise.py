@@ -125,6 +125,8 @@ def div__Scalar(self: Array, other: ArrayLike) -> Array:
 def div__Tensor_mode(self: Array, other: Array, *, rounding_mode: str | None) -> Array:
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 
+    an integer divided by zero is unspecified, as on CUDA, also in floor_divide, remainder and fmod; CPU torch raises.
+
     Spec: ops_spec/pointwise.yaml
     """
     return pointwise_kernels.div(self=self, other=other, rounding_mode=rounding_mode)
