@@ -236,7 +236,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
             resize = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(overload.outs)]]
         else:
             expected = _from_shapes(overload, shapes)
-            if isinstance(expected, tuple):
+            if expected.__class__ is tuple:  # an Output is a named one
                 expected = tuple(corrected(overload.packet, values, list(expected)))
     if overload.outs:
         resize = [_without_overlap(o) for o in corrected(overload.packet, values, resize)]
