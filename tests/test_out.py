@@ -1,0 +1,85 @@
+"""`out=` arguments: strides, resizing and what is refused are CPU torch's."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+
+def on(device: str) -> torch.Tensor:
+    return torch.arange(1.0, 7.0, device=device)
+
+
+def raised(run, device: str) -> str:
+    try:
+        run(device)
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+OVERLAPPING = {
+    "take": lambda x: torch.take(x, torch.tensor([0, 1], device=x.device), out=x[1:3]),
+    "gather": lambda x: torch.gather(x, 0, torch.arange(6, device=x.device), out=x),
+    "cat": lambda x: torch.cat([x[:3], x[3:]], out=x),
+    "masked_select": lambda x: torch.masked_select(x, x > 0, out=x),
+    "a shifted part": lambda x: torch.cumsum(x[:3], 0, out=x[1:4]),
+    "another part": lambda x: torch.cumsum(x[:3], 0, out=x[3:]),
+    "the input itself": lambda x: torch.cumsum(x, 0, out=x),
+}
+
+
+@pytest.mark.parametrize("run", OVERLAPPING.values(), ids=OVERLAPPING.keys())
+def test_shared_memory_is_refused_where_the_cpu_refuses_it(run):
+    assert raised(lambda d: run(on(d)), "jax") == raised(lambda d: run(on(d)), "cpu")
+
+
+def test_a_call_that_was_allowed_does_not_allow_one_that_overlaps():
+    x, apart = on("jax"), torch.empty(3, device="jax")
+    torch.cumsum(x[:3], 0, out=apart)
+    with pytest.raises(RuntimeError, match="unsupported operation"):
+        torch.cumsum(x[:3], 0, out=x[1:4])
+
+
+RESIZED = {
+    "add": lambda x, out: torch.add(x, x, out=out),
+    "inv": lambda x, out: torch.linalg.inv(torch.diag(x), out=out),
+    "logsigmoid": lambda x, out: torch._C._nn.log_sigmoid(x, out=out),
+    "softmax": lambda x, out: torch.softmax(x, 0, out=out),
+}
+
+
+@pytest.mark.parametrize("run", RESIZED.values(), ids=RESIZED.keys())
+@pytest.mark.parametrize("shape", [(0,), (7, 2)])
+def test_a_resized_out_has_the_strides_and_the_warning_of_the_cpu(run, shape):
+    found = []
+    for device in ("cpu", "jax"):
+        out = torch.empty(shape, device=device)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run(on(device), out)
+        found.append((out.shape, out.stride(), any("was resized" in str(w.message) for w in caught)))
+    assert found[0] == found[1]
+
+
+def test_an_out_of_the_right_shape_keeps_its_strides():
+    out = torch.empty(6, 2, device="jax")[:, 0]
+    torch.softmax(on("jax"), 0, out=out)
+    assert out.stride() == (2,)
+    assert torch.equal(out.cpu(), torch.softmax(on("jax"), 0).cpu())
+
+
+def test_results_with_gaps_keep_them():
+    strided = [torch.arange(12.0, device=d).reshape(2, 6)[:, ::2] for d in ("cpu", "jax")]
+    cpu, ours = (torch.select_scatter(x, torch.ones(2, device=x.device), 1, 0) for x in strided)
+    assert ours.stride() == cpu.stride() == (6, 2)
+    assert torch.equal(ours.cpu(), cpu)
+
+
+def test_a_tensor_of_more_than_64_axes_travels():
+    x = torch.arange(2.0).reshape((1,) * 64 + (2,))
+    assert x.to("jax").cpu().flatten().tolist() == [0.0, 1.0]
+    with pytest.raises(RuntimeError, match="only tensors with up to 64 dims are supported"):
+        x.to("jax").amax(-1)
