@@ -26,7 +26,7 @@ def index__Tensor(self: Array, indices: Sequence[Array | None]) -> Array:
 
 def index__Tensor__checks(self: Array, indices: Sequence[Array | None]) -> tuple[Array, ...]:
     """What must hold for index.Tensor; see its row of the table."""
-    return (sum(jnp.any((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0,)
+    return (sum(jnp.sum((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0,)
 
 
 def index_put(self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
@@ -41,7 +41,7 @@ def index_put__checks(
     self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> tuple[Array, ...]:
     """What must hold for index_put; see its row of the table."""
-    return (sum(jnp.any((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0,)
+    return (sum(jnp.sum((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0,)
 
 
 def _index_put_impl_(
@@ -61,7 +61,7 @@ def _index_put_impl___checks(
     self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False, unsafe: bool = False
 ) -> tuple[Array, ...]:
     """What must hold for _index_put_impl_; see its row of the table."""
-    return (sum(jnp.any((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0,)
+    return (sum(jnp.sum((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0,)
 
 
 def _unsafe_index__Tensor(self: Array, indices: Sequence[Array | None]) -> Array:

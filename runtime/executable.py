@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -16,9 +16,9 @@ from . import views
 from .arguments import Operand, Plain
 from .cell import Cell, Kind, contiguous, kind_of, new_tensor
 from .dtypes import numpy_dtype, torch_dtype
-from .meta import SHARED, WRONG_DTYPE, Output, corrected, describe, has_meta, infer, refuse
+from .meta import SHARED, WRONG_DTYPE, Output, corrected, describe, has_meta, infer, refuse, to_meta
 from .views import View
-from .words import Number, cast
+from .words import Number, cast, default_float_is
 
 if TYPE_CHECKING:
     from .overload import Call, Overload, Target
@@ -133,16 +133,7 @@ class Executable:
 
     def finish(self, arrays: Sequence[Any], index: int) -> Any:
         """The results as tensors."""
-        leaves = iter(arrays)
-
-        def tensors(tree: Any) -> Any:
-            if isinstance(tree, Output):
-                return _tensor(next(leaves), tree, index)
-            if isinstance(tree, list):
-                return [tensors(t) for t in tree]
-            return tuple(tensors(t) for t in tree) if isinstance(tree, tuple) else tree
-
-        return tensors(self.unwrap)
+        return _tensors(self.unwrap, iter(arrays), index)
 
 
 class Bound:
@@ -155,6 +146,15 @@ class Bound:
         self.run = lambda *operands: run(*operands, *starts)
         self.single = executable.single
         self.finish = executable.finish
+
+
+def _tensors(tree: Any, arrays: Iterator[jax.Array], index: int) -> Any:
+    # A function of the module: a closure that calls itself is a cycle, and would hold the arrays until a collection.
+    if isinstance(tree, Output):
+        return _tensor(next(arrays), tree, index)
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([_tensors(t, arrays, index) for t in tree])
+    return tree
 
 
 def _never(*operands: Any) -> Any:
@@ -284,12 +284,13 @@ def _from_shapes(overload: Overload, shapes: Sequence[Any]) -> Any:
     return tuple(outputs[: len(overload.returns)])
 
 
-def _wide(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, traced with JAX's 64-bit types on: a Python number beside a float64 array keeps its digits."""
+def _in_torchs_types(function: Callable[..., Any], default_float: np.dtype) -> Callable[..., Any]:
+    """`function`, traced with torch's default dtype and with JAX's 64-bit types on: a Python number beside a float64
+    array keeps its digits."""
 
     @functools.wraps(function)
     def traced(*operands: Any) -> Any:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), default_float_is(default_float):
             return function(*operands)
 
     return traced
@@ -302,6 +303,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
     # Neither `values` nor `call` may be held by what is returned: they keep tensors alive.
     parts, order, places = call.parts, call.key[3], len(call.starts)
     out_dtype = numpy_dtype(values[overload.outs[0]].dtype) if overload.outs else None
+    stand_ins = [to_meta(v) for v in values] if overload.outs else []
     slots, row = overload.slots, overload.row
     float_dtype = numpy_dtype(torch.get_default_dtype())
     number_dtype = {
@@ -385,7 +387,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
                 news = [news[given.index(i)] for i in range(len(written))]
                 dtypes = [numpy_dtype(part.dtype) for _, part, *_ in written]
                 if any(new.dtype != dtype for new, dtype in zip(news, dtypes, strict=True)):
-                    refuse(overload.op, overload.names, values, overload.positional, WRONG_DTYPE)
+                    refuse(overload.op, overload.names, stand_ins, overload.positional, WRONG_DTYPE)
         if expected == "free":
             return tuple(flat)
         return (*flat, *_stored(written, news, order, kept))
@@ -396,7 +398,7 @@ def _program(overload: Overload, values: list[Any], call: Call, expected: Any) -
         return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
-    return _wide(run), _wide(check), kept
+    return _in_torchs_types(run, float_dtype), _in_torchs_types(check, float_dtype), kept
 
 
 class Written(NamedTuple):

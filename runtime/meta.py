@@ -177,9 +177,7 @@ def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
     def convert(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return empty(value) if blank else value.cpu()
-        if isinstance(value, (list, tuple)):
-            return [convert(x) for x in value]
         return torch.device("cpu") if isinstance(value, torch.device) else value
 
     held = Counter(id(t.untyped_storage()) for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor))
-    return [convert(v) for v in values]
+    return [[convert(x) for x in v] if isinstance(v, (list, tuple)) else convert(v) for v in values]

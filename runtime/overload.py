@@ -201,7 +201,7 @@ class Overload:
                 )
             self.resize_outs(values, executable.resize)
             return self.run(values, resized=True)
-        if fast_key is not None and self.is_fast(call):
+        if fast_key is not None and self.is_fast(call, executable.outputs):
             if len(self.fast) >= _FAST_HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
@@ -209,9 +209,9 @@ class Overload:
             self.verify(executable, call, values)
         if not call.targets:
             return executable.finish(executable.run(*call.operands, *call.starts), call.index or 0)
+        donate = self.donatable(call)  # before anything else holds an operand
         operands = (*call.operands, *call.starts)
-        results = executable.donate_to(operands) if self.donatable(call) else executable.run(*operands)
-        del operands
+        results = executable.donate_to(operands) if donate else executable.run(*operands)
         n = executable.count
         cells = [t.cell for t in call.targets] if not executable.order else executable.distinct(call.targets)
         for cell, array in zip(cells, results[n:], strict=True):
@@ -219,14 +219,16 @@ class Overload:
                 cell.replace(array)
         return self.returned(values, call, executable, results[:n])
 
-    def is_fast(self, call: Call) -> bool:
+    def is_fast(self, call: Call, outputs: Sequence[Output]) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
         if call.index or call.wide or any(t.cell.mixed or t.cell.nbytes >= _DONATE_FROM for t in call.targets):
             return False
         if any(p.__class__ is Words or (p.__class__ is Operand and p.bits) for p in call.parts):
             return False
-        # Integer inputs with a float result follow the default dtype, which that key does not hold.
-        return torch.get_default_dtype() is torch.float32
+        # Integers with a float number or result follow the default dtype, which that key does not hold.
+        operands = [p for p in call.parts if p.__class__ is Operand]
+        floats = any(p is float or p is complex for p in call.parts) or any(o.dtype.is_floating_point for o in outputs)
+        return not floats or any(p.dtype.is_floating_point or p.dtype.is_complex for p in operands)
 
     def returned(self, values: Sequence[Any], call: Call, executable: Executable, results: Sequence[Any]) -> Any:
         """What the op gives back: its written arguments, fresh results, or nothing."""
@@ -404,16 +406,14 @@ class Overload:
 
         index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
 
-        def plain(slot: Slot, value: Any) -> Any:
+        def plain(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
                 if value.device.type != "jax" and value.dim():
                     raise mixed_devices(self.name, value.device, f"jax:{index}")
                 return read(value)
-            if slot.kind == "tensors" and value is not None:
-                return [plain(slot, v) for v in value]
             return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 
-        arguments = self.parameters([plain(s, v) for s, v in zip(self.slots, values, strict=True)])
+        arguments = self.parameters([[plain(x) for x in v] if isinstance(v, list) else plain(v) for v in values])
         if self.row.random:
             generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
             arguments["rng"] = next_key(generator)

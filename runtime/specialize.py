@@ -85,7 +85,6 @@ def _factory(
 # N number, K keyword number. They leave the part of the key in k, what is passed in v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
-v{i} = c{i}.value
 k{i} = c{i}.kind
 s{i} = {a}.size()
 if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
@@ -93,7 +92,7 @@ if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
 """
 _LINES = {
     "T": _TENSOR,
-    "O": "if {a} is None:\n    k{i} = v{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
+    "O": "if {a} is None:\n    k{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
     "S": "k{i} = ({a}.__class__, {a})",
     "I": "k{i} = tuple({a}) if {a}.__class__ is list else {a}",
     "N": "k{i} = {a}.__class__\nv{i} = None if {a} is None else scalar({a})",
@@ -105,6 +104,8 @@ else:
     v{i} = None if {a} is None or k{i}[1] else scalar({a})
 """,
 }
+# Only when the call is known: an array that a local name holds is not donated.
+_VALUES = {"T": "v{i} = c{i}.value", "O": "v{i} = None if {a} is None else c{i}.value"}
 _MISSING = {"T": "v{i} is None", "O": "(v{i} is None and {a} is not None)"}
 _LOANS = {
     "T": "v{i} = loan(c{i}) if v{i} is None else v{i}",
@@ -151,7 +152,10 @@ def make(overload, fast, create, Result, number, scalar, loan, defaults, numeric
             {(chr(10) + " " * 12).join(lines)}
             key = ({", ".join(f"k{i}" for i in range(count))},)
             entry = fast[key]
+            {each(_VALUES, "; ")}
         except (AttributeError, KeyError, TypeError, OverflowError):
+            entry = None  # and out of this block: what the call raises is not the fault of the key
+        if entry is None:
             return overload.run([{", ".join(names)}], key)
         if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
             {each(_LOANS, "; ")}

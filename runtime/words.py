@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -64,6 +66,24 @@ def is_int(x: Any) -> bool:
     return _level(dtype_of(x)) == 1
 
 
+_default_float: ContextVar[DType] = ContextVar("default float", default=FLOAT32)
+
+
+def default_float() -> DType:
+    """What a float is that nothing else gives a dtype: torch's default dtype when the trace began."""
+    return _default_float.get()
+
+
+@contextmanager
+def default_float_is(dtype: DType) -> Iterator[None]:
+    """Set `default_float` for a trace."""
+    token = _default_float.set(dtype)
+    try:
+        yield
+    finally:
+        _default_float.reset(token)
+
+
 def dtype_of(x: Any) -> DType:
     """The dtype torch sees: of an array, a `Number`, a Python number or a dtype."""
     if isinstance(x, bool):
@@ -71,9 +91,9 @@ def dtype_of(x: Any) -> DType:
     if isinstance(x, int):
         return INT64
     if isinstance(x, float):
-        return FLOAT32
+        return default_float()
     if isinstance(x, complex):
-        return COMPLEX64
+        return np.dtype(f"complex{default_float().itemsize * 16}")
     return np.dtype(getattr(x, "dtype", x))
 
 
@@ -183,7 +203,7 @@ def NO_OPMATH(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  #
 def INT_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
     """As DEFAULT, with integers and bool made the default float."""
     common = result_type(*tensors)
-    common = FLOAT32 if _level(common) < 2 else common
+    common = default_float() if _level(common) < 2 else common
     return _promoted(common, opmath(common), common, tensors, scalars)
 
 

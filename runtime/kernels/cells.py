@@ -1,7 +1,7 @@
 """One step of an LSTM or GRU, and its backward, on gates that the caller has multiplied out.
 
-Gate order and workspaces are those of torch's CUDA kernels (aten/src/ATen/native/cuda/RNN.cu); a workspace is private to
-a forward and its backward. Float16 and bfloat16 compute in float32.
+Gate order and workspaces are those of torch's CUDA kernels (aten/src/ATen/native/cuda/RNN.cu); a workspace is private
+to a forward and its backward. Float16 and bfloat16 compute in float32.
 """
 
 from __future__ import annotations

@@ -1,0 +1,169 @@
+"""What dispatch promises beyond values: what is computed, kept, reused and raised."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+import jax
+import pytest
+import torch
+
+from tenax.cell import Fill, cell_of
+from tenax.register import overload
+
+
+def test_creation_computes_nothing():
+    for x in (torch.zeros(1000, device="jax"), torch.full((3, 4), 2.5, device="jax"), torch.ones_like(torch.eye(3))):
+        if x.is_jax:
+            assert isinstance(cell_of(x).held, Fill)
+    x = torch.randn(3, device="jax")
+    x.fill_(2)
+    assert isinstance(cell_of(x).held, Fill) and x.tolist() == [2, 2, 2]
+
+
+def test_negative_zero_survives():
+    x = torch.full((2,), -0.0, device="jax")
+    assert torch.signbit(x).all()
+    assert not torch.signbit(x + 0.0).any() and torch.signbit(x * 1.0).all()
+    assert torch.signbit(x + -0.0).all()
+
+
+def test_a_clone_shares_its_array_until_written():
+    x = torch.randn(4, device="jax")
+    y, z = x.clone(), torch.empty(4, device="jax").copy_(x)
+    assert cell_of(y).held is cell_of(x).held is cell_of(z).held
+    y.add_(1)
+    z[0] = 7
+    assert torch.equal(y.cpu(), x.cpu() + 1) and z[0].item() == 7 != x[0].item()
+
+
+def test_a_large_array_is_reused_by_a_write():
+    x = torch.zeros(1 << 16, device="jax") + 1
+    for write in (lambda: x.add_(1), lambda: x.__setitem__(slice(1, 3), 0), lambda: torch._foreach_mul_([x], 2)):
+        before = weakref.ref(cell_of(x).held)
+        array = before()
+        assert array is not None
+        pointer = array.unsafe_buffer_pointer()
+        del array
+        write()
+        assert cell_of(x).held.unsafe_buffer_pointer() == pointer
+    assert x[:4].tolist() == [4, 0, 0, 4]
+
+
+def test_an_array_that_somebody_holds_is_not_reused():
+    x = torch.zeros(1 << 16, device="jax") + 1
+    held, twin = x.jax(), x.clone()
+    x.add_(1)
+    x.mul_(x)
+    assert not held.is_deleted() and held[0] == 1 and twin[0].item() == 1 and x[0].item() == 4
+
+
+def test_an_operand_that_is_written_and_unchanged_stays():
+    """`grads` of a fused optimizer is written, in its schema, and changed only by a gradient scaler."""
+    p = torch.ones(1 << 16, device="jax", requires_grad=True)
+    p.grad = torch.ones_like(p) * 0.5
+    optimizer = torch.optim.AdamW([p], fused=True)
+    array = p.grad.jax()
+    for _ in range(3):
+        optimizer.step()
+    assert p.grad.jax() is array and not array.is_deleted()
+
+
+def test_a_second_call_neither_traces_nor_compiles():
+    x, y = torch.randn(5, 3, device="jax"), torch.randn(3, device="jax")
+    op = overload("add.Tensor")
+    x + y
+    entries = len(op.entries)
+    with jax.log_compiles(False):
+        for _ in range(3):
+            x + y
+            x.clone() + y * 2
+    assert len(op.entries) == entries
+
+
+def test_a_changing_number_compiles_once():
+    x, op = torch.ones(7, 2, device="jax"), overload("mul.Tensor")
+    x * 1.5
+    entries = len(op.entries)
+    assert [(x * (i + 0.5))[0, 0].item() for i in range(5)] == [0.5, 1.5, 2.5, 3.5, 4.5]
+    assert len(op.entries) == entries
+
+
+def test_a_call_keeps_no_tensor_alive():
+    x, y = (torch.randn(11, 13, device="jax") for _ in range(2))
+    arrays = [weakref.ref(t.jax()) for t in (x, y)]
+    (x + y[:, :1]).mul_(2)
+    torch.cat([x, y]).sum()
+    torch.add(x, y, out=torch.empty(11, 13, device="jax"))
+    del x, y
+    gc.collect()
+    assert [a() for a in arrays] == [None, None]
+
+
+def test_backward_runs_on_the_callers_thread():
+    seen = []
+    x = torch.ones(3, device="jax", requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: seen.append(threading.get_ident()))
+    y.sum().backward()
+    assert seen == [threading.get_ident()]
+
+
+def test_integer_results_follow_the_default_dtype():
+    x = torch.arange(1, 4, device="jax")
+    assert (x / 2).dtype == torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert (x / 2).dtype == torch.float64 and torch.exp(x).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.exp(x).dtype == torch.float32
+
+
+OUT_OF_RANGE = {
+    "select": lambda x, i: x[4],
+    "index": lambda x, i: x[i + 3],
+    "index_put": lambda x, i: x.index_put((i + 3,), torch.zeros((), device=x.device)),
+    "gather": lambda x, i: x.gather(0, (i + 3)[:, None]),
+    "scatter": lambda x, i: x.scatter(0, (i + 3)[:, None], 1.0),
+    "index_select": lambda x, i: x.index_select(0, i - 5),
+    "index_add": lambda x, i: x.index_add(0, i + 3, x[:2]),
+    "take": lambda x, i: x.take(i + 100),
+    "embedding": lambda x, i: torch.nn.functional.embedding(i + 3, x),
+    "cross_entropy": lambda x, i: torch.nn.functional.cross_entropy(x[:2], i + 3),
+    "one_hot": lambda x, i: torch.nn.functional.one_hot(i + 3, 2),
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_an_index_out_of_range_raises_as_on_the_cpu(name):
+    call, indices = OUT_OF_RANGE[name], torch.tensor([0, 1])
+    with pytest.raises(Exception) as expected:  # noqa: PT011 (whatever torch raises)
+        call(torch.zeros(4, 3), indices)
+    with pytest.raises(type(expected.value)):
+        call(torch.zeros(4, 3, device="jax"), indices.to("jax"))
+
+
+def test_negative_indices_count_from_the_end():
+    x, i = torch.arange(4.0), torch.tensor([-1, -4])
+    assert torch.equal(x.to("jax")[i.to("jax")].cpu(), x[i])
+    y = x.to("jax")
+    y[i.to("jax")] = torch.tensor([9.0, 8.0], device="jax")
+    assert y.tolist() == [8, 1, 2, 9]
+
+
+def test_storages_have_pointers_of_their_own():
+    x, y = torch.ones(3, device="jax"), torch.ones(3, device="jax")
+    assert x.data_ptr() == x[:].data_ptr() != y.data_ptr() != 0
+    model = torch.nn.Linear(3, 3, device="jax")
+    tied = torch.nn.ModuleList([model, torch.nn.Linear(3, 3, device="jax")])
+    tied[1].weight = model.weight
+    assert len({p.data_ptr() for p in tied.parameters()}) == 3
+
+
+def test_host_tensors_are_left_alone():
+    assert torch.ones(2).pin_memory().tolist() == [1, 1]
+    assert torch.ones(2).to("cpu", torch.float64).dtype == torch.float64
+    assert torch.ones(2, device="jax").to("jax", torch.int32).dtype == torch.int32
