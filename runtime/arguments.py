@@ -159,16 +159,15 @@ def number(value: Any, wide: bool) -> tuple[Any, Any]:
 
 def is_wide(values: Sequence[Any]) -> bool:
     """Whether numbers must keep 64 bits: beside a 64-bit tensor, or where no tensor says otherwise."""
-    tensors = 0
+    dtypes = set()
     for value in values:
-        for item in value if isinstance(value, (list, tuple)) else (value,):
-            if isinstance(item, torch.Tensor):
-                tensors += 1
-                if item.dtype in _WIDE_DTYPES:
-                    return True
-            elif item.__class__ is torch.dtype and item in _WIDE_DTYPES:
-                return True
-    return not tensors
+        if isinstance(value, torch.Tensor):
+            dtypes.add(value.dtype)
+        elif isinstance(value, (list, tuple)):
+            dtypes |= {v.dtype for v in value if isinstance(v, torch.Tensor)}
+        elif value in _WIDE_DTYPES:
+            return True
+    return not dtypes or not _WIDE_DTYPES.isdisjoint(dtypes)
 
 
 def frozen(value: Any) -> Any:

@@ -21,7 +21,7 @@ from .views import View
 from .words import Number, cast, default_float_is
 
 if TYPE_CHECKING:
-    from .overload import Call, Overload, Target
+    from .overload import Call, Overload
 
 _META = torch._C.DispatchKey.Meta
 _restride = torch.ops.aten.as_strided.default._op_dk
@@ -126,10 +126,6 @@ class Executable:
     def bound(self, starts: Sequence[jax.Array]) -> Executable | Bound:
         """The executable with the starts of its views given, as the fast path wants it."""
         return Bound(self, starts) if starts else self
-
-    def distinct(self, targets: Sequence[Target]) -> list[Cell]:
-        """The cells written, each once."""
-        return list({id(t.cell): t.cell for t in targets}.values())
 
     def finish(self, arrays: Sequence[Any], index: int) -> Any:
         """The results as tensors."""
@@ -244,7 +240,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
             stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
-    donate = tuple(t.position for t in call.targets if t.position >= 0)
+    donate = tuple(p for p in call.positions if p >= 0)
     expected = _without_overlap(expected)
     run, check, kept = _program(overload, values, call, expected)
     executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3], kept)
@@ -257,7 +253,7 @@ def _refuse_overlap(overload: Overload, call: Call) -> None:
     """Torch's error for a write to an expanded tensor; index_put_ is let through, as there."""
     if "index_put" in overload.name:
         return
-    for tensor, _, _ in call.targets:
+    for tensor in call.written:
         if tensor.numel() and any(s == 0 and n > 1 for n, s in zip(tensor.size(), tensor.stride(), strict=True)):
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory "

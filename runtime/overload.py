@@ -77,18 +77,10 @@ def _kind(argument: Any, static: Sequence[str]) -> str:
     return "static"
 
 
-class Target(NamedTuple):
-    """A written argument: its cell, and where its base stands among the operands (-1 when it is not read)."""
-
-    tensor: torch.Tensor
-    cell: Cell
-    position: int
-
-
 class Call:
     """One call, encoded: the key of its executable and what is passed to it."""
 
-    __slots__ = ("index", "key", "operands", "parts", "starts", "targets", "wide")
+    __slots__ = ("cells", "index", "key", "operands", "parts", "positions", "starts", "wide", "written")
 
     key: Any
 
@@ -97,8 +89,16 @@ class Call:
         self.operands: list[Any] = []  # one for each tensor and number of the schema, None where there is none
         self.starts: list[Any] = []  # passed after them
         self.parts: list[Any] = []
-        self.targets: list[Target] = []
+        self.written: list[torch.Tensor] = []
+        self.cells: list[Cell] = []  # of the written tensors
+        self.positions: list[int] = []  # of their bases among the operands, -1 for one that is not read
         self.index: int | None = None
+
+    def writes(self, tensor: torch.Tensor, cell: Cell, position: int) -> None:
+        """Note a written tensor."""
+        self.written.append(tensor)
+        self.cells.append(cell)
+        self.positions.append(position)
 
 
 class Overload:
@@ -207,13 +207,13 @@ class Overload:
             self.fast[fast_key] = executable.bound(call.starts)
         if executable.check is not None:
             self.verify(executable, call, values)
-        if not call.targets:
+        if not call.written:
             return executable.finish(executable.run(*call.operands, *call.starts), call.index or 0)
         donate = self.donatable(call)  # before anything else holds an operand
         operands = (*call.operands, *call.starts)
         results = executable.donate_to(operands) if donate else executable.run(*operands)
         n = executable.count
-        cells = [t.cell for t in call.targets] if not executable.order else executable.distinct(call.targets)
+        cells = call.cells if not executable.order else dict.fromkeys(call.cells)
         for cell, array in zip(cells, results[n:], strict=True):
             if array is not None:
                 cell.replace(array)
@@ -221,7 +221,7 @@ class Overload:
 
     def is_fast(self, call: Call, outputs: Sequence[Output]) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
-        if call.index or call.wide or any(t.cell.mixed or t.cell.nbytes >= _DONATE_FROM for t in call.targets):
+        if call.index or call.wide or any(c.mixed or c.nbytes >= _DONATE_FROM for c in call.cells):
             return False
         if any(p.__class__ is Words or (p.__class__ is Operand and p.bits) for p in call.parts):
             return False
@@ -276,9 +276,9 @@ class Overload:
         if call.index is None:
             call.index = current_index()
         order: tuple[int, ...] = ()
-        if len(call.targets) > 1 and len({id(t.cell) for t in call.targets}) < len(call.targets):
-            seen: dict[int, int] = {}
-            order = tuple(seen.setdefault(id(t.cell), len(seen)) for t in call.targets)
+        if len(set(call.cells)) < len(call.cells):
+            seen: dict[Cell, int] = {}
+            order = tuple(seen.setdefault(c, len(seen)) for c in call.cells)
         call.key = (tuple(parts), torch.get_default_dtype(), call.index, order)
         return call
 
@@ -310,7 +310,7 @@ class Overload:
             if size == kind.shape and stride == kind.stride:
                 found = kind.operand or whole(kind)
                 if slot.written and self.blind:
-                    call.targets.append(Target(value, cell, -1))
+                    call.writes(value, cell, -1)
                     operands.append(None)
                     return operand(found.shape, found.dtype, blind=True)
                 starts = None
@@ -322,38 +322,38 @@ class Overload:
             if held is None:
                 held = cell.read()
         if slot.written:
-            call.targets.append(Target(value, cell, len(operands)))
+            call.writes(value, cell, len(operands))
         operands.append(held)
         if starts is not None:
             call.starts.append(starts)
         return found
 
     def tensors_part(self, call: Call, slot: Slot, values: Sequence[Any]) -> tuple[Operand | None, ...]:
-        """As `tensor_part`, for a list: an optimizer passes hundreds of tensors, nearly all of them whole."""
-        operands, targets, written, index = call.operands, call.targets, slot.written, call.index
-        parts = []
-        for value in values:
-            try:
-                cell = value.untyped_storage().cell
-                held, kind = cell.value, cell.kind
-            except AttributeError:
-                held = None
-            if (
-                held is None
-                or index != 0
-                or value.size() != kind.shape
-                or value.stride() != kind.stride
-                or self.sees_bits
-                or kind.operand is None
-            ):
-                parts.append(self.tensor_part(call, slot, value))
-                index = call.index
-                continue
-            if written:
-                targets.append(Target(value, cell, len(operands)))
-            operands.append(held)
-            parts.append(kind.operand)
-        return tuple(parts)
+        """As `tensor_part`, for a list: an optimizer passes hundreds of tensors, nearly always all of them whole."""
+        try:
+            cells = [v.untyped_storage().cell for v in values]
+        except AttributeError:
+            cells = []
+        kinds = [c.kind for c in cells]
+        held = [c.value for c in cells]
+        parts = tuple([k.operand for k in kinds])
+        if (
+            not cells
+            or call.index  # and where `value` is not None, the index is 0
+            or self.sees_bits
+            or None in parts
+            or any([h is None for h in held])
+            or [v.size() for v in values] != [k.shape for k in kinds]
+            or [v.stride() for v in values] != [k.stride for k in kinds]
+        ):
+            return tuple([self.tensor_part(call, slot, v) for v in values])
+        call.index = 0
+        if slot.written:
+            call.written += values
+            call.cells += cells
+            call.positions += range(len(call.operands), len(call.operands) + len(cells))
+        call.operands += held
+        return parts
 
     def foreign_part(self, call: Call, slot: Slot, value: Any) -> Any:
         """A number or 0-dim CPU tensor in a tensor's place."""
@@ -370,10 +370,11 @@ class Overload:
     def donatable(self, call: Call) -> bool:
         """Whether the executable may reuse the written arrays: nobody else holds one, and none is passed twice."""
         operands = call.operands
-        targets = [t for t in call.targets if t.position >= 0]
-        if sum([t.cell.kind.nbytes for t in targets]) < _DONATE_FROM or any(t.cell.mixed for t in targets):
+        if sum([c.kind.nbytes for c in call.cells]) < _DONATE_FROM or any([c.mixed for c in call.cells]):
             return False
-        for _, cell, position in targets:
+        for cell, position in zip(call.cells, call.positions, strict=True):
+            if position < 0:
+                continue
             array = operands[position]
             # Held by: the cell (twice on the fast path), the operands, `array`, and getrefcount's own argument.
             if sys.getrefcount(array) > 4 + (cell.value is not None):
@@ -441,7 +442,7 @@ def _storages(values: Sequence[Any]) -> int:
 
 def _shares(call: Call) -> bool:
     """Whether a written array is passed a second time: whether its tensors may overlap depends on their offsets."""
-    held = {id(call.operands[t.position]) for t in call.targets if t.position >= 0}
+    held = {id(call.operands[p]) for p in call.positions if p >= 0}
     return sum(id(o) in held for o in call.operands) > len(held)
 
 
