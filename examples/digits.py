@@ -1,7 +1,7 @@
 """Train a small convolutional network on handwritten digits, on device "jax" and on CPU torch side by side.
 
-An ordinary PyTorch program: DataLoader, BatchNorm, dropout, AdamW, a learning-rate schedule. The only line that knows of
-tenax is its import. `python examples/digits.py --epochs 3` runs a shorter one.
+An ordinary PyTorch program: DataLoader, BatchNorm, dropout, AdamW, a learning-rate schedule. The only line that knows
+of tenax is its import. `python examples/digits.py --epochs 3` runs a shorter one.
 """
 
 from __future__ import annotations

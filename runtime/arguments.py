@@ -57,7 +57,7 @@ def whole(kind: Kind) -> Operand:
     """The operand of a tensor that is all of its storage."""
     if kind.operand is None:
         kind.operand = operand(kind.shape, torch_dtype(kind.dtype))
-    return kind.operand  # type: ignore[no-any-return]
+    return kind.operand
 
 
 _parts: dict[Any, tuple[Operand, jax.Array | None]] = {}

@@ -81,7 +81,7 @@ class Cell:
         self.held = held
         if held.__class__ is Fill:
             self.value = None
-            self.kind = held.kind  # type: ignore[union-attr]
+            self.kind = held.kind
         else:
             self.value = None if index else held  # type: ignore[assignment]
             self.kind = kind_of(held.shape, held.dtype)  # type: ignore[union-attr]

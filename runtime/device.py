@@ -225,7 +225,7 @@ def register() -> None:
     if current not in ("privateuseone", NAME):
         raise RuntimeError(f"tenax: torch's one free device is taken by {current!r}; expected it to be unused")
     _setup_privateuseone_for_python_backend(NAME, _module(), _Hooks(), _Guard())
-    from . import allocator, engine, module, saving, storage, tensor
+    from . import allocator, engine, module, random, saving, storage, tensor
     from . import register as kernels
 
     kernels.register_first()
@@ -235,4 +235,5 @@ def register() -> None:
     storage.install()
     tensor.install()
     saving.install()
+    random.install()
     os.register_at_fork(after_in_child=_after_fork)

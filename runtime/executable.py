@@ -103,12 +103,11 @@ class Executable:
         self.donate = donate
         self.kept = kept
         self.donating: Callable[..., Any] | None = None
-        self.outputs: list[Output | None] = []
         self.unwrap = outputs  # the tree of results, Output at its leaves
         self.check: Callable[..., Any] | None = None
         self.resize: list[Output] = []
         self.order = order
-        self.outputs = list(_leaves(outputs))
+        self.outputs: list[Output] = list(_leaves(outputs))
         self.count = len(self.outputs)
         # (size, dtype, kind) when the only result is contiguous: dispatch makes its tensor on the spot.
         self.single: tuple[tuple[int, ...], torch.dtype, Kind] | None = None
@@ -450,7 +449,8 @@ def _stored(
             kept.add(w.position)
             continue
         _refuse_cast(np.dtype(new.dtype), w.operand.dtype)
-        bases[at] = store(bases.get(at, w.base), w.operand, w.starts, new)
+        base = bases.get(at)
+        bases[at] = store(w.base if base is None else base, w.operand, w.starts, new)
     return list(bases.values())
 
 

@@ -378,7 +378,7 @@ def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Ten
     plain = whole and not cell.mixed and not self.is_conj() and not self.is_neg()
     if plain and memory_format in (None, torch.preserve_format, torch.contiguous_format):
         return new_tensor(Cell(cell.held, cell.index), self.size(), self.dtype)
-    return kernel_of("clone")(self, memory_format=memory_format)  # type: ignore[no-any-return]
+    return kernel_of("clone")(self, memory_format=memory_format)
 
 
 KERNELS: dict[str, Callable[..., Any]] = {

@@ -35,7 +35,7 @@ from .cell import Cell, Fill, cell_of, put
 from .device import current_index, device_index
 from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
-from .executable import Executable, build, laid_out
+from .executable import Bound, Executable, build, laid_out
 from .meta import Output, corrected, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
@@ -133,7 +133,7 @@ class Overload:
         self.sees_bits = name in bit_ops()
         self.prepare = PREPARE.get(name)
         self.entries: dict[Any, Executable] = {}
-        self.fast: dict[Any, Executable] = {}
+        self.fast: dict[Any, Executable | Bound] = {}
         self._lowering: Any = None
 
     # -- the lowering ------------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ class Overload:
             or call.index  # and where `value` is not None, the index is 0
             or self.sees_bits
             or None in parts
-            or any([h is None for h in held])
+            or any(h is None for h in held)
             or [v.size() for v in values] != [k.shape for k in kinds]
             or [v.stride() for v in values] != [k.stride for k in kinds]
         ):
@@ -370,7 +370,7 @@ class Overload:
     def donatable(self, call: Call) -> bool:
         """Whether the executable may reuse the written arrays: nobody else holds one, and none is passed twice."""
         operands = call.operands
-        if sum([c.kind.nbytes for c in call.cells]) < _DONATE_FROM or any([c.mixed for c in call.cells]):
+        if sum([c.kind.nbytes for c in call.cells]) < _DONATE_FROM or any(c.mixed for c in call.cells):
             return False
         for cell, position in zip(call.cells, call.positions, strict=True):
             if position < 0:

@@ -20,6 +20,43 @@ class _State:
     offset = 0
 
 
+class DeviceGenerator(torch.Generator):
+    """What `torch.Generator(device="jax")` gives: a CPU generator, of whose stream the device's keys are drawn."""
+
+    def __new__(cls, device: Any = "jax") -> DeviceGenerator:
+        """A generator for `device`, which must exist."""
+        from .device import device_index
+
+        generator = super().__new__(cls)
+        generator._index = device_index(torch.device(device))  # type: ignore[attr-defined]
+        return generator
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device of the numbers."""
+        return torch.device("jax", self._index)  # type: ignore[attr-defined]
+
+
+class _GeneratorMeta(type(torch.Generator)):  # type: ignore[misc]
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, DeviceGenerator.__base__)  # type: ignore[arg-type]
+
+
+def install() -> None:
+    """Give `torch.Generator` the device. The type is made in C++ and cannot be changed: a subclass takes its name."""
+    plain = torch.Generator
+
+    class Generator(plain, metaclass=_GeneratorMeta):  # type: ignore[misc, valid-type]
+        __doc__ = plain.__doc__
+
+        def __new__(cls, device: Any = "cpu") -> torch.Generator:  # type: ignore[misc]
+            ours = torch.device(device).type == "jax"
+            return DeviceGenerator(device) if ours else plain(device)
+
+    Generator.__module__ = plain.__module__
+    torch.Generator = Generator  # type: ignore[misc]
+
+
 def manual_seed(seed: int) -> None:
     """Start the device's stream anew from `seed`, any 64-bit int."""
     _State.seed = int(seed) & ((1 << 64) - 1)

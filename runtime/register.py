@@ -106,7 +106,7 @@ def kernel_of(name: str) -> Callable[..., Any]:
     """What is registered for a row of the table."""
     from .specialize import specialize
 
-    return specialize(overload(name))  # type: ignore[no-any-return]
+    return specialize(overload(name))
 
 
 def overload(name: str, row: Any = None) -> Any:

@@ -106,7 +106,8 @@ def opmath(dtype: Any) -> DType:
 def real_dtype(dtype: Any) -> DType:
     """complex64 to float32, complex128 to float64, others unchanged."""
     dtype = np.dtype(dtype)
-    return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(dtype, dtype)
+    parts: dict[DType, DType] = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
+    return parts.get(dtype, dtype)
 
 
 # Torch has these for what other programs wrote, and promotes them with floats only.
@@ -152,9 +153,7 @@ def result_type(*args: Any) -> DType:
         held = best[rank]
         best[rank] = dtype if held is None else promote_types(held, dtype)
     result: DType | None = None
-    for dtype in best:
-        if dtype is None:
-            continue
+    for dtype in [d for d in best if d is not None]:
         if result is None:
             result = dtype
         elif _level(dtype) > _level(result):

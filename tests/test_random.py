@@ -119,6 +119,19 @@ def test_generators_have_streams_of_their_own():
     assert not torch.equal(torch.rand(4, device="jax", generator=two), a)
 
 
+def test_a_generator_of_the_device():
+    generator = torch.Generator(device="jax").manual_seed(3)
+    assert generator.device == torch.device("jax:0") and isinstance(generator, torch.Generator)
+    assert isinstance(torch.default_generator, torch.Generator) and type(torch.Generator()) is torch._C.Generator
+    state = generator.get_state()
+    a = torch.randn(3, device="jax", generator=generator)
+    generator.set_state(state)
+    assert torch.equal(torch.randn(3, device="jax", generator=generator), a)
+    assert torch.Generator(device="jax:1").device.index == 1
+    with pytest.raises(RuntimeError, match="invalid device ordinal 9"):
+        torch.Generator(device="jax:9")
+
+
 def test_wrong_parameters_raise_as_on_the_cpu():
     for call in (
         lambda x: x.uniform_(2, 1),

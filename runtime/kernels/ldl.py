@@ -44,7 +44,7 @@ def _factor(a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
         stay = empty | (own >= _ALPHA * most) | (own >= _ALPHA * most * (most / widest))
         return jnp.where(stay, k, best), ~stay & (_size(w[best, best]) < _ALPHA * widest), empty
 
-    def step(state: tuple[Array, ...]) -> tuple[Array, ...]:
+    def step(state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
         k, w, pivots, info = state
         row, pair, empty = choose(w, k)
         at = k + pair.astype(INT32)
@@ -91,7 +91,7 @@ def _unpacked(ld: Array, pivots: Array) -> tuple[Array, Array, Array]:
     n = ld.shape[0]
     rows = lax.iota(INT32, n)
 
-    def step(state: tuple[Array, ...]) -> tuple[Array, ...]:
+    def step(state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
         k, lower, order, begins = state
         pair = pivots[k] < 0
         at, row = k + pair.astype(INT32), jnp.abs(pivots[k]) - 1

@@ -29,18 +29,18 @@ _LONGEST_PRODUCT = 4
 def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Array:
     """Quotient of broadcast arguments: true (integers give the default float), or of their own dtype when rounded."""
     promote = INT_TO_FLOAT if rounding_mode is None else DEFAULT
-    dtype, self, other = promote(self, other)
+    dtype, x, y = promote(self, other)
     if rounding_mode is None:
-        return cast(self / other, dtype)
+        return cast(x / y, dtype)
     if rounding_mode == "floor":
-        return cast(floor_divide(self, other), dtype)
+        return cast(floor_divide(x, y), dtype)
     if rounding_mode != "trunc":
         message = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
         raise RuntimeError(message.format(rounding_mode))
-    if is_float(self):
+    if is_float(x):
         # The quotient is rounded to the dtype before it is cut, as torch does for float16 and bfloat16.
-        return jnp.trunc(cast(self / other, dtype))
-    return cast(lax.div(*jnp.broadcast_arrays(self, other)), dtype)
+        return jnp.trunc(cast(x / y, dtype))
+    return cast(lax.div(*jnp.broadcast_arrays(x, y)), dtype)
 
 
 def floor_divide(self: Array, other: Array) -> Array:

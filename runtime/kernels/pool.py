@@ -69,7 +69,7 @@ def _by_taps(x: Array, axes: Sequence[Axis]) -> Best:
     taps = []
     for offset in itertools.product(*(range(axis.kernel) for axis in axes)):
         start = [o * axis.dilation for o, axis in zip(offset, axes, strict=True)]
-        stop = [s + (axis.count - 1) * axis.stride + 1 for s, axis in zip(start, axes, strict=True)]
+        stop = [s + (axis.windows - 1) * axis.stride + 1 for s, axis in zip(start, axes, strict=True)]
         bounds = ((0,) * lead + tuple(start), x.shape[:lead] + tuple(stop), strides)
         taps.append((lax.slice(padded[0], *bounds), lax.slice(padded[1], *bounds)))
     return functools.reduce(_next, taps)

@@ -94,8 +94,8 @@ def _weights(params: Sequence[Array], has_biases: bool, projected: bool) -> list
     result = []
     for start in range(0, len(params), size):
         part = list(params[start : start + size])
-        biases = part[2:4] if has_biases else (None, None)
-        result.append(Weights(part[0], part[1], *biases, part[-1] if projected else None))
+        first, second = part[2:4] if has_biases else (None, None)
+        result.append(Weights(part[0], part[1], first, second, part[-1] if projected else None))
     return result
 
 

@@ -56,7 +56,8 @@ def _linalg_svd(
         return (u, s, vh) if compute_uv else (nothing, s, nothing)
     if not compute_uv:
         return nothing, lax.linalg.svd(A, compute_uv=False), nothing
-    return lax.linalg.svd(A, full_matrices=full_matrices)
+    u, s, vh = lax.linalg.svd(A, full_matrices=full_matrices)
+    return u, s, vh
 
 
 def linalg_matrix_exp(self: Array) -> Array:

@@ -15,7 +15,7 @@ from tenax.words import Array, cast, opmath
 
 def _table(axis: Axis) -> np.ndarray:
     """The positions (kernel * count,) that the taps of an axis read in its padded image."""
-    return (np.arange(axis.kernel)[:, None] * axis.dilation + np.arange(axis.count) * axis.stride).ravel()
+    return (np.arange(axis.kernel)[:, None] * axis.dilation + np.arange(axis.windows) * axis.stride).ravel()
 
 
 def im2col(
@@ -27,8 +27,8 @@ def im2col(
     x = lax.pad(self, cast(0, self.dtype), pads)
     x = read(read(x, self.ndim - 2, _table(rows)), self.ndim - 1, _table(columns))
     planes = prod(self.shape[:-2])
-    x = x.reshape(planes, rows.kernel, rows.count, columns.kernel, columns.count).transpose(0, 1, 3, 2, 4)
-    return x.reshape(*self.shape[:-3], self.shape[-3] * rows.kernel * columns.kernel, rows.count * columns.count)
+    x = x.reshape(planes, rows.kernel, rows.windows, columns.kernel, columns.windows).transpose(0, 1, 3, 2, 4)
+    return x.reshape(*self.shape[:-3], self.shape[-3] * rows.kernel * columns.kernel, rows.windows * columns.windows)
 
 
 def col2im(
@@ -45,8 +45,8 @@ def col2im(
     channels = self.shape[-2] // (rows.kernel * columns.kernel)
     planes = prod(self.shape[:-2]) * channels
     x = cast(self, opmath(self.dtype))
-    x = x.reshape(planes, rows.kernel, columns.kernel, rows.count, columns.count).transpose(0, 1, 3, 2, 4)
-    x = x.reshape(planes, rows.kernel * rows.count, columns.kernel * columns.count)
+    x = x.reshape(planes, rows.kernel, columns.kernel, rows.windows, columns.windows).transpose(0, 1, 3, 2, 4)
+    x = x.reshape(planes, rows.kernel * rows.windows, columns.kernel * columns.windows)
     for number, axis in enumerate(axes, 1):
         size = axis.size + 2 * axis.padding
         table, _ = transposed(_table(axis)[:, None], size)

@@ -20,25 +20,25 @@ def spread(values: Sizes, rank: int, default: Sizes = ()) -> tuple[int, ...]:
 
 
 class Axis(NamedTuple):
-    """The windows along one axis of `size` elements: `count` of them, `stride` apart, each of `kernel` taps."""
+    """The windows along one axis of `size` elements: `windows` of them, `stride` apart, each of `kernel` taps."""
 
     size: int
     kernel: int
     stride: int
     padding: int
     dilation: int
-    count: int
+    windows: int
 
     @property
     def pads(self) -> tuple[int, int]:
         """What to add below and above so that every window is inside."""
-        end = (self.count - 1) * self.stride + self.dilation * (self.kernel - 1) + 1
+        end = (self.windows - 1) * self.stride + self.dilation * (self.kernel - 1) + 1
         return self.padding, max(end - self.padding - self.size, 0)
 
     @property
     def starts(self) -> np.ndarray:
         """The first tap of each window, negative in the padding."""
-        return np.arange(self.count) * self.stride - self.padding
+        return np.arange(self.windows) * self.stride - self.padding
 
     @property
     def firsts(self) -> np.ndarray:
