@@ -13,7 +13,7 @@ WORKERS ?= 2
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
 
-test: check
+test: check lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS)
 
 generate: $(STAMP)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import platform
 from collections.abc import Callable
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import torch
-from clock import interleaved
+from clock import interleaved, machine
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -22,6 +21,7 @@ from rich.table import Table
 import tenax
 
 Case = dict[str, Callable[[], object]]
+NBYTES = 16 << 20
 DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
@@ -96,7 +96,7 @@ def adamw() -> Case:
 
 def transfer(direction: str) -> Case:
     """16 MB between host and device; torch's contender is a clone on the host."""
-    cpu = torch.rand(4, 1024, 1024)
+    cpu = torch.rand(NBYTES // 4)
     ours = cpu.to("jax")
     call = (lambda: cpu.to("jax")) if direction == "up" else (lambda: ours.cpu())
     return {"tenax": call, "torch": cpu.clone}
@@ -130,7 +130,10 @@ def main() -> None:
     for name, make in track(CASES.items(), description="measuring"):
         times = interleaved(make(), options.seconds)
         ratio = [f"{times['tenax'] / times[r]:.2f}" if r in times else "" for r in ("jax", "torch")]
-        rows.append((name, *(f"{times[k]:.1f}" if k in times else "" for k in ("tenax", "jax", "torch")), *ratio))
+        rate = f", {NBYTES / times['tenax'] / 1e3:.1f} GB/s" if name.startswith("16 MB") else ""
+        rows.append(
+            (name + rate, *(f"{times[k]:.1f}" if k in times else "" for k in ("tenax", "jax", "torch")), *ratio)
+        )
     titles = ("op", "tenax µs", "jax.jit µs", "CPU torch µs", "tenax / jax.jit", "tenax / torch")
     table = Table(*titles)
     for row in rows:
@@ -139,7 +142,7 @@ def main() -> None:
     if options.write:
         lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
         versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
-        where = f"{jax.devices()[0].device_kind}, {platform.machine()}, {datetime.date.today()}"
+        where = f"{machine()}, {datetime.date.today()}"
         text = DOCUMENT.read_text()
         head, _, rest = text.partition("<!-- eager -->")
         _, _, tail = rest.partition("<!-- /eager -->")

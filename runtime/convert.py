@@ -14,7 +14,7 @@ from .arguments import Operand, operand
 from .cell import MOST_AXES, cell_of, put, wrap
 from .device import jax_devices
 from .dtypes import CARRIER, numpy_dtype
-from .executable import load
+from .program import load
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:

@@ -247,7 +247,7 @@ def set_storage(
 
 def adopt(cell: Cell, dtype: torch.dtype) -> None:
     """Raw bytes take the dtype of the first tensor set on them; a storage of another dtype becomes a mixed one."""
-    from .executable import bitcast
+    from .program import bitcast
 
     kind = numpy_dtype(dtype)
     if cell.dtype == kind:

@@ -118,6 +118,7 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
     except Exception as error:
         refused = error
     raise_of_host(op, names, values, keyword_from, blank=True)
+    raise_of_host(op, names, values, keyword_from)  # some errors are those of a value
     raise refused
 
 

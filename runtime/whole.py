@@ -17,9 +17,9 @@ from .arguments import Plain
 from .call import Arrays, call, number
 from .cell import cell_of
 from .dtypes import numpy_dtype
-from .executable import physical
 from .meta import describe, infer
 from .overload import Overload
+from .program import physical
 from .random import next_key
 
 Axes = tuple[int, ...]

@@ -30,7 +30,7 @@ def _fractional_max_pool(self: Array, kernel: Sizes, counts: Sizes, samples: Arr
     kernel, counts = spread(kernel, rank), spread(counts, rank)
     sizes = self.shape[self.ndim - rank :]
     planes = per_plane(self, rank)
-    samples = samples.reshape(planes.shape[0], rank)
+    samples = samples.reshape(-1, rank)[: planes.shape[0]]  # torch takes those of a longer batch too
     places = jnp.zeros((planes.shape[0], 1, 1), jnp.int32)
     for number, size, k, count in zip(order, sizes, kernel, counts, strict=True):
         starts = _fractional_starts(samples[:, number], size, k, count)[:, None, :, None, None]
