@@ -19,27 +19,36 @@ TITLES = {
 def markdown(results: Results) -> str:
     """One row for each database, and a line that says what was run where."""
     about = results.about
-    lines = [
-        "| torch's test database | entries | every check, primary dtype¹ | every check, every dtype | checks passed² |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for suite in SUITES:
-        rows = list(results.suite(suite).values())
+    suites = {suite: list(results.suite(suite).values()) for suite in SUITES}
+    # A run over primary dtypes alone says nothing of the others.
+    wide = any(len({dtype for dtype, _ in row.outcomes}) > 1 for rows in suites.values() for row in rows)
+    titles = ["torch's test database", "entries", "every check, primary dtype¹", "checks passed²"]
+    if wide:
+        titles.insert(3, "every check, every dtype")
+    lines = [_line(titles), _line(["---", *["---:"] * (len(titles) - 1)])]
+    for suite, rows in suites.items():
         if rows:
             full, everywhere = sum(r.passes() for r in rows), sum(r.passes_everywhere() for r in rows)
             passed, asked = tally(rows)
-            lines.append(
-                f"| {TITLES[suite]} | {len(rows)} | {full} ({percent(full, len(rows))}) "
-                f"| {everywhere} ({percent(everywhere, len(rows))}) | {passed} of {asked} ({percent(passed, asked)}) |"
-            )
+            cells = [TITLES[suite], str(len(rows)), _share(full, len(rows))]
+            cells += [_share(everywhere, len(rows))] if wide else []
+            lines.append(_line([*cells, f"{passed} of {asked} ({percent(passed, asked)})"]))
+    where = f"torch {about.get('torch')}, jax {about.get('jax')}, {about.get('platform')}, {about.get('date')}."
     lines += [
         "",
-        f"torch {about.get('torch')}, jax {about.get('jax')}, {about.get('platform')}, {about.get('date')}. "
-        "¹ float32 where the entry has it. ² Over all dtypes; a check that torch itself does not support or skips on "
-        "CPU and CUDA, or that CPU torch fails, is not asked. Random results are compared by structure, "
-        "reproducibility and order statistics.",
+        f"{where} ¹ float32 where the entry has it. ² {'Over all dtypes' if wide else 'Of the primary dtype'}; a check "
+        "that torch itself does not support or skips on CPU and CUDA, or that CPU torch fails, is not asked. Random "
+        "results are compared by structure, reproducibility and order statistics.",
     ]
     return "\n".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _share(part: int, of: int) -> str:
+    return f"{part} ({percent(part, of)})"
 
 
 def tally(rows: list[Row]) -> tuple[int, int]:
