@@ -226,9 +226,10 @@ class Overload:
         if any(p.__class__ is Words or (p.__class__ is Operand and p.bits) for p in call.parts):
             return False
         # Integers with a float number or result follow the default dtype, which that key does not hold.
-        operands = [p for p in call.parts if p.__class__ is Operand]
-        floats = any(p is float or p is complex for p in call.parts) or any(o.dtype.is_floating_point for o in outputs)
-        return not floats or any(p.dtype.is_floating_point or p.dtype.is_complex for p in operands)
+        operands = [p.dtype for p in call.parts if p.__class__ is Operand]
+        results = [o.dtype for o in outputs]
+        follows = any(p is float or p is complex for p in call.parts) or any(map(_is_inexact, results))
+        return not follows or any(map(_is_inexact, operands))
 
     def returned(self, values: Sequence[Any], call: Call, executable: Executable, results: Sequence[Any]) -> Any:
         """What the op gives back: its written arguments, fresh results, or nothing."""
@@ -434,6 +435,10 @@ class Overload:
             self.resize_outs(values, outputs)
             tensors = [out.copy_(tensor) for out, tensor in zip(outs, tensors, strict=True)]
         return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+def _is_inexact(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
 
 
 def _storages(values: Sequence[Any]) -> int:

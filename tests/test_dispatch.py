@@ -113,10 +113,11 @@ def test_backward_runs_on_the_callers_thread():
 
 def test_integer_results_follow_the_default_dtype():
     x = torch.arange(1, 4, device="jax")
-    assert (x / 2).dtype == torch.float32
+    assert (x / 2).dtype == torch.float32 and torch.fft.fft(x).dtype == torch.complex64
     torch.set_default_dtype(torch.float64)
     try:
         assert (x / 2).dtype == torch.float64 and torch.exp(x).dtype == torch.float64
+        assert torch.fft.fft(x).dtype == torch.complex128
     finally:
         torch.set_default_dtype(torch.float32)
     assert torch.exp(x).dtype == torch.float32
