@@ -16,7 +16,10 @@ from typing import Any
 
 import torch
 
+from . import engine
+
 NAME = "jax"
+_PRIVATE_USE = torch._C._autograd.DeviceType.PrivateUse1
 _state = threading.local()
 _registered = False
 _forked = False
@@ -74,7 +77,8 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 class _Guard(torch._C._acc.DeviceGuard):
     def type_(self) -> Any:
-        return torch._C._autograd.DeviceType.PrivateUse1
+        engine.keep_failure()
+        return _PRIVATE_USE
 
 
 class device:  # noqa: N801 (torch's name)
@@ -225,7 +229,7 @@ def register() -> None:
     if current not in ("privateuseone", NAME):
         raise RuntimeError(f"tenax: torch's one free device is taken by {current!r}; expected it to be unused")
     _setup_privateuseone_for_python_backend(NAME, _module(), _Hooks(), _Guard())
-    from . import allocator, engine, module, random, saving, storage, tensor
+    from . import allocator, module, random, saving, storage, tensor
     from . import register as kernels
 
     kernels.register_first()

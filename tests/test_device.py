@@ -93,6 +93,47 @@ def test_a_moved_parameter_keeps_its_class_and_attributes():
     assert type(lazy.weight) is nn.Parameter and lazy.weight.is_jax and lazy.weight.shape == (5, 4, 3)
 
 
+def test_a_module_moves_while_graphs_hold_its_parameters():
+    model = nn.Linear(3, 3).jax()
+    x, seen = torch.randn(2, 3, device="jax"), []
+    model.weight.register_hook(lambda g: seen.append("hook"))
+    model.weight.register_post_accumulate_grad_hook(lambda p: seen.append("late hook"))
+    weight, kept, left = model.weight, model(x), model(x).sum()
+    model(x).sum().backward()
+    model.cpu()
+    assert model.weight is weight and weight.device.type == weight.grad.device.type == "cpu"
+    assert kept.device.type == "jax"
+    with pytest.raises(RuntimeError, match="moved to another device after its forward"):
+        left.backward()
+    model(x.cpu()).sum().backward()
+    assert seen == ["hook", "late hook"] * 2
+
+
+RAISING = {
+    "tensor hook": lambda x, y, hook: y.register_hook(hook),
+    "leaf hook": lambda x, y, hook: x.register_hook(hook),
+    "late hook": lambda x, y, hook: x.register_post_accumulate_grad_hook(hook),
+    "node prehook": lambda x, y, hook: y.grad_fn.register_prehook(hook),
+    "node hook": lambda x, y, hook: y.grad_fn.register_hook(hook),
+}
+
+
+@pytest.mark.parametrize("root", ["jax", "cpu"])
+@pytest.mark.parametrize("name", RAISING)
+def test_what_a_hook_raises_arrives(name, root):
+    def hook(*arguments):
+        raise ValueError("from the hook")
+
+    x = torch.ones(3, device="jax", requires_grad=True)
+    y = x * 2
+    RAISING[name](x, y, hook)
+    with pytest.raises(ValueError, match="from the hook"):
+        y.to(root).sum().backward()
+    z = x.detach().requires_grad_()
+    (z * z).sum().backward()
+    assert z.grad.tolist() == [2, 2, 2]
+
+
 def test_torch_jax_module():
     assert torch.jax.device_count() == len(jax.devices()) == 2
     assert torch.jax.current_device() == 0 and torch.jax.is_available()
