@@ -46,7 +46,7 @@ _BLIND = {
     *("fill_", "zero_", "copy_", "normal_", "uniform_", "random_", "bernoulli_"),
     *("exponential_", "geometric_", "cauchy_", "log_normal_"),
 }
-_DONATE_FROM = 1 << 16  # bytes; below it a fresh buffer costs less than finding out
+_DONATE_FROM = 1 << 16  # bytes on average; below it a fresh buffer costs less than finding out
 _FAST_HELD = 1 << 14  # entries of a fast path; a full one starts anew
 
 
@@ -371,9 +371,10 @@ class Overload:
     def donatable(self, call: Call) -> bool:
         """Whether the executable may reuse the written arrays: nobody else holds one, and none is passed twice."""
         operands = call.operands
-        if sum([c.kind.nbytes for c in call.cells]) < _DONATE_FROM or any(c.mixed for c in call.cells):
+        cells = call.cells
+        if sum([c.kind.nbytes for c in cells]) < _DONATE_FROM * len(cells) or any(c.mixed for c in cells):
             return False
-        for cell, position in zip(call.cells, call.positions, strict=True):
+        for cell, position in zip(cells, call.positions, strict=True):
             if position < 0:
                 continue
             array = operands[position]
