@@ -25,7 +25,8 @@ NUMBER: dict[type, Any] = {bool: np.bool_, int: np.int32, float: np.float32, com
 _WIDE_NUMBER: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
 _WIDE_DTYPES = {torch.float64, torch.complex128}
 
-_HELD = 1 << 14  # entries of each cache below; a full one starts anew
+# Entries of the caches below; a full one starts anew.
+_PARTS_HELD, _SCALARS_HELD = 1 << 14, 1 << 10
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,7 +71,7 @@ def part(kind: Kind, size: torch.Size, stride: tuple[int, ...], offset: int) -> 
     found = _parts.get(key)
     if found is None:
         view, starts = locate(kind.shape, tuple(size), stride, offset)
-        if len(_parts) >= _HELD:
+        if len(_parts) >= _PARTS_HELD:
             _parts.clear()
         held = None if starts is None else _place(starts)
         found = _parts[key] = operand(kind.shape, torch_dtype(kind.dtype), None, view), held
@@ -100,7 +101,7 @@ def scalar(value: Any, dtype: type | None = None) -> Any:
     key = (dtype, kind, value if value and kind is not complex else repr(value))  # 0.0 and -0.0 are equal
     held = _scalars.get(key)
     if held is None:
-        if len(_scalars) >= _HELD:
+        if len(_scalars) >= _SCALARS_HELD:
             _scalars.clear()
         held = _scalars[key] = dtype(value)
     elif isinstance(held, np.generic):
