@@ -110,16 +110,21 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
 
     Raises:
         Whatever torch raises for these arguments on the CPU. Meta kernels written in Python word some errors in their
-        own way, so a call that one of them refuses is asked again of the CPU kernel.
+        own way and refuse what only CUDA refuses, so such a call is asked again of the CPU kernel: its answer counts.
     """
     try:
         found = [v.cpu() if n in _READ else to_meta(v) for n, v in zip(names, values, strict=True)]
         return _call(op, names, found, keyword_from)
     except Exception as error:
         refused = error
-    raise_of_host(op, names, values, keyword_from, blank=True)
+    try:
+        found = _call(op, names, _to_host(values, blank=True), keyword_from)
+    except NotImplementedError:
+        raise refused from None
+    except Exception as error:
+        raise error from None
     raise_of_host(op, names, values, keyword_from)  # some errors are those of a value
-    raise refused
+    return found
 
 
 def raise_of_host(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int, blank: bool = False) -> None:
