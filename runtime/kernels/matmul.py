@@ -206,8 +206,11 @@ def _scaled_mm(
     if bias is not None:
         product = product + cast(bias, FLOAT32)
     dtype = out_dtype or self.dtype
-    if scale_result is not None and dtype.itemsize == 1:
-        product = product * scale_result
+    if dtype.itemsize == 1:
+        if scale_result is not None:
+            product = product * scale_result
+        largest = float(jnp.finfo(dtype).max)
+        product = jnp.clip(product, -largest, largest)  # saturates, where a cast would give a NaN
     return cast(product, dtype)
 
 
