@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from tenax.words import BOOL, FLOAT32, Array, DType, cast, opmath
@@ -209,8 +210,9 @@ def _scaled_mm(
     if dtype.itemsize == 1:
         if scale_result is not None:
             product = product * scale_result
-        largest = float(jnp.finfo(dtype).max)
-        product = jnp.clip(product, -largest, largest)  # saturates, where a cast would give a NaN
+        if np.isnan(np.float32(dtype.type(np.inf))):  # a type without infinity saturates; a cast would give a NaN
+            largest = float(jnp.finfo(dtype).max)
+            product = jnp.clip(product, -largest, largest)
     return cast(product, dtype)
 
 
