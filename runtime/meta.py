@@ -123,6 +123,8 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
         raise refused from None
     except Exception as error:
         raise error from None
+    if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
+        raise refused
     raise_of_host(op, names, values, keyword_from)  # some errors are those of a value
     return found
 
