@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tenax.kernels.rnn import Cell, gru_cell, lstm_cell, relu_cell, run, tanh_cell, unpack
 from tenax.words import Array
@@ -76,103 +76,45 @@ def lstm_data(
     return x, last[0], last[1]
 
 
-def gru_input(
-    rng: Array,
-    input: Array,
-    hx: Array,
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool,
-) -> tuple[Array, Array]:
-    """Gated recurrent units over (time, batch, in): the outputs, and the last hidden state."""
-    x, last = _padded(rng, gru_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
-    return x, last[0]
+def _input_of(cell: Cell) -> Callable[..., tuple[Array, Array]]:
+    def network(
+        rng: Array,
+        input: Array,
+        hx: Array,
+        params: Sequence[Array],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> tuple[Array, Array]:
+        x, last = _padded(rng, cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
+        return x, last[0]
+
+    return network
 
 
-def gru_data(
-    rng: Array,
-    data: Array,
-    batch_sizes: Array,
-    hx: Array,
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-) -> tuple[Array, Array]:
-    """Gated recurrent units over packed sequences (rows, in): the outputs, and the last hidden state."""
-    x, last = _packed(rng, gru_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
-    return x, last[0]
+def _data_of(cell: Cell) -> Callable[..., tuple[Array, Array]]:
+    def network(
+        rng: Array,
+        data: Array,
+        batch_sizes: Array,
+        hx: Array,
+        params: Sequence[Array],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+    ) -> tuple[Array, Array]:
+        x, last = _packed(rng, cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
+        return x, last[0]
+
+    return network
 
 
-def rnn_tanh_input(
-    rng: Array,
-    input: Array,
-    hx: Array,
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool,
-) -> tuple[Array, Array]:
-    """A network of hyperbolic tangents over (time, batch, in): the outputs, and the last hidden state."""
-    x, last = _padded(rng, tanh_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
-    return x, last[0]
-
-
-def rnn_tanh_data(
-    rng: Array,
-    data: Array,
-    batch_sizes: Array,
-    hx: Array,
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-) -> tuple[Array, Array]:
-    """A network of hyperbolic tangents over packed sequences (rows, in): the outputs, and the last hidden state."""
-    x, last = _packed(rng, tanh_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
-    return x, last[0]
-
-
-def rnn_relu_input(
-    rng: Array,
-    input: Array,
-    hx: Array,
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool,
-) -> tuple[Array, Array]:
-    """A network of rectifiers over (time, batch, in): the outputs, and the last hidden state."""
-    x, last = _padded(rng, relu_cell, input, (hx,), params, has_biases, dropout, train, bidirectional, batch_first)
-    return x, last[0]
-
-
-def rnn_relu_data(
-    rng: Array,
-    data: Array,
-    batch_sizes: Array,
-    hx: Array,
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-) -> tuple[Array, Array]:
-    """A network of rectifiers over packed sequences (rows, in): the outputs, and the last hidden state."""
-    x, last = _packed(rng, relu_cell, data, batch_sizes, (hx,), params, has_biases, dropout, train, bidirectional)
-    return x, last[0]
+# Of one state: the outputs, and the last hidden state.
+gru_input, gru_data = _input_of(gru_cell), _data_of(gru_cell)
+rnn_tanh_input, rnn_tanh_data = _input_of(tanh_cell), _data_of(tanh_cell)
+rnn_relu_input, rnn_relu_data = _input_of(relu_cell), _data_of(relu_cell)
