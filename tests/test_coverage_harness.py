@@ -6,6 +6,7 @@ import itertools
 import json
 import textwrap
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ import torch
 from torch.testing._internal.opinfo.core import ErrorInput, SampleInput
 from torch.testing._utils import wrapper_set_seed
 
-from tenax.coverage import checks, plan, report, results, summary
+from tenax.coverage import checks, excuses, plan, report, results, summary
 from tenax.coverage.agree import Task
 from tenax.coverage.compare import Tolerance, compare
 from tenax.coverage.entries import Entry, select
@@ -57,6 +58,10 @@ def fake(place: dict[str, str], wrong: Callable[..., Any] | None = None, **chang
     def samples(device: str, dtype: torch.dtype, requires_grad: bool) -> list[SampleInput]:
         return [SampleInput(torch.linspace(-1, 1, 12, dtype=dtype).reshape(3, 4).requires_grad_(requires_grad))]
 
+    def reference(device: str, dtype: torch.dtype, requires_grad: bool) -> list[SampleInput]:
+        extreme = torch.tensor([torch.nan, torch.inf, -torch.inf, 1e30, 0], dtype=dtype)
+        return [*samples(device, dtype, requires_grad), SampleInput(extreme)]
+
     def errors(device: str) -> list[ErrorInput]:
         return [
             ErrorInput(SampleInput(torch.ones(2, dtype=torch.int32)), error_type=TypeError, error_regex="no integers")
@@ -76,6 +81,7 @@ def fake(place: dict[str, str], wrong: Callable[..., Any] | None = None, **chang
         supports_forward_ad=True,
         supports_inplace_autograd=False,
         sample_inputs=samples,
+        reference_inputs=reference,
         error_inputs=errors,
         error_inputs_func=errors,
         supported_dtypes=lambda device: {torch.float32},
@@ -112,6 +118,22 @@ class TwiceDerived(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
         return g * ctx.saved_tensors[0].detach()
+
+
+class Mixed(torch.autograd.Function):
+    """The right exponential, which under vmap mixes the members of the batch."""
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def vmap(info: Any, dims: tuple[int], x: torch.Tensor) -> tuple[torch.Tensor, int]:
+        return x.exp().flip(dims[0]), dims[0]
 
 
 def wrong_tangent(x: torch.Tensor) -> torch.Tensor:
@@ -151,6 +173,8 @@ FAULTS: list[tuple[str, str, Callable[..., Any], str]] = [
     ("a second result", "forward", lambda x: (x.exp(), x), "result: gave (float32 (3, 4)"),
     ("a missing kernel", "forward", lambda x: torch.ops.aten.nothing(x), "nothing"),
     ("random values", "forward", lambda x: x.exp() + torch.rand(()), "elements differ"),
+    ("an infinity", "reference", lambda x: x.clamp(-80, 80).exp(), "elements differ"),
+    ("a batch", "vmap", Mixed.apply, "elements differ"),
     ("the derivative", "gradient", Derived.apply, "elements differ"),
     ("no derivative", "gradient", lambda x: x.detach().exp(), "requires a gradient"),
     ("the second derivative", "gradgrad", TwiceDerived.apply, "NoneType"),
@@ -279,6 +303,43 @@ def test_torchs_own_skips_and_tolerances_are_read() -> None:
     assert any(isinstance(t, Tolerance) and t.absolute > 1e-5 for t in found)
 
 
+def test_what_jax_cannot_represent_is_a_skip_that_names_the_dtype() -> None:
+    (entry,) = select(("op_db",), "op_db/chalf")
+    outcome = checks.run(Task(entry, torch.float32, "forward", "jax", 2))
+    assert outcome.letter == "s"
+    assert outcome.why.startswith("dtype: JAX has no half-precision complex type (complex32)")
+    units = plan.plan(select(("op_db",), "op_db/add"), "all")
+    assert {u.dtype for u in units} >= {"float16", "complex64"}
+    assert "complex32" not in {u.dtype for u in units}
+    row = plan.collect({}, select(("op_db",), "op_db/add"), [(units[0], {"forward": Outcome("p")}, [])]).rows
+    assert row["op_db/add"].get("complex32", "forward").letter == "s"
+
+
+def test_a_failure_is_excused_only_where_it_is_what_the_row_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"entries": ["op_db/ad*"], "checks": ["out"], "kind": "torch", "says": "by accident", "reason": "theirs"}
+    facts = excuses.Facts({}, frozenset(), (excuses.Excuse.parse(row),))
+    monkeypatch.setattr(excuses, "facts", lambda: facts)
+    (entry,) = select(("op_db",), "op_db/add")
+    assert excuses.excused(entry, "out", torch.float32, "1/2 raised by accident") == "torch: theirs"
+    assert excuses.excused(entry, "out", torch.float32, "1/2 something else") is None
+    assert excuses.excused(entry, "forward", torch.float32, "1/2 raised by accident") is None
+    with pytest.raises(ValueError, match=r"excuses\.yaml: .*expected entries, says, a reason, and a kind"):
+        excuses.Excuse.parse({**row, "kind": "difficult"})
+
+
+def test_every_excuse_is_about_an_entry() -> None:
+    for row in excuses.facts().excused:
+        assert all(any(fnmatchcase(e.key, pattern) for e in select()) for pattern in row.entries), row
+    names = {e.name.rpartition(".")[2] for e in select(("op_db",))}
+    assert excuses.facts().unordered <= names
+
+
+def test_orders_are_compared_where_no_values_tie() -> None:
+    (entry,) = select(("op_db",), "op_db/msort")
+    outcome = checks.run(Task(entry, torch.float16, "gradient", "jax", 1))
+    assert outcome.letter == "p", outcome.why
+
+
 def test_a_crash_and_a_hang_cost_one_check_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty_worker.py").write_text(
         textwrap.dedent(
@@ -332,7 +393,7 @@ def test_results_survive_the_file_one_line_for_each_entry(tmp_path: Path) -> Non
     lines = (tmp_path / "r.json").read_text().splitlines()
     assert [line for line in lines if line.startswith('"op_db/exp"')] == [
         '"op_db/exp": {"family": "pointwise", "primary": "float32", "ops": ["exp"], '
-        '"dtypes": {"float32": "pf-----n"}, "why": {"float32 gradient": "2 of 3 differ"}}'
+        '"dtypes": {"float32": "p-f------n"}, "why": {"float32 gradient": "2 of 3 differ"}}'
     ]
 
 
@@ -403,6 +464,6 @@ def test_the_dashboard_is_one_file_that_holds_its_data() -> None:
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     (row,) = data["rows"]
     assert row["why"]["float32 forward"] == "</script><b>"
-    assert row["dtypes"]["float32"].startswith("fp")
+    assert row["dtypes"]["float32"].startswith("f-p")
     assert "op_db/exp float32 forward: &lt;/script&gt;&lt;b&gt;" in page
     assert not any(word in page for word in ("<link", "src=", "@import", "fetch("))

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array
+from tenax.kernels.wide import wide
+from tenax.words import INT64, Array, cast
 
 # Above this degree waves take over in (-1, 1): up to there the recurrence is short and exact.
 _LONGEST_RECURRENCE = 8
@@ -21,23 +22,30 @@ _LONGEST_HERMITE = {4: 128, 8: 512}
 
 
 def _broadcast(x: Array, n: Array) -> tuple[Array, Array]:
-    """x, and the whole part of n, of one shape."""
+    """x, and the whole part of n, of one shape; what no int64 holds counts as negative, as it does in C on a CPU."""
     x, n = jnp.broadcast_arrays(x, n)
-    return x, jnp.trunc(n)
+    return x, jnp.where(jnp.abs(n) < 2.0**63, jnp.trunc(n), -1)
 
 
 def _recur(degree: Array, first: Array, step: Callable[[Array, Array, Array], Array]) -> Array:
-    """The polynomial of each degree: `first` has degree 1, and `step(k, q, p)` follows q and p, of degrees k, k - 1."""
+    """The polynomial of each degree: `first` has degree 1, and `step(k, q, p)` follows q and p, of degrees k, k - 1.
+
+    It ends when every value has its degree or is NaN, which no further step changes.
+    """
+
+    def lacking(state: tuple[Array, Array, Array]) -> Array:
+        k, _, value = state
+        return (cast(k, first.dtype) < degree) & ~jnp.isnan(value)
 
     def advance(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         k, before, value = state
-        go = k < degree
-        return k + 1, jnp.where(go, value, before), jnp.where(go, step(k, value, before), value)
+        go = lacking(state)
+        further = step(cast(k, first.dtype), value, before)
+        return k + 1, jnp.where(go, value, before), jnp.where(go, further, value)
 
     one = jnp.ones_like(first)
     start = jnp.where(degree >= 1, first, jnp.where(degree == 0, one, 0))
-    highest = jnp.max(degree, initial=0)
-    return lax.while_loop(lambda state: state[0] < highest, advance, (jnp.ones((), first.dtype), one, start))[2]
+    return lax.while_loop(lambda state: jnp.any(lacking(state)), advance, (jnp.ones((), INT64), one, start))[2]
 
 
 def _chebyshev(
@@ -52,45 +60,53 @@ def _chebyshev(
     return jnp.where(n < 0, 0, jnp.where(end, ends, value))
 
 
+@wide
 def special_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
     """The first kind, cos nθ for x = cos θ."""
     x, n = _broadcast(x, n)
     return _chebyshev(x, n, x, lambda angle: lax.cos(n * angle), 1, 1)
 
 
+@wide
 def special_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
     """The second kind, sin (n + 1)θ / sin θ."""
     x, n = _broadcast(x, n)
     return _chebyshev(x, n, 2 * x, lambda angle: lax.sin((n + 1) * angle) / lax.sin(angle), n + 1, n + 1)
 
 
+@wide
 def special_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
     """The third kind, cos (n + 1/2)θ / cos θ/2."""
     x, n = _broadcast(x, n)
     return _chebyshev(x, n, 2 * x - 1, lambda angle: lax.cos((n + 0.5) * angle) / lax.cos(angle / 2), 1, 2 * n + 1)
 
 
+@wide
 def special_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
     """The fourth kind, sin (n + 1/2)θ / sin θ/2."""
     x, n = _broadcast(x, n)
     return _chebyshev(x, n, 2 * x + 1, lambda angle: lax.sin((n + 0.5) * angle) / lax.sin(angle / 2), 2 * n + 1, 1)
 
 
+@wide
 def special_shifted_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
     """The first kind, moved from [-1, 1] to [0, 1]."""
     return special_chebyshev_polynomial_t(2 * x - 1, n)
 
 
+@wide
 def special_shifted_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
     """The second kind, moved from [-1, 1] to [0, 1]."""
     return special_chebyshev_polynomial_u(2 * x - 1, n)
 
 
+@wide
 def special_shifted_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
     """The third kind, moved from [-1, 1] to [0, 1]."""
     return special_chebyshev_polynomial_v(2 * x - 1, n)
 
 
+@wide
 def special_shifted_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
     """The fourth kind, moved from [-1, 1] to [0, 1]."""
     return special_chebyshev_polynomial_w(2 * x - 1, n)
@@ -104,16 +120,19 @@ def _hermite(x: Array, n: Array, weight: int) -> Array:
     return jnp.where(beyond, jnp.nan, value)
 
 
+@wide
 def special_hermite_polynomial_h(x: Array, n: Array) -> Array:
     """Hermite's, of the weight exp(-x²); NaN above degree 128 in float32 and 512 in float64."""
     return _hermite(x, n, 2)
 
 
+@wide
 def special_hermite_polynomial_he(x: Array, n: Array) -> Array:
     """Hermite's, of the weight exp(-x²/2); NaN above degree 128 in float32 and 512 in float64."""
     return _hermite(x, n, 1)
 
 
+@wide
 def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
     """Laguerre's; 1 at 0."""
     x, n = _broadcast(x, n)
@@ -122,6 +141,7 @@ def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
     return jnp.where(origin, 1, value)
 
 
+@wide
 def special_legendre_polynomial_p(x: Array, n: Array) -> Array:
     """Legendre's; at the ends of [-1, 1] those of the first Chebyshev kind."""
     x, n = _broadcast(x, n)

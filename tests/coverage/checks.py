@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ import torch
 from . import programs
 from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises
 from .entries import Entry
-from .excuses import skipped_by_torch
+from .excuses import excused, unordered
 from .outcome import Outcome, inapplicable, skip
 from .samples import Sample, label, pick
 
@@ -19,10 +19,11 @@ Check = Callable[[Task], Outcome]
 
 # The most samples by check: of the primary dtype in a full run, of every other dtype, and in the quick tier.
 FULL = {
-    "forward": 8, "gradient": 3, "gradgrad": 2, "forward_ad": 2, "inplace": 3, "out": 2, "noncontiguous": 2,
-    "errors": 100, "forloop": 100, "foreach": 100, "fused": 100, "capturable": 100, "differentiable": 100,
+    "forward": 6, "reference": 4, "gradient": 3, "gradgrad": 2, "forward_ad": 2, "vmap": 2, "inplace": 2, "out": 2,
+    "noncontiguous": 2, "errors": 100, "forloop": 100, "foreach": 100, "fused": 100, "capturable": 100,
+    "differentiable": 100,
 }  # fmt: skip
-OTHER = {"forward": 3, "gradient": 1, "inplace": 1, "out": 1, "noncontiguous": 1, "forloop": 100, "foreach": 100}
+OTHER = {"forward": 2, "reference": 1, "gradient": 1, "inplace": 1, "forloop": 100, "foreach": 100}
 QUICK = {"forward": 2, "gradient": 1, "forloop": 2, "foreach": 2}
 
 
@@ -31,7 +32,7 @@ def run(task: Task) -> Outcome:
     if task.check not in task.entry.checks:
         return inapplicable(f"{task.entry.suite} has no check {task.check}")
     outcome = implementation(task)(task)
-    if outcome.letter == "f" and (reason := skipped_by_torch(task.entry, task.check, task.dtype)):
+    if outcome.letter == "f" and (reason := excused(task.entry, task.check, task.dtype, outcome.why)):
         return skip(f"{reason}; here: {outcome.why}")
     return outcome
 
@@ -55,6 +56,34 @@ def forward(task: Task) -> Outcome:
     program, essence = programs.forward(op), programs.essence(op)
     chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
     return over(task, chosen, lambda s: agree(task, program, s, essence=essence))
+
+
+def reference(task: Task) -> Outcome:
+    """Forward on what torch's reference inputs add to its samples: large, tiny and extreme values, empty and 0-d."""
+    op = task.entry.info.op
+    program, essence = programs.forward(op), programs.essence(op)
+    known = {s.label for s in _samples(task.entry, task.dtype, False)}
+    raws = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=False)
+    added = [s for s in _listed(raws) if s.label not in known or s.extreme]
+    return over(task, pick(added, task.samples), lambda s: agree(task, program, s, essence=essence))
+
+
+def vmap(task: Task) -> Outcome:
+    """`torch.func.vmap` with every tensor batched, and with the first one alone."""
+    op = task.entry.info.op
+    chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
+
+    def judge(sample: Sample) -> str | None:
+        whole = agree(task, programs.vmapped(op, alone=False), sample, strides=False)
+        if whole is not None or len(sample.tensors()) < 2:
+            return whole
+        try:
+            message = agree(task, programs.vmapped(op, alone=True), sample, strides=False)
+        except UnsuitableError:
+            return None
+        return None if message is None else f"with one batched tensor: {message}"
+
+    return over(task, chosen, judge)
 
 
 def gradient(task: Task) -> Outcome:
@@ -154,9 +183,11 @@ def errors(task: Task) -> Outcome:
 
 OP_CHECKS: dict[str, Check] = {
     "forward": forward,
+    "reference": reference,
     "gradient": gradient,
     "gradgrad": gradgrad,
     "forward_ad": forward_ad,
+    "vmap": vmap,
     "inplace": inplace,
     "out": out,
     "noncontiguous": noncontiguous,
@@ -167,14 +198,18 @@ OP_CHECKS: dict[str, Check] = {
 @functools.lru_cache(maxsize=4)
 def _samples(entry: Entry, dtype: torch.dtype, requires_grad: bool) -> list[Sample]:
     """Torch's samples, made on the CPU whatever the device, so that both sides get the same bits."""
-    raws = entry.info.sample_inputs("cpu", dtype, requires_grad=requires_grad)
+    return _listed(entry.info.sample_inputs("cpu", dtype, requires_grad=requires_grad))
+
+
+def _listed(raws: Iterable[Any]) -> list[Sample]:
     return [Sample.of(raw, label(raw)) for raw in raws]
 
 
 def _leaves(task: Task, count: int = 0) -> list[Sample]:
     """Samples with an input that requires a gradient; others say nothing about derivatives."""
     samples = [s for s in _samples(task.entry, task.dtype, True) if s.leaves()]
-    return pick(samples, count or task.samples)
+    chosen = pick(samples, count or task.samples)
+    return [s.untied() for s in chosen] if unordered(task.entry) else chosen
 
 
 def _tracked(info: Any) -> programs.Operator:

@@ -13,7 +13,10 @@ import torch
 SUITES = ("op_db", "python_ref_db", "foreach_db", "module_db", "optim_db")
 
 # What a file of results calls the kinds of check, in the order of its columns. `checks` implements them.
-OP_CHECKS = ("forward", "gradient", "gradgrad", "forward_ad", "inplace", "out", "noncontiguous", "errors")
+OP_CHECKS = (
+    *("forward", "reference", "gradient", "gradgrad", "forward_ad", "vmap", "inplace", "out", "noncontiguous"),
+    "errors",
+)
 CHECKS: dict[str, tuple[str, ...]] = {
     "op_db": OP_CHECKS,
     "python_ref_db": ("forward", "out", "noncontiguous", "errors"),

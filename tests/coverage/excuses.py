@@ -1,20 +1,29 @@
-"""Excuses: what torch's own databases say about its own tests: which it skips, and which tolerances it grants."""
+"""Excuses: why a check may fail or differ: what torch's databases say of its own tests, and `ops_spec/excuses.yaml`."""
 
 from __future__ import annotations
 
+import functools
+import importlib.resources
 from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import torch
+import yaml
 
 from .compare import Tolerance
-from .entries import Entry
+from .entries import Entry, dtype_name
+
+# `backend`: the entry belongs to another backend. `torch`: torch's own reference is at fault.
+KINDS = ("backend", "torch")
 
 # The torch tests (class, name) that ask the same question as a check of ours.
 COUNTERPARTS: dict[str, tuple[tuple[str, str], ...]] = {
     "forward": (("TestCommon", "test_compare_cpu"), ("TestCommon", "test_python_ref"), ("TestModule", "test_forward")),
     "gradient": (("TestBwdGradients", "test_fn_grad"), ("TestModule", "test_grad")),
     "gradgrad": (("TestBwdGradients", "test_fn_gradgrad"), ("TestModule", "test_gradgrad")),
+    "reference": (("TestCommon", "test_numpy_ref"), ("TestUnaryUfuncs", "test_reference_numerics_extremal")),
     "forward_ad": (("TestFwdGradients", "test_forward_mode_AD"),),
     "inplace": (
         ("TestCommon", "test_variant_consistency_eager"),
@@ -42,6 +51,75 @@ GRANTED: tuple[tuple[str, str], ...] = (
 # torch runs its gradient tests in double precision only: a decorator limited to float64 speaks of the formula.
 DOUBLE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 GRADIENT = ("gradient", "gradgrad", "forward_ad")
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """One row of `excused`: which failures it is about, and the reason that the dashboard shows."""
+
+    entries: tuple[str, ...]
+    checks: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    kind: str
+    says: str
+    reason: str
+
+    @classmethod
+    def parse(cls, row: dict[str, Any]) -> Excuse:
+        rest = dict(row)
+        try:
+            lists = [tuple(rest.pop(key, ())) for key in ("entries", "checks", "dtypes")]
+            kind, says, reason = (str(rest.pop(key)) for key in ("kind", "says", "reason"))
+        except KeyError as missing:
+            raise ValueError(f"excuses.yaml: {row}: no {missing}; expected entries, kind, says and reason") from None
+        if rest or kind not in KINDS or not lists[0] or not says:
+            raise ValueError(f"excuses.yaml: {row}: expected entries, says, a reason, and a kind of {', '.join(KINDS)}")
+        return cls(*lists, kind, says, reason)
+
+    def covers(self, entry: Entry, check: str, dtype: str, why: str) -> bool:
+        return (
+            any(fnmatchcase(entry.key, pattern) for pattern in self.entries)
+            and (not self.checks or check in self.checks)
+            and (not self.dtypes or dtype in self.dtypes)
+            and self.says in why
+        )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `ops_spec/coverage/excuses.yaml` says."""
+
+    dtypes: dict[str, str]
+    unordered: frozenset[str]
+    excused: tuple[Excuse, ...]
+
+
+@functools.cache
+def facts() -> Facts:
+    text = importlib.resources.files("tenax.ops_spec").joinpath("coverage", "excuses.yaml").read_text(encoding="utf-8")
+    data = yaml.safe_load(text)
+    return Facts(data["dtypes"], frozenset(data["unordered"]), tuple(Excuse.parse(row) for row in data["excused"]))
+
+
+def unrepresentable(dtype: torch.dtype) -> str | None:
+    """Why there is no such dtype on the device, or None."""
+    return facts().dtypes.get(dtype_name(dtype))
+
+
+def unordered(entry: Entry) -> bool:
+    """Whether the entry orders values, and leaves the order of equal ones open."""
+    return entry.name.rpartition(".")[2] in facts().unordered
+
+
+def excused(entry: Entry, check: str, dtype: torch.dtype, why: str) -> str | None:
+    """The reason for which this failure is accepted, or None."""
+    for name, reason in facts().dtypes.items():
+        if f"no equivalent of torch.{name}" in why:
+            return f"dtype: {reason} ({name})"
+    for row in facts().excused:
+        if row.covers(entry, check, dtype_name(dtype), why):
+            return f"{row.kind}: {row.reason}"
+    return skipped_by_torch(entry, check, dtype)
 
 
 def skipped_by_torch(entry: Entry, check: str, dtype: torch.dtype) -> str | None:

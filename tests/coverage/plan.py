@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from .checks import FULL, OTHER, QUICK, primary
 from .entries import OTHERS, Entry, dtype_name
-from .outcome import Outcome
+from .excuses import unrepresentable
+from .outcome import Outcome, skip
 from .results import Results, Row
 from .schema import spec_family
 from .worker import Unit
@@ -26,6 +27,8 @@ def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples:
         first = primary(entry)
         for dtype in entry.dtypes():
             name = dtype_name(dtype)
+            if unrepresentable(dtype):
+                continue
             if not (dtypes == "all" or (dtypes == "float32" and dtype == first) or name in dtypes.split(",")):
                 continue
             caps = QUICK if quick else FULL if dtype == first else OTHER
@@ -57,6 +60,9 @@ def collect(
         row.outcomes |= {(unit.dtype, check): outcome for check, outcome in outcomes.items()}
     for entry in entries:
         row = results.rows[entry.key]
+        for dtype in entry.dtypes():
+            if row.outcomes and (reason := unrepresentable(dtype)):
+                row.outcomes |= {(dtype_name(dtype), check): skip(f"dtype: {reason}") for check in entry.checks}
         if row.family == OTHERS:
             row.family = spec_family(row.ops) or OTHERS
         order = {dtype_name(d): i for i, d in enumerate(entry.dtypes())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -91,6 +92,28 @@ def tangents(op: Operator) -> Program:
             outs = [o for o in tensors(sample.process(call(op, duals))) if _continuous(o)]
             found = [forward_ad.unpack_dual(o).tangent for o in outs]
             return [_plain(t) for t in found]
+
+    return program
+
+
+def vmapped(op: Operator, alone: bool) -> Program:
+    """The op under `torch.func.vmap` over a batch of two: of every tensor, or of the first one alone."""
+
+    def program(sample: Sample) -> Any:
+        leaves, spec = pytree.tree_flatten(sample.tree)
+        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        if not places:
+            raise InapplicableError("no argument is a tensor")
+        chosen = places[:1] if alone else places
+
+        def one(*slices: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            filled = list(leaves)
+            for place, part in zip(chosen, slices, strict=True):
+                filled[place] = part
+            x, args, kwargs = pytree.tree_unflatten(filled, spec)
+            return tuple(tensors(call(op, replace(sample, input=x, args=args, kwargs=kwargs))))
+
+        return torch.func.vmap(one, randomness="different")(*(_pair(leaves[i]) for i in chosen))
 
     return program
 
@@ -182,6 +205,11 @@ def _parameters(op: Operator) -> Iterable[str]:
         return inspect.signature(op).parameters
     except ValueError:
         return ()
+
+
+def _pair(t: torch.Tensor) -> torch.Tensor:
+    """A batch of the tensor and, where it holds fractions, of half of it: what is valid stays valid."""
+    return torch.stack([t.detach(), t.detach() / 2 if _continuous(t) and t.dtype.itemsize > 1 else t.detach()])
 
 
 def _tape(op: Operator, sample: Sample) -> tuple[list[torch.Tensor], list[torch.Tensor]]:

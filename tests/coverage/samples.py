@@ -54,6 +54,15 @@ class Sample:
     def tensors(self) -> list[torch.Tensor]:
         return [leaf for leaf in pytree.tree_leaves(self.tree) if isinstance(leaf, torch.Tensor)]
 
+    @property
+    def extreme(self) -> bool:
+        """Whether a tensor holds infinities, NaN, or a number beyond 1000."""
+        return any(_is_extreme(t) for t in self.tensors())
+
+    def untied(self) -> Sample:
+        """The same order in tensors that hold no value twice."""
+        return self.map(_untie)
+
     def leaves(self) -> list[torch.Tensor]:
         """The tensors that require a gradient."""
         return [t for t in self.tensors() if t.requires_grad]
@@ -92,6 +101,22 @@ class Sample:
         kwargs = {k: table.get(v, v) if isinstance(v, torch.dtype) else v for k, v in wide.kwargs.items()}
         args = tuple(table.get(a, a) if isinstance(a, torch.dtype) else a for a in wide.args)
         return replace(wide, args=args, kwargs=kwargs)
+
+
+def _untie(t: torch.Tensor) -> torch.Tensor:
+    """Ranks in place of a float tensor with equal values; as bits where 16 of them hold more numbers than integers."""
+    if not t.is_floating_point() or t.unique().numel() == t.numel():
+        return t
+    ranks = t.detach().flatten().argsort(stable=True).argsort().reshape(t.shape)
+    values = ranks.to(torch.int16).add_(1).view(t.dtype) if t.itemsize == 2 else ranks.to(t.dtype)
+    return values.requires_grad_(t.requires_grad)
+
+
+def _is_extreme(t: torch.Tensor) -> bool:
+    if not (t.dtype.is_floating_point or t.dtype.is_complex) or t.layout is not torch.strided or not t.numel():
+        return False
+    sizes = t.detach().resolve_conj().resolve_neg().to(torch.complex128).abs()
+    return not bool((sizes <= 1000).all())
 
 
 def _is_cpu(value: Any) -> bool:
@@ -155,6 +180,8 @@ def features(sample: Sample) -> set[str]:
         if not any(isinstance(leaf, torch.Tensor) for leaf in leaves):
             found.add(f"{name}: {describe(value)}")
     found.add(f"arguments {len(sample.args)} {sorted(sample.kwargs)}")
+    if sample.extreme:
+        found.add("extreme values")
     return found
 
 
