@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from torchgen.model import FunctionSchema, SchemaKind
 
 from tenax.codegen.fault import Fault
-from tenax.codegen.schema import Schemas
+from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
 from tenax.codegen.source import BUILTINS, MODULES, defined, free_names, kinds, same_default, words
 from tenax.codegen.spec import Entry, call
@@ -72,19 +72,56 @@ def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
         return
     if str(ours) != str(theirs):
         yield entry.fault("func", drift(ours, theirs), f"`{theirs}`, the schema of torch {schemas.release}")
+    if entry.lowered:
+        yield from _earlier(entry, theirs, schemas)
+
+
+def _earlier(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    """The lowering also serves the supported releases in which the schema, or that of a variant, was another one."""
+    before = {(f.name, release): old for f in schemas.variants[func.signature()] for release, old in _older(f, schemas)}
+    for (name, release), old in before.items():
+        if old.composite and not schemas.composite(name) and not entry.grad:
+            yield entry.fault("func", f"{name} is CompositeImplicitAutograd in torch {release}", "`grad: vjp`")
+        broken = [text for text, harmless in differences(old.func, schemas[name].func, entry.renamed) if not harmless]
+        if broken:
+            wrong = f"since torch {release}, {name}: {'; '.join(broken)}"
+            yield entry.fault("func", wrong, "`renamed: {now: before}`, or new arguments with defaults")
+    for now, old_name in entry.renamed:
+        if not any(old_name in {a.name for a in old.func.arguments.flat_all} for old in before.values()):
+            wrong = f"no supported release of torch calls `{now}` of {entry.name} `{old_name}`"
+            yield entry.fault("renamed", wrong, "names that differ")
+
+
+def _older(native: Native, schemas: Schemas) -> list[tuple[str, Native]]:
+    return list(schemas.earlier.get(native.name, {}).items())
+
+
+def differences(
+    old: FunctionSchema, new: FunctionSchema, renamed: Sequence[tuple[str, str]] = ()
+) -> Iterator[tuple[str, bool]]:
+    """How the arguments and results of two schemas differ, each with whether a lowering of the new one serves both.
+
+    A new argument with a default is left out of calls by the old schema, and the runtime fills in the defaults of the
+    installed torch. `renamed` has the names that are new, with what they were.
+    """
+    now = {before: name for name, before in renamed}
+    olds = {now.get(a.name, a.name): a for a in old.arguments.flat_all}
+    news = {a.name: a for a in new.arguments.flat_all}
+    yield from ((f"argument `{a}` is gone", False) for name, a in olds.items() if name not in news)
+    yield from ((f"argument `{a}` is new", a.default is not None) for name, a in news.items() if name not in olds)
+    for name, a in olds.items():
+        b = news.get(name)
+        if b is not None and (a.type, a.annotation, a.default) != (b.type, b.annotation, b.default):
+            yield f"argument `{a}` became `{b}`", (a.type, a.annotation) == (b.type, b.annotation)
+    if [n for n in olds if n in news] != [n for n in news if n in olds]:
+        yield f"the order of the arguments changed to {names(list(news))}", True
+    if str(old.returns) != str(new.returns):
+        yield "what it returns changed", False
 
 
 def drift(ours: FunctionSchema, theirs: FunctionSchema) -> str:
     """Which argument or result of a schema is no longer what the entry was written against."""
-    old = {a.name: str(a) for a in ours.arguments.flat_all}
-    new = {a.name: str(a) for a in theirs.arguments.flat_all}
-    found = [f"argument `{text}` is gone" for name, text in old.items() if name not in new]
-    found += [f"argument `{text}` is new" for name, text in new.items() if name not in old]
-    found += [f"argument `{old[n]}` became `{new[n]}`" for n in old if n in new and old[n] != new[n]]
-    if not found and list(old) != list(new):
-        found = [f"the order of the arguments changed to {names(list(new))}"]
-    if str(ours.returns) != str(theirs.returns):
-        found.append("what it returns changed")
+    found = [text for text, _ in differences(ours, theirs)]
     return f"{theirs.name}: {'; '.join(found) or 'the schema changed'}"
 
 
@@ -108,7 +145,7 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
 def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
     """A variant is written only where torch has no functional form, or one that itself calls the variant."""
     if func.kind() is SchemaKind.functional:
-        if context.schemas[entry.name].is_view_op:
+        if context.schemas[entry.name].is_view:
             wrong = f"{entry.name} is a view: a lowering would return a copy in its place"
             yield entry.fault("func", wrong, "no entry (views are runtime/memory.py's)")
         return
@@ -125,7 +162,7 @@ def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], c
     traced = [p.name for p in params if p.is_number and p.name not in entry.static] if entry.grad else []
     if traced:
         yield entry.fault("grad", f"{traced[0]} is a traced number", f"`static: [{', '.join(traced)}]`")
-    if context.schemas.composite(entry.name) and not (entry.grad or entry.name in context.schemas.derivatives):
+    if context.schemas.composite(entry.name) and not (entry.grad or context.schemas[entry.name].differentiated):
         yield entry.fault(
             "func",
             f"{entry.name} is CompositeImplicitAutograd: a lowering of it silently loses its gradient",
@@ -169,7 +206,7 @@ def _named(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], cont
     generator = any(dropped(a) and a.name == "generator" for a in func.arguments.flat_non_out)
     if generator and not entry.random:
         yield entry.fault("func", f"{entry.name} takes a generator and gets no key", "`random: true`")
-    tagged = "nondeterministic_seeded" in context.schemas[entry.name].tags
+    tagged = "nondeterministic_seeded" in context.schemas[entry.name].marks
     if entry.random and not generator and not tagged:
         yield entry.fault("random", f"torch does not mark {entry.name} as random", "no such key")
 

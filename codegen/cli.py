@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tenax.codegen import release, stub
+from tenax.codegen import release, schema, stub
 from tenax.codegen.build import Build, build
 from tenax.codegen.explain import explain as paragraphs
-from tenax.codegen.schema import installed
+from tenax.codegen.schema import supported
 from tenax.codegen.status import STATUSES
 from tenax.codegen.tree import PACKAGE, Tree
 
@@ -34,7 +34,8 @@ def main(
     """Regenerate: rewrite the files of generated/ that are not what the specs say."""
     context.obj = root
     if context.invoked_subcommand is None:
-        known = [path.stem for path in Tree.at(root).spec_files()]
+        tree = Tree.at(root)
+        known = [path.stem for path in [*tree.spec_files(), tree.autocast] if path.exists()]
         for family in only or []:
             if family not in known:
                 raise typer.BadParameter(f"no ops_spec/{family}.yaml; expected one of {', '.join(known)}")
@@ -42,7 +43,7 @@ def main(
 
 
 def _built(root: Path) -> Build:
-    return build(Tree.at(root), installed())
+    return build(Tree.at(root), supported())
 
 
 def _report(found: Build, only: list[str]) -> int:
@@ -147,14 +148,13 @@ def new(
 @app.command()
 def diff(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(help="A native_functions.yaml, a torch wheel, or `installed`.")],
+    old: Annotated[str, typer.Argument(help="A release, a torch wheel, a file of facts, or `installed`.")],
     new: Annotated[str, typer.Argument(help="The same, for the newer release.")] = "installed",
 ) -> None:
-    """List the overloads that a torch release adds, changes and removes, and the specs they touch."""
-    found = _built(context.obj)
+    """List the overloads that a torch release adds, changes and removes, and what each means for the specs."""
     try:
-        listed = list(release.changes(release.load(old), release.load(new), found.entries))
-    except FileNotFoundError as error:
+        listed = release.changes(release.load(old), release.load(new), Tree.at(context.obj))
+    except release.ReleaseError as error:
         _err.print(str(error))
         raise typer.Exit(1) from None
     for change in listed:
@@ -162,3 +162,18 @@ def diff(
     touched = sum(c.entry is not None for c in listed)
     counts = {kind: sum(c.kind == kind for c in listed) for kind in ("added", "changed", "removed")}
     _out.print(", ".join(f"{n} {kind}" for kind, n in counts.items()) + f"; {touched} touch a spec")
+
+
+@app.command()
+def facts(
+    source: Annotated[str, typer.Argument(help="A release, a torch wheel, or `installed`.")] = "installed",
+) -> None:
+    """Write what a torch release states of its ops to codegen/releases/: from then on tenax supports that release."""
+    try:
+        held = release.load(source)
+    except release.ReleaseError as error:
+        _err.print(str(error))
+        raise typer.Exit(1) from None
+    path = schema.facts(held.release)
+    path.write_text("".join(f"{native}\n" for native in held), encoding="utf-8")
+    _out.print(f"wrote codegen/releases/{path.name}: {len(held.functions)} overloads")

@@ -18,9 +18,12 @@ def explain(name: str, found: Build) -> Iterator[str]:
     """
     f = found.schemas[name]
     yield f"schema    {f.func}"
-    yield f"          {f.loc.file.rpartition('/')[2]}:{f.loc.line}; kernels: {_keys(name, found)}"
+    yield f"          kernels: {', '.join(sorted(f.keys)) or f'those of {f.delegate}'}"
     status = found.statuses[name]
     yield f"status    {status.status}" + (f": {status.reason}" if status.reason else "")
+    for policy in found.policies:
+        if policy.name == name:
+            yield f"autocast  {policy.kind}; ops_spec/{found.tree.autocast.name}:{policy.line}"
     row = next((r for r in found.rows if r.name == name), None)
     held = {e.name: e for e in found.entries}
     entry = row.entry if row else held.get(name)
@@ -40,10 +43,6 @@ def explain(name: str, found: Build) -> Iterator[str]:
     for variant in variants:
         held_status = found.statuses[variant]
         yield f"variant   {variant}: {held_status.status}"
-
-
-def _keys(name: str, found: Build) -> str:
-    return ", ".join(sorted(found.schemas.keys.get(name, []))) or "by its out= variant"
 
 
 def _functions(source: str) -> set[str]:

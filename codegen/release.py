@@ -1,70 +1,171 @@
-"""What a torch release changes in the schemas, and which specs it touches."""
+"""What a torch release changes in the schemas, and what that means for the specs."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tenax.codegen.check import drift
-from tenax.codegen.schema import Schemas, installed, packaged, read
+from tenax.codegen import facts as facts_module
+from tenax.codegen import spec
+from tenax.codegen.build import Build, build
+from tenax.codegen.check import differences, drift
+from tenax.codegen.schema import Native, Schemas, committed, facts, installed, minor, parse, releases
 from tenax.codegen.spec import Entry
+from tenax.codegen.tree import Tree
 
-_FOLDER = "torchgen/packaged/ATen/native"
+_RELEASE = re.compile(r"\d+\.\d+(\.\d+)?\w*")
+
+
+class ReleaseError(Exception):
+    """Why the schemas of a release could not be had, as a message to the user."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One overload that differs between two releases; `entry` is the spec it touches."""
+    """One overload that differs between two releases; `entry` is the spec it touches, `means` what to do."""
 
     kind: str  # added, changed, removed
     name: str
     detail: str
     entry: Entry | None
+    means: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.entry.where}:{self.entry.line}" if self.entry else ""
 
     def __str__(self) -> str:
-        where = f"  [{self.entry.where}:{self.entry.line}]" if self.entry else ""
-        return f"{self.kind:8}{self.detail}{where}"
+        return f"{self.kind:8}{self.detail}: {self.means}" + (f"  [{self.where}]" if self.where else "")
 
 
 def load(source: str) -> Schemas:
-    """The schemas of `installed`, a native_functions.yaml, a folder that holds one, or a torch wheel.
+    """The schemas of `installed`, a release such as 2.15.0, a torch wheel, or a file of facts.
+
+    A release without committed facts is read from its wheel on the package index.
 
     Raises:
-        FileNotFoundError: there is nothing at that path.
+        ReleaseError: there is no such thing.
     """
     if source == "installed":
         return installed()
     path = Path(source)
-    if not path.exists():
-        raise FileNotFoundError(f"{source}: not there; expected `installed`, a native_functions.yaml or a torch wheel")
-    if path.suffix == ".whl":
-        return _wheel(path)
-    file = path / "native_functions.yaml" if path.is_dir() else path
-    tags = file.with_name("tags.yaml")
-    return read(file, tags if tags.exists() else packaged() / "tags.yaml", file.parent.name)
+    if path.suffix == ".whl" and path.exists():
+        with zipfile.ZipFile(path) as wheel:
+            return parse(read(wheel), path.name.split("-")[1])
+    if path.is_file():
+        return parse(path.read_text(encoding="utf-8").splitlines(), path.stem.removeprefix("torch-"))
+    if not _RELEASE.fullmatch(source):
+        raise ReleaseError(
+            f"{source}: not there; expected `installed`, a release such as {releases()[-1]}, a torch wheel or a file "
+            "that `facts` wrote"
+        )
+    if facts(source).exists():
+        return committed(minor(source))
+    from tenax.codegen.index import wheel_of
+
+    with wheel_of(source) as wheel:
+        return parse(read(wheel), source)
 
 
-def _wheel(path: Path) -> Schemas:
-    with zipfile.ZipFile(path) as wheel, tempfile.TemporaryDirectory() as folder:
-        for name in ("native_functions.yaml", "tags.yaml"):
-            wheel.extract(f"{_FOLDER}/{name}", folder)
-        held = Path(folder) / _FOLDER
-        return read(held / "native_functions.yaml", held / "tags.yaml", path.name.split("-")[1])
+def read(wheel: zipfile.ZipFile) -> list[str]:
+    """The facts that a wheel's own torchgen states.
+
+    Raises:
+        ReleaseError: the wheel has no torchgen, or its torchgen fails.
+    """
+    names = [name for name in wheel.namelist() if name.startswith("torchgen/")]
+    if not names:
+        raise ReleaseError(f"{wheel.filename}: no torchgen/ in it; expected a wheel of torch")
+    with tempfile.TemporaryDirectory() as folder:
+        wheel.extractall(folder, names)
+        done = subprocess.run(
+            [sys.executable, "-P", str(facts_module.__file__), str(Path(folder) / "torchgen" / "packaged")],
+            env={"PYTHONPATH": folder},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        raise ReleaseError(f"{wheel.filename}: its torchgen fails: {done.stderr.strip().splitlines()[-1]}")
+    return done.stdout.splitlines()
 
 
-def changes(old: Schemas, new: Schemas, entries: Iterable[Entry]) -> Iterator[Change]:
+def changes(old: Schemas, new: Schemas, tree: Tree) -> list[Change]:
     """What `new` adds, changes and removes, by name."""
-    held = {e.name: e for e in entries}
+    after = build(tree, _readable(new))
+    written = {e.name: e for e in _written(tree, old, new)}
+    held = written | {r.name: r.entry for r in after.rows}
+    found = []
     for name in sorted({*old.functions, *new.functions}):
+        entry = held.get(name)
         if name not in old:
-            yield Change("added", name, str(new[name].func), held.get(name))
+            found.append(Change("added", name, new[name].schema, entry, _added(name, after)))
         elif name not in new:
-            yield Change("removed", name, str(old[name].func), held.get(name))
-        elif str(old[name].func) != str(new[name].func):
-            yield Change("changed", name, drift(old[name].func, new[name].func), held.get(name))
-        elif old.composite(name) != new.composite(name):
-            became = "became" if new.composite(name) else "is no longer"
-            yield Change("changed", name, f"{name}: {became} CompositeImplicitAutograd", held.get(name))
+            found.append(Change("removed", name, old[name].schema, entry, _removed(name, written)))
+        elif detail := _changed(old[name], new[name]):
+            found.append(Change("changed", name, detail, entry, _touched(old[name], new[name], entry)))
+    return found
+
+
+def _written(tree: Tree, *schemas: Schemas) -> list[Entry]:
+    names = {name for one in schemas for name in one.functions}
+    return [e for path in tree.spec_files() for e in spec.load(path)[0] if e.name in names]
+
+
+def _readable(schemas: Schemas) -> Schemas:
+    """Without the overloads that take a type which the installed torchgen does not know."""
+    return Schemas({f.name: f for f in schemas if _parses(f)}, schemas.release)
+
+
+def _parses(native: Native) -> bool:
+    try:
+        return bool(native.func)
+    except RuntimeError:
+        return False
+
+
+def _changed(old: Native, new: Native) -> str:
+    if old.schema != new.schema:
+        return drift(old.func, new.func) if _parses(old) and _parses(new) else new.schema
+    if old.composite != new.composite:
+        return f"{new.name}: {'became' if new.composite else 'is no longer'} CompositeImplicitAutograd"
+    return ""
+
+
+def _added(name: str, after: Build) -> str:
+    if name not in after.schemas:
+        return "takes a type that the installed torch does not know"
+    status = after.statuses[name]
+    if status.status == "missing":
+        f = after.schemas[name]
+        if f.is_view:
+            return "a view: needs a look, the runtime may not know it"
+        return "needs an entry" if f.func.kind().name in ("functional", "inplace") else "needs an entry, of its base"
+    return f"{status.status}: {status.reason}" if status.reason else status.status
+
+
+def _removed(name: str, written: dict[str, Entry]) -> str:
+    if name not in written:
+        return "nothing to do"
+    serves = [release for release in releases() if name in committed(release)]
+    return f"entry serves torch {' and '.join(serves)}" if serves else "entry to delete"
+
+
+def _touched(old: Native, new: Native, entry: Entry | None) -> str:
+    if entry is None:
+        return "nothing to do: no entry"
+    if not entry.lowered:
+        return "schema to update"
+    if old.composite != new.composite:
+        return "entry to delete, or `grad: vjp`" if new.composite else "needs a look: autograd sees it now"
+    if not (_parses(old) and _parses(new)):
+        return "entry to rewrite"
+    bad = [text for text, harmless in differences(old.func, new.func, entry.renamed) if not harmless]
+    if bad:
+        return f"entry to change: {'; '.join(bad)}"
+    return "nothing to do: the lowering serves both"

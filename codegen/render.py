@@ -268,6 +268,7 @@ def _row(row: Row) -> str:
     if max(map(len, text.splitlines())) <= WIDTH:
         return text
     inner = INDENT + INDENT
+    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
     lines = [*(f"{inner}{item}," for item in items), literal("checks=", checks, ",", inner)]
     return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
 

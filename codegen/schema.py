@@ -1,96 +1,177 @@
-"""torch's own account of its ops, read from the installed torchgen; torch itself is not imported."""
+"""torch's own account of its ops: the committed facts of the supported releases, and those of the installed torchgen.
+
+torch itself is not imported.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from torchgen.gen import parse_native_yaml
-from torchgen.model import DispatchKey, FunctionSchema, NativeFunction, OperatorName
+from torchgen.model import FunctionSchema
+
+FOLDER = Path(__file__).parent / "releases"
+
+
+@dataclass(frozen=True)
+class Native:
+    """One native function of one release: a line of its facts (see facts.py)."""
+
+    schema: str
+    keys: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        """The line that it was parsed from."""
+        return "\t".join([self.schema, " ".join(sorted(self.keys)), " ".join(sorted(self.marks))]).rstrip("\t")
+
+    @property
+    def name(self) -> str:
+        return self.schema.partition("(")[0]
+
+    @cached_property
+    def func(self) -> FunctionSchema:
+        """The schema, parsed by the installed torchgen.
+
+        Raises:
+            RuntimeError: it holds a type of another release.
+        """
+        return FunctionSchema.parse(self.schema)
+
+    @property
+    def composite(self) -> bool:
+        """Whether torch carries the op out by other ops before autograd sees it."""
+        return "CompositeImplicitAutograd" in self.keys
+
+    @property
+    def decomposes(self) -> bool:
+        """Whether torch carries the op out by other ops after autograd, so that it needs no lowering."""
+        return not self.keys.isdisjoint({"CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"})
+
+    @property
+    def is_view(self) -> bool:
+        return "view" in self.marks
+
+    @property
+    def differentiated(self) -> bool:
+        """Whether autograd has a formula for it."""
+        return "formula" in self.marks
+
+    @property
+    def delegate(self) -> str:
+        """The structured overload that has the kernels, or nothing."""
+        return next((m.removeprefix("delegate:") for m in self.marks if m.startswith("delegate:")), "")
 
 
 @dataclass(frozen=True, eq=False)
 class Schemas:
-    """Every native function of one torch release, those that torch generates itself included."""
+    """Every native function of one release, or of several, where the newest that has an overload describes it."""
 
-    functions: dict[str, NativeFunction]
-    keys: dict[str, frozenset[str]]
+    functions: dict[str, Native]
     release: str
-    derivatives: frozenset[str] = frozenset()  # the overloads that autograd has a formula for
+    earlier: Mapping[str, dict[str, Native]] = field(default_factory=dict)  # by overload and release, where they differ
 
-    def __getitem__(self, name: str) -> NativeFunction:
+    def __getitem__(self, name: str) -> Native:
         return self.functions[name]
 
     def __contains__(self, name: str) -> bool:
         return name in self.functions
 
-    def __iter__(self) -> Iterator[NativeFunction]:
+    def __iter__(self) -> Iterator[Native]:
         return iter(self.functions.values())
 
     @cached_property
-    def variants(self) -> dict[FunctionSchema, list[NativeFunction]]:
+    def variants(self) -> dict[FunctionSchema, list[Native]]:
         """Overloads that compute the same and differ in where the result goes, by their common signature."""
-        groups: dict[FunctionSchema, list[NativeFunction]] = {}
+        groups: dict[FunctionSchema, list[Native]] = {}
         for f in self:
             groups.setdefault(f.func.signature(), []).append(f)
         return groups
 
     @cached_property
-    def bases(self) -> dict[str, list[NativeFunction]]:
+    def bases(self) -> dict[str, list[Native]]:
         """All overloads by name without overload and in-place mark: `add` for `add_.Tensor`."""
-        groups: dict[str, list[NativeFunction]] = {}
+        groups: dict[str, list[Native]] = {}
         for f in self:
             groups.setdefault(f.func.name.name.base, []).append(f)
         return groups
 
     def composite(self, name: str) -> bool:
-        """Whether torch carries the op out by other ops before autograd sees it."""
-        return self.functions[name].has_composite_implicit_autograd_kernel
+        return self.functions[name].composite
 
     def decomposes(self, name: str) -> bool:
-        """Whether torch carries the op out by other ops after autograd, so that it needs no lowering."""
-        f = self.functions[name]
-        return f.has_composite_explicit_autograd_kernel or f.has_composite_explicit_autograd_non_functional_kernel
+        return self.functions[name].decomposes
+
+
+def parse(lines: Iterable[str], release: str) -> Schemas:
+    """The schemas of one release from its facts."""
+    functions = {}
+    for line in lines:
+        schema, keys, marks = (*line.rstrip("\n").split("\t"), "", "")[:3]
+        native = Native(schema, frozenset(keys.split()), frozenset(marks.split()))
+        functions[native.name] = native
+    return Schemas(functions, release)
+
+
+def minor(release: str) -> str:
+    """`2.15` for `2.15.0+cu130`: patch releases do not change schemas."""
+    return ".".join(re.split(r"[.+]", release)[:2])
+
+
+def facts(release: str) -> Path:
+    """Where the facts of a release are committed."""
+    return FOLDER / f"torch-{minor(release)}.tsv"
+
+
+def releases() -> list[str]:
+    """The releases with committed facts, oldest first: those that tenax supports."""
+    found = [path.stem.removeprefix("torch-") for path in FOLDER.glob("torch-*.tsv")]
+    return sorted(found, key=lambda r: [int(n) for n in r.split(".")])
+
+
+@lru_cache(maxsize=8)
+def committed(release: str) -> Schemas:
+    """The schemas of a supported release."""
+    return parse(facts(release).read_text(encoding="utf-8").splitlines(), minor(release))
+
+
+@lru_cache(maxsize=1)
+def supported() -> Schemas:
+    """What the specs are written against: every overload of the supported releases."""
+    held = [committed(release) for release in reversed(releases())]
+    functions = {name: native for one in reversed(held) for name, native in one.functions.items()}
+    earlier: dict[str, dict[str, Native]] = {}
+    for one in held:
+        for name, native in one.functions.items():
+            if (native.schema, native.composite) != (functions[name].schema, functions[name].composite):
+                earlier.setdefault(name, {})[one.release] = native
+    return replace(Schemas(functions, f"{releases()[0]} to {releases()[-1]}"), earlier=earlier)
 
 
 def packaged() -> Path:
-    """The folder of native_functions.yaml in the installed torchgen."""
+    """The folder of torch's YAML files in the installed torchgen."""
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
         raise RuntimeError("torchgen: not installed; expected the package that comes with torch")
-    return Path(spec.origin).parent / "packaged" / "ATen" / "native"
+    return Path(spec.origin).parent / "packaged"
 
 
-def read(functions: Path, tags: Path, release: str) -> Schemas:
-    """The schemas of a native_functions.yaml and its tags.yaml."""
-    parsed = parse_native_yaml(str(functions), str(tags))
-    keys: dict[OperatorName, set[str]] = {}
-    for key, index in parsed.backend_indices.items():
-        if isinstance(key, DispatchKey):
-            for name in index.index:
-                keys.setdefault(name, set()).add(key.name)
-    named = {str(f.func.name): f for f in parsed.native_functions}
-    return Schemas(named, {str(name): frozenset(held) for name, held in keys.items()}, release)
+def installed_release() -> str:
+    """The installed torch, as `2.15.0`."""
+    try:
+        return version("torch").partition("+")[0]
+    except PackageNotFoundError:
+        return "unknown"
 
 
 @lru_cache(maxsize=1)
 def installed() -> Schemas:
-    """The schemas of the installed torch (1.5 s: nothing is cached on disk, so nothing can be stale)."""
-    folder = packaged()
-    try:
-        release = version("torch").partition("+")[0]
-    except PackageNotFoundError:
-        release = "unknown"
-    derivatives = formulas((folder.parents[1] / "autograd" / "derivatives.yaml").read_text(encoding="utf-8"))
-    return replace(read(folder / "native_functions.yaml", folder / "tags.yaml", release), derivatives=derivatives)
+    """The schemas of the installed torch (1.5 s: read from its own files, never from the committed facts)."""
+    from tenax.codegen.facts import lines
 
-
-def formulas(text: str) -> frozenset[str]:
-    """The overloads of a derivatives.yaml, but for those with a formula for some other kind of tensor only."""
-    entries = re.split(r"^- name: ", text, flags=re.MULTILINE)[1:]
-    return frozenset(e.partition("(")[0] for e in entries if "\n  dispatch:" not in e or "\n    Default:" in e)
+    return parse(lines(packaged()), installed_release())

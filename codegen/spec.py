@@ -66,6 +66,7 @@ class Entry:
     static: tuple[str, ...] = ()
     random: bool = False
     writes: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
     dynamic: str = ""
     check: tuple[Check, ...] = ()
     grad: str = ""
@@ -120,12 +121,15 @@ def _plain(value: Any) -> Any:
     """A field as YAML writes it."""
     if isinstance(value, Promote):
         return str(value)
+    if value and isinstance(value, tuple) and isinstance(value[0], tuple):
+        return dict(value)
     if isinstance(value, tuple):
         return [{"that": x.that, "error": x.error} if isinstance(x, Check) else x for x in value]
     return value
 
 
-def _text(node: yaml.Node, fail: Callable[..., None]) -> str:
+def scalar(node: yaml.Node, fail: Callable[..., None]) -> str:
+    """The text of a scalar node."""
     if not isinstance(node, yaml.ScalarNode):
         fail(f"a {node.id} where text belongs", "text; quote an expression that starts with [, {, *, &, ! or -")
     return str(node.value).strip()
@@ -134,11 +138,17 @@ def _text(node: yaml.Node, fail: Callable[..., None]) -> str:
 def _names(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
     if not isinstance(node, yaml.SequenceNode):
         fail(f"`{node.value}` is no list", "a list of argument names, as [alpha]")
-    return tuple(_text(item, fail) for item in node.value)
+    return tuple(scalar(item, fail) for item in node.value)
+
+
+def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(node, yaml.MappingNode):
+        fail(f"`{node.value}` is no mapping", "names, now and before, as {grad_output: grad}")
+    return tuple((now, scalar(before, fail)) for now, before in mapping(node, fail))
 
 
 def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
-    text = _text(node, fail)
+    text = scalar(node, fail)
     match = re.fullmatch(r"(\w+)\(\s*([\w\s,]*)\)", text)
     if match is None:
         fail(f"`{text}` does not parse", "KIND(arguments), as DEFAULT(self, other)")
@@ -147,7 +157,7 @@ def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
 
 
 def _true(node: yaml.Node, fail: Callable[..., None]) -> bool:
-    if _text(node, fail) != "true":
+    if scalar(node, fail) != "true":
         fail(f"`{node.value}`", "true, or no such key")
     return True
 
@@ -158,10 +168,10 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
     if not isinstance(node, yaml.SequenceNode):
         fail("no list of checks", form)
     for item in node.value:
-        pairs = dict(_pairs(item, fail)) if isinstance(item, yaml.MappingNode) else {}
+        pairs = dict(mapping(item, fail)) if isinstance(item, yaml.MappingNode) else {}
         if set(pairs) != {"that", "error"}:
             fail(f"a check with the keys {', '.join(pairs) or 'none'}", form)
-        check = Check(_text(pairs["that"], fail), _text(pairs["error"], fail))
+        check = Check(scalar(pairs["that"], fail), scalar(pairs["error"], fail))
         if not re.fullmatch(r"[A-Z]\w*Error", check.exception) or not check.message:
             fail(f"`{check.error}`", "an exception and a message, as `IndexError: index out of range`")
         checks.append(check)
@@ -173,11 +183,13 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "static": _names,
     "random": _true,
     "writes": _names,
+    "renamed": _renames,
     "check": _checks,
 }
 
 
-def _pairs(node: yaml.MappingNode, fail: Callable[..., None]) -> list[tuple[str, yaml.Node]]:
+def mapping(node: yaml.MappingNode, fail: Callable[..., None]) -> list[tuple[str, yaml.Node]]:
+    """The keys and values of a mapping, each key once."""
     pairs = [(str(key.value), value) for key, value in node.value]
     for name in {key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1}:
         fail(f"the key `{name}` stands twice", "it once")
@@ -196,14 +208,14 @@ def _entry(family: str, node: yaml.Node) -> Entry:
 
     if not isinstance(node, yaml.MappingNode):
         at(line)("an entry that is no mapping", "`- func: <schema>` and further keys")
-    rest = dict(_pairs(node, at(line)))
+    rest = dict(mapping(node, at(line)))
     lines = {str(key.value): key.start_mark.line + 1 for key, _ in node.value}
     data = {}
     for key in KEYS:
         if key in rest:
             value = rest.pop(key)
             fail = at(lines[key])
-            data[key] = PARSERS.get(key, _text)(value, lambda w, e="", f=fail, k=key: f(f"`{k}`: {w}", e))
+            data[key] = PARSERS.get(key, scalar)(value, lambda w, e="", f=fail, k=key: f(f"`{k}`: {w}", e))
             if not data[key]:
                 fail(f"`{key}` is empty", "a value, or no such key")
     if rest:
@@ -214,21 +226,35 @@ def _entry(family: str, node: yaml.Node) -> Entry:
     return Entry(family, line, lines, **data)
 
 
-def parse(text: str, family: str) -> tuple[list[Entry], list[Fault]]:
-    """The entries of one spec file and what is wrong with the others."""
-    where = f"ops_spec/{family}.yaml"
+def compose(text: str, where: str, expected: str) -> list[yaml.Node]:
+    """The entries of a spec file.
+
+    Raises:
+        SpecError: the text is no YAML, or no list.
+    """
     try:
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = mark.line + 1 if mark else 1
-        return [], [Fault(where, line, f"not YAML: {error.problem}", "a list of entries; quote text with `: ` or ` #`")]
+        wrong = f"not YAML: {error.problem}"
+        raise SpecError(Fault(where, line, wrong, "a list of entries; quote text with `: ` or ` #`")) from None
     if root is None:
-        return [], []
+        return []
     if not isinstance(root, yaml.SequenceNode):
-        return [], [Fault(where, 1, "the file is no list", "`- func: <schema>` entries")]
+        raise SpecError(Fault(where, 1, "the file is no list", expected))
+    return list(root.value)
+
+
+def parse(text: str, family: str) -> tuple[list[Entry], list[Fault]]:
+    """The entries of one spec file and what is wrong with the others."""
+    where = f"ops_spec/{family}.yaml"
     entries, faults = [], []
-    for node in root.value:
+    try:
+        nodes = compose(text, where, "`- func: <schema>` entries")
+    except SpecError as error:
+        return [], [error.fault]
+    for node in nodes:
         try:
             entries.append(_entry(family, node))
         except SpecError as error:

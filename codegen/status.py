@@ -9,12 +9,12 @@ from functools import lru_cache
 
 from tenax.codegen.derive import Row
 from tenax.codegen.schema import Schemas
-from tenax.codegen.source import table_keys
+from tenax.codegen.source import table_keys, table_words
 from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
 
 STATUSES = {
-    "lowered": "an entry of a spec, or a kernel of runtime/memory.py",
+    "lowered": "an entry of a spec, or a kernel of runtime/memory.py or sparse.py",
     "derived": "a variant of an entry",
     "composite": "torch carries it out by other ops, before autograd",
     "decomposed": "torch carries it out by other ops, after autograd",
@@ -26,7 +26,7 @@ STATUSES = {
 VENDOR, QUANTIZED, SPARSE, NESTED = (
     "a call into a vendor's library",
     "quantized tensors",
-    "sparse tensors",
+    "not for sparse tensors; convert with .to_dense()",
     "nested tensors",
 )
 FAMILIES: tuple[tuple[str, str], ...] = (
@@ -36,6 +36,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (r"_?(empty_affine|empty_per_channel)|_?quantized_|_saturate_weight", QUANTIZED),
     (r"_dyn_quant|_convert_weight_to_int4pack|_weight_int[48]pack", "weights packed for one CPU"),
     (r"_?nested_|_jagged|_padded_dense_to_jagged|_transform_bias_rescale_qkv", NESTED),
+    (r".*sparse_semi_structured|_cslt_", "2:4 sparsity is a call into CUTLASS or cuSPARSELt"),
     (r".*sparse|_?coalesce|_?indices$|_?values$|crow_|col_|ccol_|row_ind|_?nnz|_dimI|_dimV|dense_dim", SPARSE),
     (r"_spdiags$|sspaddmm|_convert_indices_from", SPARSE),
     (r"from_file$", "a file mapped into host memory"),
@@ -69,11 +70,30 @@ def classify(schemas: Schemas, entries: Iterable[Entry], rows: Sequence[Row], tr
     written = {e.name: e for e in entries}
     derived = {r.name: r for r in rows}
     memory = set(table_keys(tree.runtime / "memory.py", "KERNELS"))
-    return {name: _status(name, schemas, written, derived, memory) for name in schemas.functions}
+    sparse = _sparse(tree)
+    return {name: _status(name, schemas, written, derived, memory, sparse) for name in schemas.functions}
+
+
+def _sparse(tree: Tree) -> set[str]:
+    """What the tables of the sparse layouts name."""
+    tables = (
+        ("sparse", "OUT"),
+        ("coo", "KERNELS"),
+        ("coo", "PLAIN"),
+        ("compressed", "KERNELS"),
+        ("compressed", "PLAIN"),
+    )
+    own = {name for module, table in tables for name in table_keys(tree.runtime / f"{module}.py", table)}
+    return own | set(table_words(tree.runtime / "sparse.py", "BORROWED"))
 
 
 def _status(
-    name: str, schemas: Schemas, written: dict[str, Entry], derived: dict[str, Row], memory: set[str]
+    name: str,
+    schemas: Schemas,
+    written: dict[str, Entry],
+    derived: dict[str, Row],
+    memory: set[str],
+    sparse: set[str],
 ) -> Status:
     entry = written.get(name)
     if name in memory:
@@ -86,10 +106,12 @@ def _status(
         return Status(name, "decomposed", entry.where)
     if name in derived:
         return Status(name, "derived", derived[name].entry.name)
+    if name in sparse:
+        return Status(name, "lowered", "runtime/sparse.py")
     reason = family_reason(name, schemas)
     if schemas.composite(name):
         return Status(name, "composite")
-    if reason:
+    if reason and not (reason == SPARSE and schemas.decomposes(name)):
         return Status(name, "unsupported", reason)
     if schemas.decomposes(name):
         return Status(name, "decomposed")
@@ -103,10 +125,9 @@ def family_reason(name: str, schemas: Schemas) -> str:
     for pattern, reason in FAMILIES:
         if re.match(pattern, base):
             return reason
-    keys = schemas.keys.get(name, frozenset())
-    delegate = schemas[name].structured_delegate
-    if delegate is not None:
-        keys |= schemas.keys.get(str(delegate), frozenset())
+    keys = schemas[name].keys
+    if delegate := schemas[name].delegate:
+        keys |= schemas[delegate].keys
     if not keys or keys & PLAIN_KEYS:
         return ""
     found = {reason for key in keys for prefix, reason in LAYOUTS.items() if key.startswith(prefix)}

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from torchgen.model import NativeFunction, SchemaKind
+from torchgen.model import SchemaKind
 
-from tenax.codegen.schema import Schemas
+from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import dropped
 from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
@@ -18,7 +18,7 @@ class NoStubError(Exception):
     """Why no entry was written, as a message to the user."""
 
 
-def functional(name: str, schemas: Schemas) -> NativeFunction:
+def functional(name: str, schemas: Schemas) -> Native:
     """The overload an entry is written for: the functional form where torch declares one.
 
     Raises:
@@ -32,7 +32,7 @@ def functional(name: str, schemas: Schemas) -> NativeFunction:
         )
     f = schemas[name]
     for other in schemas.variants[f.func.signature()]:
-        if other.func.kind() is SchemaKind.functional and "generated" not in other.tags:
+        if other.func.kind() is SchemaKind.functional and "generated" not in other.marks:
             f = other
     if schemas.composite(str(f.func.name)):
         raise NoStubError(
@@ -41,7 +41,7 @@ def functional(name: str, schemas: Schemas) -> NativeFunction:
     return f
 
 
-def family(f: NativeFunction, entries: Sequence[Entry]) -> str:
+def family(f: Native, entries: Sequence[Entry]) -> str:
     """The spec file that holds most relatives: the same base name, else the same first words of it.
 
     Raises:
@@ -57,7 +57,7 @@ def family(f: NativeFunction, entries: Sequence[Entry]) -> str:
     raise NoStubError(f"{base}: no spec file has a relative of it; expected --family NAME")
 
 
-def text(f: NativeFunction, family: str) -> str:
+def text(f: Native, family: str) -> str:
     """The stub entry as YAML."""
     lines = [f"- func: {f.func}"]
     if any(dropped(a) and a.name == "generator" for a in f.func.arguments.flat_non_out):

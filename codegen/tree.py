@@ -26,8 +26,14 @@ class Tree:
     def words(self) -> Path:
         return self.runtime / "words.py"
 
+    @property
+    def autocast(self) -> Path:
+        """The one spec file that holds no entries of ops."""
+        return self.specs / "autocast.yaml"
+
     def spec_files(self) -> list[Path]:
-        return sorted(self.specs.glob("*.yaml"))
+        """The files of entries, one for each family."""
+        return sorted(path for path in self.specs.glob("*.yaml") if path != self.autocast)
 
     def spec_name(self, family: str) -> str:
         """The name of a spec file as messages and generated headers write it."""

@@ -37,12 +37,12 @@ def _cdist_forward(x1: Array, x2: Array, p: ArrayLike, compute_mode: int | None)
     return distance_kernels._cdist_forward(x1=x1, x2=x2, p=p, compute_mode=compute_mode)
 
 
-def _cdist_backward(grad: Array, x1: Array, x2: Array, p: ArrayLike, cdist: Array) -> Array:
-    """_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor
+def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: ArrayLike, cdist: Array) -> Array:
+    """_cdist_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor
 
     Spec: ops_spec/distance.yaml
     """
-    return distance_kernels._cdist_backward(grad=grad, x1=x1, x2=x2, p=p, cdist=cdist)
+    return distance_kernels._cdist_backward(grad_output=grad_output, x1=x1, x2=x2, p=p, cdist=cdist)
 
 
 def _pdist_forward(self: Array, p: ArrayLike = 2) -> Array:
@@ -53,9 +53,9 @@ def _pdist_forward(self: Array, p: ArrayLike = 2) -> Array:
     return distance_kernels._pdist_forward(self=self, p=p)
 
 
-def _pdist_backward(grad: Array, self: Array, p: ArrayLike, pdist: Array) -> Array:
-    """_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor
+def _pdist_backward(grad_output: Array, self: Array, p: ArrayLike, pdist: Array) -> Array:
+    """_pdist_backward(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor
 
     Spec: ops_spec/distance.yaml
     """
-    return distance_kernels._pdist_backward(grad=grad, self=self, p=p, pdist=pdist)
+    return distance_kernels._pdist_backward(grad_output=grad_output, self=self, p=p, pdist=pdist)

@@ -15,6 +15,7 @@ class Row(NamedTuple):
     dynamic: str = ""  # why the result's shape depends on data
     static: tuple[str, ...] = ()  # numbers passed as Python numbers
     writes: tuple[str, ...] = ()  # written though the schema does not say so
+    renamed: tuple[tuple[str, str], ...] = ()  # arguments, and what earlier releases of torch call them
     checks: tuple[tuple[str, str], ...] = ()  # exception and message of each condition of <function>__checks
     grad: str = ""  # vjp: a composite kept whole
 
@@ -69,8 +70,8 @@ ROWS: dict[str, Row] = {
     "_batch_norm_with_update": Row("norm", "_batch_norm_with_update", "inplace"),
     "_batch_norm_with_update.out": Row("norm", "_batch_norm_with_update", "out"),
     "_batch_norm_with_update_functional": Row("norm", "_batch_norm_with_update"),
-    "_cdist_backward": Row("distance", "_cdist_backward", static=("p",)),
-    "_cdist_backward.out": Row("distance", "_cdist_backward", "out", static=("p",)),
+    "_cdist_backward": Row("distance", "_cdist_backward", static=("p",), renamed=(("grad_output", "grad"),)),
+    "_cdist_backward.out": Row("distance", "_cdist_backward", "out", static=("p",), renamed=(("grad_output", "grad"),)),
     "_cdist_forward": Row("distance", "_cdist_forward", static=("p",)),
     "_cdist_forward.out": Row("distance", "_cdist_forward", "out", static=("p",)),
     "_cholesky_solve_helper": Row("linalg", "_cholesky_solve_helper"),
@@ -493,8 +494,8 @@ ROWS: dict[str, Row] = {
     "_new_zeros_with_same_feature_meta.out": Row("creation", "_new_zeros_with_same_feature_meta", "out"),
     "_nnpack_spatial_convolution": Row("conv", "_nnpack_spatial_convolution"),
     "_nnpack_spatial_convolution.out": Row("conv", "_nnpack_spatial_convolution", "out"),
-    "_pdist_backward": Row("distance", "_pdist_backward", static=("p",)),
-    "_pdist_backward.out": Row("distance", "_pdist_backward", "out", static=("p",)),
+    "_pdist_backward": Row("distance", "_pdist_backward", static=("p",), renamed=(("grad_output", "grad"),)),
+    "_pdist_backward.out": Row("distance", "_pdist_backward", "out", static=("p",), renamed=(("grad_output", "grad"),)),
     "_pdist_forward": Row("distance", "_pdist_forward", static=("p",)),
     "_pdist_forward.out": Row("distance", "_pdist_forward", "out", static=("p",)),
     "_prelu_kernel": Row("activation", "_prelu_kernel"),

@@ -92,12 +92,12 @@ def _cdist_forward(x1: Array, x2: Array, p: float, compute_mode: int | None) -> 
     return _pnorm(differences, p, (differences.ndim - 1,))
 
 
-def _cdist_backward(grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
+def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
     """Gradient of `_cdist_forward` in x1, shape [..., P, M] with x1 and x2 broadcast; zero where a distance is."""
     if cdist.size == 0:
         return jnp.zeros_like(x1)
     differences = _differences(x1, x2)
-    grad, cdist = grad[..., None], cdist[..., None]
+    grad, cdist = grad_output[..., None], cdist[..., None]
     zero = cast(0, x1.dtype)
     if p == 0:
         slope = jnp.zeros_like(differences)
@@ -128,9 +128,9 @@ def _pdist_forward(self: Array, p: float = 2) -> Array:
     return _cdist_forward(self, self, p, 2)[_pairs(self.shape[0])]
 
 
-def _pdist_backward(grad: Array, self: Array, p: float, pdist: Array) -> Array:
+def _pdist_backward(grad_output: Array, self: Array, p: float, pdist: Array) -> Array:
     """Gradient of `_pdist_forward`, shape [N, M]."""
     i, j = _pairs(self.shape[0])
-    above = jnp.zeros((2, self.shape[0], self.shape[0]), self.dtype).at[:, i, j].set(jnp.stack([grad, pdist]))
+    above = jnp.zeros((2, self.shape[0], self.shape[0]), self.dtype).at[:, i, j].set(jnp.stack([grad_output, pdist]))
     grads, distances = above + jnp.swapaxes(above, 1, 2)
     return _cdist_backward(grads, self, self, p, distances)

@@ -1,4 +1,4 @@
-"""A small tree of specs and kernels, and torch's schemas read once."""
+"""A small tree of specs and kernels, and the supported schemas read once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tenax.codegen.build import Build, build
-from tenax.codegen.schema import Schemas, installed
+from tenax.codegen.schema import Schemas, supported
 from tenax.codegen.tree import PACKAGE, Tree
 
 KERNELS = """
@@ -35,7 +35,7 @@ sin = cos = gelu
 
 @pytest.fixture(scope="session")
 def schemas() -> Schemas:
-    return installed()
+    return supported()
 
 
 @pytest.fixture

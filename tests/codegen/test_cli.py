@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tenax.codegen.cli import app
-from tenax.codegen.schema import packaged
+from tenax.codegen.schema import facts, releases, supported
 
 Run = Callable[..., tuple[int, str]]
 
@@ -154,16 +154,27 @@ def test_status_lists_the_overloads_of_one(run: Run) -> None:
     assert "missing" in run("status")[1]
 
 
-def test_diff_names_what_a_release_changed_and_the_specs_it_touches(run: Run, tmp_path: Path) -> None:
-    old = tmp_path / "old" / "native_functions.yaml"
-    old.parent.mkdir()
-    text = (packaged() / "native_functions.yaml").read_text()
-    text = text.replace("- func: mm(Tensor self, Tensor mat2)", "- func: mm(Tensor self, Tensor mat3)")
-    text = text.replace("- func: mm.out(Tensor self, Tensor mat2,", "- func: mm.out(Tensor self, Tensor mat3,")
-    old.write_text(text.replace("- func: relu(", "- func: rectified(").replace("- func: relu_(", "- func: rectified_("))
-    code, said = run("diff", str(old))
+def test_diff_names_what_a_release_changed_and_what_it_means(run: Run, tmp_path: Path) -> None:
+    old = tmp_path / "torch-9.0.tsv"
+    lines = [str(native) for native in supported() if not native.name.startswith("relu")]
+    old.write_text("\n".join(lines).replace("mm(Tensor self, Tensor mat2)", "mm(Tensor self, Tensor mat3)"))
+    code, said = run("diff", str(old), releases()[-1])
     assert code == 0
-    assert "changed mm: argument `Tensor mat3` is gone; argument `Tensor mat2` is new  [ops_spec/blas.yaml:1]\n" in said
-    assert "added   relu(Tensor self) -> Tensor  [ops_spec/curves.yaml:1]\n" in said
-    assert said.endswith(" 2 touch a spec\n")
-    assert run("diff", str(tmp_path / "nothing.yaml"))[0] == 1
+    assert (
+        "changed mm: argument `Tensor mat3` is gone; argument `Tensor mat2` is new: entry to change: argument "
+        "`Tensor mat3` is gone; argument `Tensor mat2` is new  [ops_spec/blas.yaml:1]\n"
+    ) in said
+    assert "added   relu(Tensor self) -> Tensor: lowered: ops_spec/curves.yaml  [ops_spec/curves.yaml:1]\n" in said
+    assert run("diff", str(tmp_path / "nothing.tsv"))[0] == 1
+
+
+def test_facts_writes_what_a_release_states(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = facts(releases()[-1])
+    monkeypatch.setattr("tenax.codegen.schema.FOLDER", tmp_path)
+    code, said = run("facts", str(source))
+    assert (code, said.splitlines()[0]) == (
+        0,
+        f"wrote codegen/releases/{source.name}: {len(source.read_text().splitlines())} overloads",
+    )
+    assert (tmp_path / source.name).read_text() == source.read_text()
+    assert run("facts", "nothing")[0] == 1
