@@ -17,6 +17,9 @@ from .samples import Sample, label, pick
 
 Check = Callable[[Task], Outcome]
 
+# `fuzz 7` is the check `fuzz` with the seed 7; it is part of no database and asked by `tenax coverage fuzz` alone.
+FUZZ = "fuzz "
+
 # The most samples by check: of the primary dtype in a full run, of every other dtype, and in the quick tier.
 FULL = {
     "forward": 6, "reference": 4, "gradient": 3, "gradgrad": 2, "forward_ad": 2, "vmap": 2, "inplace": 2, "out": 2,
@@ -29,7 +32,7 @@ QUICK = {"forward": 2, "gradient": 1, "forloop": 2, "foreach": 2}
 
 def run(task: Task) -> Outcome:
     """The outcome of one task. A failure where torch itself skips the test on CPU and CUDA is a skip that says both."""
-    if task.check not in task.entry.checks:
+    if task.check not in task.entry.checks and not task.check.startswith(FUZZ):
         return inapplicable(f"{task.entry.suite} has no check {task.check}")
     outcome = implementation(task)(task)
     if outcome.letter == "f" and (reason := excused(task.entry, task.check, task.dtype, outcome.why)):
@@ -47,7 +50,7 @@ def implementation(task: Task) -> Check:
         from .optims import optimizer
 
         return optimizer
-    return OP_CHECKS[task.check]
+    return fuzzed if task.check.startswith(FUZZ) else OP_CHECKS[task.check]
 
 
 def forward(task: Task) -> Outcome:
@@ -179,6 +182,15 @@ def errors(task: Task) -> Outcome:
         return raises(lambda d: programs.call(info.op, sample.on(d)), task.device, case.error_type, case.error_regex)
 
     return over(task, samples, judge)
+
+
+def fuzzed(task: Task) -> Outcome:
+    """Mutated samples; the check's name carries the seed."""
+    from .fuzz import fuzz
+
+    derive = task.entry.info.supports_autograd and task.entry.differentiable(task.dtype)
+    raws = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=derive)
+    return fuzz(task, _listed(raws))
 
 
 OP_CHECKS: dict[str, Check] = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import fnmatch
+import fnmatch
 import importlib.metadata
 import os
 import platform
@@ -102,6 +104,48 @@ def run(
 
 
 @app.command()
+def fuzz(
+    minutes: Annotated[float, typer.Option(help="How long to go on.")] = 10.0,
+    seed: Annotated[int, typer.Option(help="Where the random choices start; the same seed makes the same cases.")] = 0,
+    only: Only = None,
+    cases: Annotated[int, typer.Option(help="Cases of an entry before the next one's turn.")] = 4,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = os.cpu_count() or 1,
+    device: Annotated[str, typer.Option(help="The torch device that is tested.")] = "jax",
+) -> None:
+    """Compare with CPU torch on samples with random strides, sizes, values and arguments. Exit 1 when any differs."""
+    import random
+    import time
+
+    from .entries import dtype_name, select
+    from .excuses import unrepresentable
+    from .runner import Pool
+    from .worker import Unit
+
+    entries = select(("op_db",), only)
+    journal = Journal(BUILD / "fuzz.jsonl", {}, resume=False)
+    end = time.monotonic() + 60 * minutes
+
+    def tell(record: Record) -> None:
+        for check, outcome in record.outcomes.items():
+            if outcome.bad:
+                line = f"{record.unit.key} {record.unit.dtype} {check}: {outcome.why}"
+                console.print(line, style="red", highlight=False, markup=False, soft_wrap=True)
+
+    while time.monotonic() < end:
+        rng = random.Random(seed)
+        units = []
+        for entry in rng.sample(entries, len(entries)):
+            if dtypes := [d for d in entry.dtypes() if entry.on_cpu(d) and not unrepresentable(d)]:
+                units.append(Unit(entry.key, dtype_name(rng.choice(dtypes)), ((f"fuzz {seed}", cases),)))
+        Pool(device, jobs, SECONDS_PER_CHECK, BUILD, tell).run(units, journal, until=end)
+        seed += 1
+    journal.close()
+    found = Counter(o.letter for r in journal.records for o in r.outcomes.values())
+    console.print(f"{len(journal.records) * cases} cases of {len(entries)} entries; {dict(found)}; next seed {seed}")
+    raise typer.Exit(1 if sum(found[letter] for letter in "fct") else 0)
+
+
+@app.command()
 def report(
     path: File = None,
     against: Annotated[Path | None, typer.Option(help="Earlier results: what changed since.")] = None,
@@ -151,15 +195,60 @@ def summary(
 def schema(
     status: Annotated[str | None, typer.Option(help="List the overloads of this status.")] = None,
     only: Annotated[str | None, typer.Option(help="A shell pattern on overload names.")] = None,
+    torch: Annotated[str | None, typer.Option(help="A release such as 2.15.0, or a wheel: what it changes.")] = None,
+    against: Annotated[str, typer.Option(help="With --torch: the same, or `installed`.")] = "installed",
 ) -> None:
-    """The status of every entry of native_functions.yaml: lowered, derived, composite, decomposed, unsupported."""
-    from .schema import statuses, table
+    """The status of every native function, or what a torch release adds, changes and removes and what to do."""
+    from tenax.codegen.release import ReleaseError
 
+    from .schema import change_table, compared, statuses, table
+
+    if torch:
+        try:
+            changed = compared(torch, against)
+        except ReleaseError as error:
+            raise typer.BadParameter(str(error)) from None
+        changed = [c for c in changed if not only or fnmatch.fnmatchcase(c.name, only)]
+        console.print(change_table(changed))
+        counts = Counter(c.kind for c in changed)
+        said = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed"))
+        console.print(f"{said} since {against}; {sum(c.to_do for c in changed)} to do", highlight=False)
+        return
     found = statuses(only)
     console.print(table(found))
     for row in found:
         if status == row.status or (only and not status):
             console.print(f"{row.status:12} {row.name:50} {row.reason}", highlight=False, markup=False, soft_wrap=True)
+
+
+@app.command()
+def ulp(
+    only: Annotated[str | None, typer.Option(help="Functions: names or shell patterns, separated by commas.")] = None,
+    points: Annotated[int, typer.Option(help="Points of each function; a quarter where a value has many digits.")] = 4096,
+    page: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/numerics.md"),
+    write: Annotated[bool, typer.Option("--write", help="Put the table between the markers of the file.")] = False,
+) -> None:
+    """Errors of pointwise and special functions in units in the last place, beside CPU torch's own."""
+    from . import numerics
+    from .digits import EXACT
+    from .summary import replace_marked
+    from .ulp import dtypes, functions, limits, measure
+
+    patterns = only.split(",") if only else ["*"]
+    measured = {}
+    for function in functions().values():
+        if any(fnmatch.fnmatchcase(function.name, pattern) for pattern in patterns):
+            count = points // 4 if function.name in EXACT else points
+            rows = measured[function] = [measure(function, dtype, "jax", count) for dtype in dtypes(function)]
+            for row in rows:
+                if not row.allowed(limits(function)):
+                    console.print(f"{row.name} {row.dtype}: {row.device}; CPU torch {row.cpu}", style="red")
+    text = numerics.markdown(measured)
+    if write:
+        found = replace_marked(page.read_text(encoding="utf-8"), text, numerics.BEGIN, numerics.END)
+        page.write_text(found, encoding="utf-8")
+    else:
+        typer.echo(text)
 
 
 class Clock:

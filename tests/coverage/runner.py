@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -58,9 +59,13 @@ class Pool:
         self.context: Any = _context()
         folder.mkdir(parents=True, exist_ok=True)
 
-    def run(self, units: Iterable[Unit], journal: Journal) -> None:
-        """Returns when every unit is in the journal; an interrupt stops the workers and leaves the journal whole."""
+    def run(self, units: Iterable[Unit], journal: Journal, until: float = math.inf) -> None:
+        """Returns when every unit is in the journal, or all that began before the monotonic time `until`.
+
+        An interrupt stops the workers and leaves the journal whole.
+        """
         self.queue = deque(units)
+        self.until = until
         self.journal = journal
         try:
             while self.queue or any(s.unit for s in self.slots):
@@ -116,6 +121,8 @@ class Pool:
                     self._next(slot)
 
     def _next(self, slot: Slot) -> None:
+        if time.monotonic() > self.until:
+            self.queue.clear()
         if not self.queue:
             self._drop(slot)
             return
