@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
-
-import jax
-
-
-def machine() -> str:
-    """What the numbers were measured on: the processor, and JAX's device where it is another."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), platform.processor())
-    device = jax.devices()[0]
-    return f"{model}, {os.cpu_count()} cores" + ("" if device.platform == "cpu" else f", {device.device_kind}")
 
 
 def interleaved(contenders: Mapping[str, Callable[[], object]], seconds: float = 1.0) -> dict[str, float]:

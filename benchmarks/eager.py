@@ -6,23 +6,19 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 from collections.abc import Callable
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import torch
-from clock import interleaved, machine
-from rich.console import Console
+from clock import interleaved
 from rich.progress import track
-from rich.table import Table
+from tables import publish
 
-import tenax
+import tenax  # noqa: F401 (registers the device)
 
 Case = dict[str, Callable[[], object]]
 NBYTES = 16 << 20
-DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
 def elementwise(name: str, torch_fn: Callable, jax_fn: Callable, arity: int, size: tuple[int, ...] = (8,)) -> Case:
@@ -135,19 +131,7 @@ def main() -> None:
             (name + rate, *(f"{times[k]:.1f}" if k in times else "" for k in ("tenax", "jax", "torch")), *ratio)
         )
     titles = ("op", "tenax µs", "jax.jit µs", "CPU torch µs", "tenax / jax.jit", "tenax / torch")
-    table = Table(*titles)
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
-    if options.write:
-        lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
-        versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
-        where = f"{machine()}, {datetime.date.today()}"
-        text = DOCUMENT.read_text()
-        head, _, rest = text.partition("<!-- eager -->")
-        _, _, tail = rest.partition("<!-- /eager -->")
-        body = "\n".join([f"{versions}; {where}. Medians, interleaved.", "", *lines])
-        DOCUMENT.write_text(f"{head}<!-- eager -->\n{body}\n<!-- /eager -->{tail}")
+    publish("eager", titles, rows, write=options.write)
 
 
 if __name__ == "__main__":

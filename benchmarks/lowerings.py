@@ -1,0 +1,72 @@
+"""What the lowerings cost under `jax.jit`, beside the same function written by hand in JAX and CPU torch.
+
+Every row is measured at three sizes, its contenders interleaved. `python benchmarks/lowerings.py` prints the tables;
+`--write` puts them into docs/benchmarks.md, `--only pool` picks families. A row whose results differ is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import jax
+import numpy as np
+import torch
+from cases import CASES, Case
+from clock import interleaved
+from rich.progress import track
+from tables import publish
+
+SIZES = ("small", "medium", "large")
+# What the large size is held to: the lowering against hand-written JAX, and against CPU torch.
+HAND, TORCH = 1.1, 3.0
+
+
+def measure(case: Case, scale: int, seconds: float) -> dict[str, float]:
+    """Median microseconds of the three contenders at one size.
+
+    Raises:
+        AssertionError: the contenders disagree.
+    """
+    torch.manual_seed(0)
+    tensors = list(case.inputs(scale))
+    with jax.enable_x64(True):
+        arrays = [jax.device_put(t.numpy()) for t in tensors]
+    ours, hand = jax.jit(case.ours), jax.jit(case.hand)
+    expected = case.torch(*tensors).numpy()
+    for result in (ours(*arrays), hand(*arrays)):
+        np.testing.assert_allclose(np.asarray(result), expected, rtol=case.tolerance, atol=case.tolerance)
+    contenders = {
+        "tenax": lambda: jax.block_until_ready(ours(*arrays)),
+        "hand": lambda: jax.block_until_ready(hand(*arrays)),
+        "torch": lambda: case.torch(*tensors),
+    }
+    return interleaved(contenders, seconds)
+
+
+def main() -> None:
+    """Measure every case and print the ratios; those beyond the limits at the large size are marked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--seconds", type=float, default=0.3, help="for each size of each case")
+    parser.add_argument("--only", help="families, separated by commas")
+    options = parser.parse_args()
+    chosen = [c for c in CASES if not options.only or c.family in options.only.split(",")]
+    titles = ("family", "op", *(f"{s}: µs, / hand, / torch" for s in SIZES), "beyond")
+    torch.empty(0, device="jax").jax()  # JAX then honours 64-bit dtypes that are named
+    rows = []
+    for case in track(chosen, description="measuring"):
+        cells, beyond = [], ""
+        for size, scale in zip(SIZES, (1, 4, 16), strict=True):
+            times = measure(case, scale, options.seconds)
+            ratios = [times["tenax"] / times[other] for other in ("hand", "torch")]
+            cells.append(f"{times['tenax']:.0f}, {ratios[0]:.2f}, {ratios[1]:.2f}")
+            if size == "large":
+                beyond = " ".join(
+                    name for name, r, limit in zip(("hand", "torch"), ratios, (HAND, TORCH), strict=True) if r > limit
+                )
+        rows.append((case.family, case.name, *cells, beyond))
+    publish("lowerings", titles, rows, write=options.write)
+
+
+if __name__ == "__main__":
+    main()

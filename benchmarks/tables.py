@@ -1,0 +1,43 @@
+"""Tables of results: on the terminal, and between the markers of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+import jax
+import torch
+from rich.console import Console
+from rich.table import Table
+
+import tenax
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+
+def machine() -> str:
+    """What the numbers were measured on: the processor, and JAX's device where it is another."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), platform.processor())
+    device = jax.devices()[0]
+    return f"{model}, {os.cpu_count()} cores" + ("" if device.platform == "cpu" else f", {device.device_kind}")
+
+
+def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool) -> None:
+    """Print a table; with `write`, put it between `<!-- name -->` and `<!-- /name -->`, with machine and versions."""
+    table = Table(*titles)
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if write else 150).print(table)
+    if not write:
+        return
+    lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
+    versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
+    body = "\n".join([f"{versions}; {machine()}, {datetime.date.today()}. Medians, interleaved.", "", *lines])
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    head, _, rest = DOCUMENT.read_text().partition(begin)
+    DOCUMENT.write_text(f"{head}{begin}\n{body}\n{end}{rest.partition(end)[2]}")
