@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tenax.codegen import render, spec
+from tenax.codegen import policy, render, spec
 from tenax.codegen.check import Context, check
 from tenax.codegen.derive import Row, derive
 from tenax.codegen.fault import Fault
+from tenax.codegen.policy import Policy
 from tenax.codegen.schema import Schemas
 from tenax.codegen.spec import Entry
 from tenax.codegen.status import Status, classify
@@ -29,6 +30,7 @@ class Build:
     context: Context
     entries: list[Entry]
     rows: list[Row]
+    policies: list[Policy]
     faults: list[Fault]
 
     @cached_property
@@ -50,6 +52,8 @@ class Build:
                 made[folder / f"{family}.py"] = render.module(family, lowered, self.context)
         unsupported = {s.name: s.reason for s in self.statuses.values() if s.status == "unsupported"}
         made[folder / "table.py"] = render.table(self.rows, self.entries, unsupported)
+        if self.policies and (not only or self.tree.autocast.stem in only):
+            made[folder / "autocast.py"] = render.autocast(self.policies)
         made[folder / "__init__.py"] = render.init()
         return made
 
@@ -75,6 +79,7 @@ def build(tree: Tree, schemas: Schemas) -> Build:
         loaded, wrong = spec.load(path)
         entries += loaded
         faults += wrong
+    schemas = schemas.joined(e.func for e in entries if e.library)
     # Entries name each other's functions: one at fault must not take those that call it along silently, so the
     # rest is checked again without it.
     while True:
@@ -85,4 +90,6 @@ def build(tree: Tree, schemas: Schemas) -> Build:
             break
         entries = good
     faults += style(entries, context)
-    return Build(tree, schemas, context, entries, derive(entries, schemas), sorted(faults))
+    policies, wrong = policy.load(tree.autocast, tree.spec_name(tree.autocast.stem), schemas)
+    faults += wrong
+    return Build(tree, schemas, context, entries, derive(entries, schemas), policies, sorted(faults))

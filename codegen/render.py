@@ -14,6 +14,7 @@ from torchgen.model import FunctionSchema
 
 from tenax.codegen.check import Context
 from tenax.codegen.derive import Row
+from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
 from tenax.codegen.spec import Entry, call
@@ -104,7 +105,8 @@ class Function:
 
     def _docstring(self) -> str:
         """Schema and source. The line of the entry is left out: it would change with every entry above it."""
-        lines = [_wrap(f'"""{self.func}', hang=INDENT), ""]
+        schema = self.entry.func if self.entry.library else str(self.func)
+        lines = [_wrap(f'"""{schema}', hang=INDENT), ""]
         if self.entry.note:
             lines += [_wrap(self.entry.note), ""]
         return "\n".join([*lines, f"{INDENT}Spec: {self.entry.where}", f'{INDENT}"""'])
@@ -236,6 +238,11 @@ def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, 
     )
 
 
+def autocast(policies: Sequence[Policy]) -> str:
+    """The source of generated/autocast.py."""
+    return _TEMPLATES.get_template("autocast.py.j2").render(policies=[_policy(p) for p in policies])
+
+
 def init() -> str:
     """The source of generated/__init__.py."""
     return _TEMPLATES.get_template("init.py.j2").render()
@@ -262,15 +269,27 @@ def _row(row: Row) -> str:
     items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
     items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
     grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
+    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
     checks = [[_quote(c.exception), _quote(c.message)] for c in entry.check]
     flat = [f"checks={_tuple(checks)}"] if checks else []
     text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
     if max(map(len, text.splitlines())) <= WIDTH:
         return text
     inner = INDENT + INDENT
-    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
     lines = [*(f"{inner}{item}," for item in items), literal("checks=", checks, ",", inner)]
     return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
+
+
+def _policy(policy: Policy) -> str:
+    items = [_quote(policy.kind)]
+    for key in ("tensors", "lists"):
+        positions: tuple[int, ...] = getattr(policy, key)
+        items += [f"{key}={_tuple([str(i) for i in positions])}"] if positions else []
+    items += [f"dtype={policy.dtype}"] if policy.dtype is not None else []
+    items += [f"calls={_quote(policy.calls)}"] if policy.calls else []
+    if policy.error:
+        items += ["error=" + f"\n{INDENT * 2}".join(_quote(line) for line in policy.error.splitlines(True))]
+    return fit(f"{_quote(policy.name)}: Policy(", items, "),", INDENT)
 
 
 def _pair(name: str, reason: str) -> str:

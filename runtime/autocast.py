@@ -1,6 +1,6 @@
-"""`torch.autocast("jax")`: which ops compute in the lower precision, which in float32, as on CUDA.
+"""`torch.autocast("jax")`: the policies of `tenax.generated.autocast`, carried out above autograd.
 
-The lists are those of torch's documentation, "Autocast Op Reference" for CUDA, by overload packet.
+As in ATen/autocast_mode.cpp: casts are differentiable, and float32 weights are cast once in a region.
 """
 
 from __future__ import annotations
@@ -10,102 +10,134 @@ from typing import Any
 
 import torch
 
-_KEY = "AutocastPrivateUse1"
-_EXCLUDED = torch._C.DispatchKeySet(torch._C._parse_dispatch_key(_KEY))  # type: ignore[arg-type]
+_NAME = "AutocastPrivateUse1"
+_KEY = torch._C._parse_dispatch_key(_NAME)
+# A third of what the context manager of the same effect costs.
+_exclude: Callable[[Any, bool], None] = torch._C._dispatch_tls_set_dispatch_key_excluded
 
-LOWER = """
-    addbmm addmm addmv addr baddbmm bmm chain_matmul linalg_multi_dot conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d convolution _convolution gru_cell lstm_cell rnn_tanh_cell rnn_relu_cell gru lstm
-    rnn_tanh rnn_relu linear
-    linalg_vecdot matmul mm mv prelu scaled_dot_product_attention einsum
-""".split()
+Call = Callable[..., Any]
 
-FLOAT32 = """
-    acos asin binary_cross_entropy_with_logits cosh cosine_embedding_loss cdist _cdist_forward cosine_similarity cumprod
-    cumsum dist erfinv exp expm1 group_norm hinge_embedding_loss kl_div l1_loss layer_norm native_layer_norm log log10
-    log1p log2 log_softmax margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss nll_loss nll_loss2d
-    norm nuclear_norm linalg_vector_norm linalg_matrix_norm pdist _pdist_forward poisson_nll_loss pow prod reciprocal
-    renorm rsqrt sinh smooth_l1_loss huber_loss soft_margin_loss softmax softplus sum tan triplet_margin_loss
-    fft_fft fft_ifft fft_fft2 fft_ifft2 fft_fftn fft_ifftn fft_rfft fft_irfft fft_rfft2 fft_irfft2 fft_rfftn fft_irfftn
-    fft_hfft fft_ihfft
-""".split()
+# Casts of weights, by the identity of the weight, which the entry keeps alive, and dtype.
+_cache: dict[tuple[int, torch.dtype], tuple[torch.Tensor, torch.Tensor]] = {}
 
-WIDEST = "addcdiv addcmul atan2 bilinear cat cross dot grid_sampler index_put stack tensordot vdot scatter_add".split()
 
-REFUSED = {
-    "binary_cross_entropy": "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast. "
-    "Many models use a sigmoid layer right before the binary cross entropy layer; combine the two using "
-    "torch.nn.functional.binary_cross_entropy_with_logits or torch.nn.BCEWithLogitsLoss, which are safe to autocast"
+def _eligible(x: Any) -> bool:
+    return x is not None and x.is_floating_point() and x.dtype is not torch.float64 and not x.is_cpu
+
+
+def _cast(x: Any, dtype: torch.dtype) -> Any:
+    """The tensor in another dtype, where autocast may change it; under the exclusion of its key."""
+    if not _eligible(x):
+        return x
+    weight = x.requires_grad and x.dtype is torch.float32 and x.is_leaf and not x._is_view()
+    if not (weight and dtype is torch.get_autocast_dtype("jax") and torch.is_autocast_cache_enabled()):
+        return x.to(dtype)
+    held = _cache.get((id(x), dtype))
+    if held is None:
+        # Its first use may be under no_grad, and a later one not.
+        with torch.enable_grad():
+            held = _cache[id(x), dtype] = x, x.to(dtype)
+    return held[1]
+
+
+def _below(call: Call, args: Any, kwargs: dict[str, Any], dtype: torch.dtype | None = None, policy: Any = None) -> Any:
+    """`call` without autocast, and with the tensors that the policy names in `dtype`; trailing defaults are absent."""
+    _exclude(_KEY, True)
+    try:
+        if policy is not None:
+            args, count = list(args), len(args)
+            for i in policy.tensors:
+                if i < count and args[i] is not None and args[i].dtype is not dtype:
+                    args[i] = _cast(args[i], dtype)
+            for i in policy.lists:
+                args[i] = [_cast(x, dtype) for x in args[i]]
+        return call(*args, **kwargs)
+    finally:
+        _exclude(_KEY, False)
+
+
+def _lower_precision_fp(call: Call, policy: Any) -> Call:
+    return lambda *args, **kwargs: _below(call, args, kwargs, torch.get_autocast_dtype("jax"), policy)
+
+
+def _fp32(call: Call, policy: Any) -> Call:
+    return lambda *args, **kwargs: _below(call, args, kwargs, torch.float32, policy)
+
+
+def _fp32_set_opt_dtype(call: Call, policy: Any) -> Call:
+    end = policy.dtype
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        given = "dtype" in kwargs or (end is not None and len(args) > end)
+        if not given and _eligible(args[0]):
+            kwargs["dtype"] = torch.float32
+        return _below(call, args, kwargs)
+
+    return kernel
+
+
+def _fp32_append_dtype(call: Call, policy: Any) -> Call:
+    defaults = [a.default_value for a in call._schema.arguments]  # type: ignore[attr-defined]
+    call = _overload(policy.calls)
+
+    def kernel(*args: Any) -> Any:
+        dtype = torch.float32 if _eligible(args[0]) else args[0].dtype
+        return _below(call, (*args, *defaults[len(args) :]), {"dtype": dtype})
+
+    return kernel
+
+
+def _promote(call: Call, policy: Any) -> Call:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        lower = torch.get_autocast_dtype("jax")
+        held = {x.dtype for x in _tensors(args, policy) if _eligible(x)}
+        if not held <= {lower, torch.float32}:
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+        return _below(call, args, kwargs, torch.float32 if torch.float32 in held else lower, policy)
+
+    return kernel
+
+
+def _tensors(args: tuple[Any, ...], policy: Any) -> Iterator[Any]:
+    yield from (args[i] for i in policy.tensors if i < len(args))
+    for i in policy.lists:
+        yield from args[i]
+
+
+def _banned(call: Call, policy: Any) -> Call:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(policy.error)
+
+    return kernel
+
+
+_KERNELS: dict[str, Callable[[Call, Any], Call]] = {
+    "lower_precision_fp": _lower_precision_fp,
+    "fp32": _fp32,
+    "fp32_set_opt_dtype": _fp32_set_opt_dtype,
+    "fp32_append_dtype": _fp32_append_dtype,
+    "promote": _promote,
+    "banned": _banned,
 }
 
-_HALVES = (torch.float16, torch.bfloat16)
+
+def _overload(name: str) -> Any:
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
+def _clear_with(clear: Callable[[], None]) -> Callable[[], None]:
+    def clear_autocast_cache() -> None:
+        _cache.clear()
+        clear()
 
-
-def _converted(value: Any, dtype: torch.dtype, when: Callable[[torch.Tensor], bool]) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.to(dtype) if when(value) else value
-    if isinstance(value, (list, tuple)):
-        return type(value)(_converted(item, dtype, when) for item in value)
-    return value
-
-
-def _is_castable(tensor: torch.Tensor) -> bool:
-    return tensor.is_floating_point() and tensor.dtype != torch.float64 and tensor.device.type == "jax"
-
-
-def _policy(op: Any, choose: Callable[[Any], torch.dtype | None]) -> Callable[..., Any]:
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with torch._C._ExcludeDispatchKeyGuard(_EXCLUDED):
-            dtype = choose((args, kwargs))
-            if dtype is not None:
-                args = _converted(args, dtype, _is_castable)
-                kwargs = {k: _converted(v, dtype, _is_castable) for k, v in kwargs.items()}
-            return op(*args, **kwargs)
-
-    return wrapper
-
-
-def _lower(call: Any) -> torch.dtype:
-    return torch.get_autocast_dtype("jax")
-
-
-def _float32(call: Any) -> torch.dtype | None:
-    _, kwargs = call
-    return None if kwargs.get("dtype") is not None else torch.float32
-
-
-def _widest(call: Any) -> torch.dtype | None:
-    args, kwargs = call
-    dtypes = {t.dtype for t in _tensors([*args, *kwargs.values()]) if _is_castable(t)}
-    if not dtypes & {*_HALVES}:
-        return None
-    return torch.float32 if torch.float32 in dtypes else None
-
-
-def _refusal(message: str) -> Callable[..., Any]:
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(message)
-
-    return wrapper
+    return clear_autocast_cache
 
 
 def install(library: Any) -> None:
-    """Register the policies with torch's dispatcher."""
-    for names, choose in ((LOWER, _lower), (FLOAT32, _float32), (WIDEST, _widest)):
-        for name in names:
-            packet = getattr(torch.ops.aten, name, None)
-            for overload in packet.overloads() if packet is not None else ():
-                op = getattr(packet, overload)
-                if any(a.alias_info is not None for a in op._schema.arguments):
-                    continue  # in-place and out= forms are the user's own choice of dtype
-                library.impl(op.name().removeprefix("aten::"), _policy(op, choose), _KEY)
-    for name, message in REFUSED.items():
-        library.impl(name, _refusal(message), _KEY)
+    """Register the policies with torch's dispatcher; what clears torch's cache, as the end of a region, clears ours."""
+    from tenax.generated.autocast import POLICIES
+
+    for name, policy in POLICIES.items():
+        library.impl(name, _KERNELS[policy.kind](_overload(name), policy), _NAME)
+    torch.clear_autocast_cache = _clear_with(torch.clear_autocast_cache)
