@@ -246,6 +246,17 @@ def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:
     return tuple(d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims))
 
 
+def extent(count: Any, instead: str) -> int:
+    """A count that becomes the size of a result.
+
+    Raises:
+        jax.errors.ConcretizationTypeError: within a trace, where only `instead` is possible.
+    """
+    if isinstance(count, jax.core.Tracer):
+        raise jax.errors.ConcretizationTypeError(count, f"The result's shape depends on data. Within jit, {instead}.")
+    return int(count)
+
+
 def as_long(x: Any) -> Array:
     """Convert to int64, torch's index dtype."""
     return cast(x, INT64)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.search import insertion
-from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, opmath
+from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, opmath
 
 
 def _count(place: Array, inside: Array, bins: int, weight: Array | None, dtype: np.dtype) -> Array:
@@ -123,12 +123,13 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
     """
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if self.ndim != 1 or (self.size and int(lax.reduce_min(self, (0,))) < 0):
+    instead = "jnp.bincount(x, weights, length=...) gives a fixed number of bins"
+    if self.ndim != 1 or (self.size and extent(lax.reduce_min(self, (0,)), instead) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if self.size == 0:
         return jnp.zeros((minlength,), INT64)
     dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
-    bins = max(minlength, int(lax.reduce_max(self, (0,))) + 1)
+    bins = max(minlength, extent(lax.reduce_max(self, (0,)), instead) + 1)
     return _count(cast(self, INT64), jnp.ones((), bool), bins, weights, dtype)

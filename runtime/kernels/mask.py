@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.indexing import index_select
-from tenax.words import BOOL, INT64, Array, cast
+from tenax.words import BOOL, INT64, Array, cast, extent
 
 
 def _truth(x: Array) -> Array:
@@ -40,7 +40,7 @@ def _places(mask: Array) -> Array:
     if mask.size == 0:
         return jnp.zeros(0, np.dtype("int32"))
     places, count = _packed_places(mask)
-    return places[: int(count)]
+    return places[: extent(count, "torch.nonzero_static(x, size=...) gives a fixed number of rows")]
 
 
 def _coordinates(flat: Array, shape: tuple[int, ...]) -> Array:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, as_long, axes, axis, cast, result_type
+from tenax.words import Array, as_long, axes, axis, cast, extent, result_type
 
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
@@ -61,5 +61,5 @@ def block_diag(tensors: Sequence[Array]) -> Array:
 
 def repeat_interleave(repeats: Array, *, output_size: int | None = None) -> Array:
     """Each index repeated as often as `repeats` says, in repeats' dtype. Without `output_size` it must be concrete."""
-    size = int(repeats.sum()) if output_size is None else output_size
+    size = extent(repeats.sum(), "pass output_size") if output_size is None else output_size
     return jnp.repeat(jnp.arange(repeats.size, dtype=repeats.dtype), as_long(repeats), total_repeat_length=size)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.words import INT64, Array, axis, cast
+from tenax.words import INT64, Array, axis, cast, extent
 
 Groups = tuple[Array, Array, Array]
 
@@ -49,7 +49,8 @@ def _collect(rows: Array, order: Array, new: Array, *, size: int) -> tuple[Array
 def _groups(rows: Array, consecutive: bool) -> Groups:
     """(distinct rows, group of each row, size of each group)."""
     order, new, inverse = _begin(rows, consecutive=consecutive)
-    values, counts = _collect(rows, order, new, size=int(jnp.sum(new)))
+    size = extent(jnp.sum(new), "jnp.unique(x, size=...) gives a fixed number of distinct values")
+    values, counts = _collect(rows, order, new, size=size)
     return values, inverse, counts
 
 
