@@ -58,6 +58,12 @@ def check(entries: Sequence[Entry], context: Context) -> tuple[list[Entry], list
 def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
     """The schema is torch's, to the letter, and is one that entries are written for."""
     name, schemas = entry.name, context.schemas
+    if entry.library and name not in schemas:
+        yield entry.fault("func", f"`{entry.func}` does not parse", "the schema of the operator, as torch.ops prints it")
+        return
+    if entry.library and any(not f.library for f in schemas.bases[schemas[name].func.name.name.base]):
+        yield entry.fault("func", f"{name} has the name of an op of torch", "an op whose function has its own name")
+        return
     if name not in schemas:
         near = difflib.get_close_matches(name, schemas.functions, 3)
         yield entry.fault("func", f"torch {schemas.release} has no {name}", f"one of {names(near)}" if near else "")
@@ -66,7 +72,7 @@ def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
     if not entry.lowered and "(...)" in entry.func:
         return
     try:
-        ours = FunctionSchema.parse(entry.func)
+        ours = Native(entry.func).func
     except (AssertionError, RuntimeError, ValueError) as error:
         yield entry.fault("func", f"`{entry.func}` does not parse: {str(error)[:120]}", f"`{theirs}`")
         return
@@ -150,7 +156,7 @@ def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], co
             yield entry.fault("func", wrong, "no entry (views are runtime/memory.py's)")
         return
     for other in context.schemas.variants[func.signature()]:
-        name = str(other.func.name)
+        name = other.name
         calls = context.schemas.composite(name) or context.schemas.decomposes(name)
         if other.func.kind() is SchemaKind.functional and not calls:
             yield entry.fault("func", f"{entry.name} is derived from {name}", f"an entry for {name}")

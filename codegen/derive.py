@@ -38,7 +38,7 @@ def derive(entries: Iterable[Entry], schemas: Schemas) -> list[Row]:
     rows = {e.name: Row(e.name, e, form(schemas[e.name].func)) for e in lowered}
     for entry in lowered:
         for variant in schemas.variants[schemas[entry.name].func.signature()]:
-            name = str(variant.func.name)
+            name = variant.name
             if name not in taken and not schemas.composite(name):
                 rows[name] = Row(name, entry, form(variant.func))
     return [rows[name] for name in sorted(rows)]

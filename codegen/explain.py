@@ -37,7 +37,7 @@ def explain(name: str, found: Build) -> Iterator[str]:
         path = found.tree.generated / f"{row.entry.family}.py"
         if not path.exists() or function_name(row.entry.name) not in _functions(path.read_text(encoding="utf-8")):
             yield f"          {module} is stale; run `python -m tenax.codegen`"
-    variants = [str(v.func.name) for v in found.schemas.variants[f.func.signature()] if v is not f]
+    variants = [v.name for v in found.schemas.variants[f.func.signature()] if v is not f]
     if row is not None:
         variants += [r.name for r in found.rows if r.entry is row.entry and r.name not in (*variants, name)]
     for variant in variants:

@@ -5,6 +5,7 @@ torch itself is not imported.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,7 +42,12 @@ class Native:
         Raises:
             RuntimeError: it holds a type of another release.
         """
-        return FunctionSchema.parse(self.schema)
+        return FunctionSchema.parse(self.schema.removeprefix(f"{self.library}::"))
+
+    @property
+    def library(self) -> str:
+        """The library whose operator it is, or nothing for torch's own."""
+        return self.name.rpartition("::")[0]
 
     @property
     def composite(self) -> bool:
@@ -100,6 +106,15 @@ class Schemas:
         for f in self:
             groups.setdefault(f.func.name.name.base, []).append(f)
         return groups
+
+    def joined(self, schemas: Iterable[str]) -> Schemas:
+        """With operators of libraries, whose schemas the specs state. One that does not parse is left out."""
+        found = {}
+        for native in map(Native, schemas):
+            with contextlib.suppress(AssertionError, RuntimeError, ValueError):
+                native.func  # noqa: B018 (parses)
+                found[native.name] = native
+        return replace(self, functions=self.functions | found) if found else self
 
     def composite(self, name: str) -> bool:
         return self.functions[name].composite

@@ -36,8 +36,8 @@ def identifier(name: str) -> str:
 
 
 def function_name(overload: str) -> str:
-    """`add.Tensor` is lowered by `add__Tensor`, the default overload `relu` by `relu`."""
-    return identifier(overload.replace(".", "__"))
+    """`add.Tensor` is lowered by `add__Tensor`, the default overload `relu` by `relu`, `torchvision::nms` by `nms`."""
+    return identifier(overload.rpartition("::")[2].replace(".", "__"))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ BODIES = ("jnp", "kernel", "each", "decompose", "unsupported")
 LOWERED = ("jnp", "kernel", "each")
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NAME = re.compile(r"([A-Za-z_]\w*)((?:\.\w+)?)\(")
+_NAME = re.compile(r"((?:[A-Za-z_]\w*::)?[A-Za-z_]\w*)((?:\.\w+)?)\(")
 _CALL = re.compile(r"([A-Za-z_]\w*(?:\.\w+)?)\((.*)\)")
 
 
@@ -83,9 +83,14 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The overload: `add.Tensor`, or `relu` for the default one."""
+        """The overload: `add.Tensor`, or `relu` for the default one; `torchvision::nms` for one of a library."""
         match = _NAME.match(self.func)
         return "".join(match.groups()) if match else self.func
+
+    @property
+    def library(self) -> str:
+        """The library whose operator it is, or nothing for torch's own."""
+        return self.name.rpartition("::")[0]
 
     @property
     def body(self) -> str:
