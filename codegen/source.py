@@ -80,6 +80,17 @@ def table_keys(path: Path, name: str) -> tuple[str, ...]:
     return ()
 
 
+def table_words(path: Path, name: str) -> tuple[str, ...]:
+    """The words in the string values of a dict assigned at the top of a module, or none without such a module."""
+    if not path.exists():
+        return ()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            assert node.value is not None
+            return tuple(word for value in ast.literal_eval(node.value).values() for word in value.split())
+    return ()
+
+
 def free_names(expression: str) -> Iterator[ast.Name]:
     """The names an expression reads and does not bind itself, in order of the text.
 

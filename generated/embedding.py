@@ -162,42 +162,6 @@ def _embedding_bag_forward_only__checks(
     )
 
 
-def _embedding_bag_backward(
-    grad: Array,
-    indices: Array,
-    offsets: Array,
-    offset2bag: Array,
-    bag_size: Array,
-    maximum_indices: Array,
-    num_weights: int,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: Array | None,
-    padding_idx: int = -1,
-) -> Array:
-    """_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor
-        maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights,
-        int padding_idx=-1) -> Tensor
-
-    Spec: ops_spec/embedding.yaml
-    """
-    return embedding_kernels._embedding_bag_backward(
-        grad=grad,
-        indices=indices,
-        offsets=offsets,
-        offset2bag=offset2bag,
-        bag_size=bag_size,
-        maximum_indices=maximum_indices,
-        num_weights=num_weights,
-        scale_grad_by_freq=scale_grad_by_freq,
-        mode=mode,
-        sparse=sparse,
-        per_sample_weights=per_sample_weights,
-        padding_idx=padding_idx,
-    )
-
-
 def _embedding_bag_dense_backward(
     grad: Array,
     indices: Array,

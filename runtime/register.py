@@ -21,6 +21,9 @@ _overloads: dict[str, Any] = {}
 _lock = threading.RLock()
 _complete = False
 
+# Keys of the layouts. Those without kernels have a fallback too: its error says what to do.
+_LAYOUT_KEYS = ("SparsePrivateUse1", "SparseCsrPrivateUse1", "QuantizedPrivateUse1", "NestedTensorPrivateUse1")
+
 # A first tensor comes from one of these; what is composite in C++ (full, arange, .to) goes through them too.
 _FIRST = ("empty.memory_format", "empty_strided")
 
@@ -37,6 +40,8 @@ def register_first() -> None:
     for name in _FIRST:
         library.impl(name, _first(name), _KEY)
     _library("_").fallback(_fallback, _KEY)
+    for key in _LAYOUT_KEYS:
+        _library("_").fallback(_layout_fallback, key)
     _library("_").fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
 
 
@@ -70,6 +75,16 @@ def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     raise no_lowering(name)
 
 
+def _layout_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Every op without a kernel of a layout other than strided comes here."""
+    if not _complete:
+        register_all()
+        return op(*args, **kwargs)
+    from .sparse import unsupported
+
+    raise unsupported(op, args, kwargs)
+
+
 def register_all() -> None:
     """Register every lowering of the generated table and the memory ops."""
     global _complete
@@ -78,7 +93,7 @@ def register_all() -> None:
             return
         from tenax.generated.table import ROWS
 
-        from . import autocast, call, operand, settings  # noqa: F401 (configures JAX's dtypes)
+        from . import autocast, call, operand, settings, sparse  # noqa: F401 (configures JAX's dtypes)
         from .memory import KERNELS
         from .whole import Whole
 
@@ -95,6 +110,7 @@ def register_all() -> None:
         for key in ("Conjugate", "Negative"):
             # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
             library.impl("_copy_from", torch.library.fallthrough_kernel, key)
+        sparse.install(library)
         autocast.install(library)
         operand.install()
         call.install(_library)

@@ -125,37 +125,6 @@ def _embedding_bag_dense_backward(
     return _scatter(rows, indices, num_weights, padding_idx, scale_grad_by_freq, grad.dtype)
 
 
-def _embedding_bag_backward(
-    grad: Array,
-    indices: Array,
-    offsets: Array,
-    offset2bag: Array,
-    bag_size: Array,
-    maximum_indices: Array,
-    num_weights: int,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: Array | None,
-    padding_idx: int = -1,
-) -> Array:
-    """Gradient in the table, dense."""
-    if sparse:
-        raise NotImplementedError("_embedding_bag_backward: sparse gradients; use sparse=False")
-    return _embedding_bag_dense_backward(
-        grad,
-        indices,
-        offset2bag,
-        bag_size,
-        maximum_indices,
-        num_weights,
-        scale_grad_by_freq,
-        mode,
-        per_sample_weights,
-        padding_idx,
-    )
-
-
 def _embedding_bag_per_sample_weights_backward(
     grad: Array,
     weight: Array,
