@@ -13,6 +13,36 @@ from tenax.kernels import encoder as encoder_kernels
 from tenax.words import INT64, Array
 
 
+def scaled_dot_product_attention(
+    rng: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: ArrayLike = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: ArrayLike | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0,
+        bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor
+
+    Spec: ops_spec/attention.yaml
+    """
+    return attention_kernels.scaled_dot_product_attention(
+        rng=rng,
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+    )
+
+
 def _scaled_dot_product_flash_attention_for_cpu(
     query: Array,
     key: Array,

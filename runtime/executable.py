@@ -145,6 +145,8 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
             expected = describe(result)
             if isinstance(result, tuple):
                 expected = tuple(corrected(overload.packet, values, expected))
+            elif isinstance(expected, Output):
+                expected = corrected(overload.packet, values, [expected])[0]
         elif overload.outs:
             resize = describe(result if isinstance(result, (tuple, list)) else [result])
     if not known and (overload.fresh or overload.outs):

@@ -58,6 +58,24 @@ def _least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [solution._replace(stride=None if stride is None else stride[:-1]), *outputs[1:]]
 
 
+def _like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Where torch chooses a fused attention on the CPU, the result lies as the query does; Meta takes the formula's."""
+    choice = torch.ops.aten._fused_sdp_choice.default
+    scale, enable_gqa = values[6:]
+    if not choice._op_dk(torch._C.DispatchKey.CPU, *values[:6], scale=scale, enable_gqa=enable_gqa):
+        return outputs
+    query = values[0]
+    like = torch.empty_like(torch.empty_strided(query.size(), query.stride(), device=_DEVICE))
+    like = like if query.shape[-1] == outputs[0].size[-1] else torch.empty(outputs[0].size, device=_DEVICE)
+    return [outputs[0]._replace(stride=None if like.is_contiguous() else like.stride())]
+
+
+def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The weights are none where they are not asked for; Meta gives an empty tensor."""
+    need_weights = values[10]
+    return outputs if need_weights else [outputs[0], None]
+
+
 # What torch's Meta kernels say otherwise than its CPU kernels, or not at all, by the name of the op.
 _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "native_batch_norm": _saved_in_training,
@@ -67,6 +85,8 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "geqrf": _column_major,
     "linalg_lstsq": _least_squares,
     "nonzero": _column_major,
+    "scaled_dot_product_attention": _like_query,
+    "_native_multi_head_attention": _weights_if_needed,
 }
 
 

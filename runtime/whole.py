@@ -17,7 +17,7 @@ from .arguments import Plain
 from .call import Arrays, call, number
 from .cell import cell_of
 from .dtypes import numpy_dtype
-from .meta import describe, infer
+from .meta import corrected, describe, infer
 from .overload import Overload
 from .program import physical
 from .random import next_key
@@ -64,7 +64,7 @@ class Whole:
         """
         overload = self.overload
         described = describe(infer(overload.op, overload.names, values, overload.positional))
-        outputs = described if isinstance(described, list) else [described]
+        outputs = corrected(overload.packet, values, described if isinstance(described, list) else [described])
         memory = tuple(None if o.stride is None else physical(o) for o in outputs)
 
         def function(*arrays: jax.Array) -> Arrays:

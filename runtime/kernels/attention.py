@@ -1,109 +1,71 @@
-"""Scaled dot-product attention: softmax(query @ key.T * scale + bias) @ value, over the last two axes.
-
-Products take the inputs' dtype and sum in the compute dtype; the softmax is in the compute dtype and divides after the
-last product. A row whose keys are all masked gives zero. Scores beyond `LARGE` are made a block of queries at a time,
-and made again for the gradient, so that memory grows with the sequence and not with its square.
-"""
+"""Scaled dot-product attention as torch defines it: masks, groups of heads and any number of leading axes."""
 
 from __future__ import annotations
 
-from math import isqrt, prod
+from math import prod, sqrt
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax import lax
-from jax.typing import ArrayLike
 
-from tenax.words import BOOL, Array, cast, opmath
+from tenax.kernels import fused
+from tenax.kernels.flash import How, Inputs, flash, gradients
+from tenax.words import Array, is_float
 
-# More scores than this are made in blocks of at most BLOCK: 1 GiB and 256 MiB of float32.
-LARGE, BLOCK = 1 << 28, 1 << 26
-
-# Blocks of fewer queries than this would leave the matrix units idle.
-NARROW = 64
+Shape = tuple[int, ...]
 
 
-def _scores(query: Array, key: Array, mask: Array | None, first: Array | None, scale: Array) -> Array:
-    """Masked scores (..., L, S). `first` is the position of the first query under a causal mask."""
-    compute = opmath(query.dtype)
-    scores = jnp.matmul(query, key.mT, preferred_element_type=compute) * scale
-    lowest = jnp.asarray(-np.inf, dtype=compute)
-    if first is not None:
-        rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
-        scores = jnp.where(rows + first >= columns, scores, lowest)
-    if mask is None:
-        return scores
-    return jnp.where(mask, scores, lowest) if mask.dtype == BOOL else scores + cast(mask, compute)
+def _how(query: Array, scale: float | None, causal: bool) -> How:
+    return How(1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale), causal)
 
 
-def _block(
-    query: Array,
-    key: Array,
-    value: Array,
-    mask: Array | None,
-    first: Array | None,
-    scale: Array,
-    rng: Array | None,
-    dropout_p: float,
-) -> tuple[Array, Array]:
-    """The output of some queries and the logarithm of each row's sum, both in the compute dtype."""
-    scores = _scores(query, key, mask, first, scale)
-    top = lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True, initial=-np.inf))
-    top = jnp.where(top == -np.inf, 0, top)
-    weights = jnp.exp(scores - top)
-    total = jnp.sum(weights, axis=-1, keepdims=True)
-    if rng is not None:
-        kept = jax.random.bernoulli(rng, 1 - dropout_p, weights.shape)
-        weights = jnp.where(kept, weights / (1 - dropout_p), 0)
-    out = jnp.matmul(cast(weights, value.dtype), value, preferred_element_type=scores.dtype)
-    return out / jnp.where(total == 0, 1, total), jnp.log(total[..., 0]) + top[..., 0]
+def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
+    """(batch, heads, groups, L, S), where an axis of 1 serves all."""
+    full = (*batch, heads * groups)
+    if mask.ndim > len(full) + 2:
+        found = f"attn_mask of shape {list(mask.shape)} for scores of {len(full) + 2} axes"
+        raise RuntimeError(f"scaled_dot_product_attention: {found}; doesn't match the broadcast shape")
+    lead = (1,) * (len(full) + 2 - mask.ndim) + mask.shape[:-2]
+    last = mask.shape[-2:] if mask.ndim > 1 else (1, *mask.shape)
+    *outer, own = lead[-len(full) :]
+    if any(n > 1 for n in outer) and tuple(outer) != batch:
+        mask, outer = jnp.broadcast_to(mask.reshape(*outer, own, *last), (*batch, own, *last)), list(batch)
+    return mask.reshape(prod(outer), *((heads, groups) if own > 1 else (1, 1)), *last)
 
 
-def _rows(x: Array, start: Array, count: int) -> Array:
-    """`count` rows of a query or mask from `start`; one row serves all."""
-    return x if x.shape[-2] == 1 else lax.dynamic_slice_in_dim(x, start, count, x.ndim - 2)
+def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: bool = False) -> Inputs:
+    """The arrays with the axes that `flash` wants."""
+    if not is_float(query):
+        raise NotImplementedError(f"scaled_dot_product_attention: not implemented for query of {query.dtype}")
+    if key.shape[-2] != value.shape[-2]:
+        found = f"{key.shape[-2]} keys and {value.shape[-2]} values"
+        raise RuntimeError(f"scaled_dot_product_attention: {found}; expected as many of both")
+    groups = 1
+    if gqa and key.shape[-3] == value.shape[-3]:
+        groups = query.shape[-3] // key.shape[-3]
+    elif gqa:
+        key, value = (jnp.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value))
+    lead = query.shape[:-2]
+    if groups == 1:
+        lead = jnp.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value)))
+        query, key, value = (jnp.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value))
+    *outer, heads = lead or (1,)
+    batch, heads = prod(outer), heads // groups
+    return Inputs(
+        query.reshape(batch, heads, groups, *query.shape[-2:]),
+        key.reshape(batch, heads, *key.shape[-2:]),
+        value.reshape(batch, heads, *value.shape[-2:]),
+        None if mask is None else _mask(mask, tuple(outer), heads, groups),
+        None,
+    )
 
 
 def attend(
-    query: Array,
-    key: Array,
-    value: Array,
-    mask: Array | None,
-    is_causal: bool,
-    scale: ArrayLike | None,
-    rng: Array | None = None,
-    dropout_p: float = 0.0,
+    query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: float | None
 ) -> tuple[Array, Array]:
     """(..., L, Ev) in the dtype of `query`, and the log-sum-exp of its rows, (..., L) in the compute dtype."""
-    compute = opmath(query.dtype)
-    length, size = query.shape[-2:]
-    factor = lax.full((), size**-0.5, compute) if scale is None else cast(scale, compute)
-    batch = jnp.broadcast_shapes(query.shape[:-2], key.shape[:-2])
-    scores = prod(batch) * length * key.shape[-2]
-    rows = _divisor(length, max(BLOCK * length // max(scores, 1), 1)) if scores > LARGE else length
-    if rows == length or rows < NARROW:
-        first = jnp.zeros((), jnp.int32) if is_causal else None
-        out, lse = _block(query, key, value, mask, first, factor, rng, dropout_p)
-        return cast(out, query.dtype), lse
-
-    @jax.checkpoint
-    def block(start: Array) -> tuple[Array, Array]:
-        part = _rows(query, start, rows)
-        shown = None if mask is None else _rows(mask, start, rows)
-        lot = None if rng is None else jax.random.fold_in(rng, start)
-        out, lse = _block(part, key, value, shown, start if is_causal else None, factor, lot, dropout_p)
-        return cast(out, query.dtype), lse
-
-    out, lse = lax.map(block, lax.iota(jnp.int32, length // rows) * rows)
-    out, lse = jnp.moveaxis(out, 0, -3), jnp.moveaxis(lse, 0, -2)
-    return out.reshape(*out.shape[:-3], length, out.shape[-1]), lse.reshape(*lse.shape[:-2], length)
-
-
-def _divisor(n: int, most: int) -> int:
-    """The largest divisor of `n` that is at most `most`."""
-    found = [d for i in range(1, isqrt(n) + 1) if n % i == 0 for d in (i, n // i) if d <= most]
-    return max(found, default=1)
+    out, lse = flash(_how(query, scale, is_causal), _inputs(query, key, value, mask))
+    shape = query.shape[:-1]
+    return out.reshape(*shape, out.shape[-1]), lse.reshape(shape)
 
 
 def scaled_dot_product_attention(
@@ -115,7 +77,7 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
-    scale: ArrayLike | None = None,
+    scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
     """(..., heads, L, E) x (..., heads, S, E) x (..., heads, S, Ev) to (..., heads, L, Ev).
@@ -123,21 +85,13 @@ def scaled_dot_product_attention(
     `attn_mask` is added, or true where a key is seen; with `enable_gqa` each head of key and value serves several of
     the query's.
     """
-    if attn_mask is not None and is_causal:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-    shape = query.shape
-    grouped = enable_gqa and shape[-3] != key.shape[-3]
-    if grouped:
-        groups = shape[-3] // key.shape[-3]
-        query = query.reshape(*shape[:-3], key.shape[-3], groups, *shape[-2:])
-        key, value = key[..., None, :, :], value[..., None, :, :]
-        if attn_mask is not None and attn_mask.ndim > 2:
-            heads = attn_mask.shape[-3]
-            split = (heads // groups, groups) if heads > 1 else (1, 1)
-            attn_mask = attn_mask.reshape(*attn_mask.shape[:-3], *split, *attn_mask.shape[-2:])
-    lot = rng if dropout_p > 0 else None
-    out, _ = attend(query, key, value, attn_mask, is_causal, scale, lot, dropout_p)
-    return out.reshape(*shape[:-1], out.shape[-1]) if grouped else out
+    how, inputs = _how(query, scale, is_causal), _inputs(query, key, value, attn_mask, enable_gqa)
+    if dropout_p > 0:
+        how = how._replace(dropout_p=dropout_p, impl=jax.random.key_impl(rng))
+        inputs = inputs._replace(seed=jax.random.key_data(rng))
+    out = fused.attention(how, inputs)
+    lead = jnp.broadcast_shapes(*(x.shape[:-2] for x in ((query,) if enable_gqa else (query, key, value))))
+    return out.reshape(*lead, query.shape[-2], out.shape[-1])
 
 
 def _scaled_dot_product_flash_attention_for_cpu(
@@ -148,7 +102,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
     is_causal: bool = False,
     *,
     attn_mask: Array | None = None,
-    scale: ArrayLike | None = None,
+    scale: float | None = None,
 ) -> tuple[Array, Array]:
     """The output (batch, heads, L, E) and log-sum-exp (batch, heads, L), as graphs captured on the CPU ask for them."""
     if dropout_p > 0:
@@ -167,12 +121,12 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
     is_causal: bool,
     *,
     attn_mask: Array | None = None,
-    scale: ArrayLike | None = None,
+    scale: float | None = None,
 ) -> tuple[Array, Array, Array]:
     """Gradients of query, key and value."""
-
-    def forward(q: Array, k: Array, v: Array) -> Array:
-        return attend(q, k, v, attn_mask, is_causal, scale)[0]
-
-    of_query, of_key, of_value = jax.vjp(forward, query, key, value)[1](grad_out)
-    return of_query, of_key, of_value
+    inputs, how = _inputs(query, key, value, attn_mask), _how(query, scale, is_causal)
+    rows = inputs.query.shape[:4]
+    out, grad = (x.reshape(*rows, x.shape[-1]) for x in (out, grad_out))
+    lse = logsumexp.reshape(rows)
+    of_query, of_key, of_value, _ = gradients(how, inputs, out, lse, grad, jnp.zeros_like(lse))
+    return of_query.reshape(query.shape), of_key.reshape(key.shape), of_value.reshape(value.shape)

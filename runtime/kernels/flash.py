@@ -1,0 +1,277 @@
+"""softmax(query @ key.T * scale + mask) @ value, in memory that grows with the sequence and not with its square.
+
+The method is FlashAttention's (Dao et al. 2022): scores are made a tile at a time, and again for the gradient, from the
+logarithm of each row's sum. Products take the inputs' dtype and sum in the compute dtype, which the softmax is in.
+Price: the second derivative makes all scores at once.
+
+Arrays: query (batch, heads, groups, L, E), key and value (batch, heads, S, E), and a mask of five axes, each full or 1,
+for scores (batch, heads, groups, L, S); `groups` query heads share one of key and value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.words import BOOL, Array, cast, opmath
+
+# Scores in a tile: 16 MiB of float32. Fewer rows than NARROW would leave matrix units idle.
+TILE, NARROW = 1 << 22, 64
+
+Start = tuple[Any, Any, Any]  # of a tile: batch, head, row
+
+
+class How(NamedTuple):
+    """What of an attention is no array."""
+
+    scale: float
+    causal: bool = False
+    dropout_p: float = 0.0
+    impl: Hashable = None  # of the random key whose data is `seed`
+
+
+class Inputs(NamedTuple):
+    """What attention is a function of; `seed` is the data of a random key."""
+
+    query: Array
+    key: Array
+    value: Array
+    mask: Array | None
+    seed: Array | None
+
+
+class Tile(NamedTuple):
+    """How many of each axis are made at a time, and how often that is done."""
+
+    batch: int
+    heads: int
+    rows: int
+    count: tuple[int, int, int]
+
+
+def _tile(query: Array, key: Array) -> Tile | None:
+    """The tile for these arrays; None when one holds all."""
+    batch, heads, groups, length, _ = query.shape
+    row = groups * key.shape[2]
+    sizes = [batch, heads, length]
+    if batch * heads * length * row <= TILE:
+        return None
+    for axis, one in ((0, heads * length * row), (1, length * row)):
+        most = max(TILE // one, 1)
+        sizes[axis] = max(d for d in range(1, min(sizes[axis], most) + 1) if sizes[axis] % d == 0)
+        if one <= TILE:
+            break
+    else:
+        pieces = -(-length // max(TILE // row, NARROW))
+        sizes[2] = -(-length // pieces)
+    return Tile(*sizes, (batch // sizes[0], heads // sizes[1], -(-length // sizes[2])))
+
+
+# Some of the scores
+
+
+def _scores(how: How, x: Inputs, start: Start) -> Array:
+    scores = jnp.einsum("bngle,bnse->bngls", x.query, x.key, preferred_element_type=opmath(x.query.dtype)) * how.scale
+    if how.causal:
+        rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
+        scores = jnp.where(rows + start[2] >= columns, scores, -jnp.inf)
+    if x.mask is None:
+        return scores
+    return jnp.where(x.mask, scores, -jnp.inf) if x.mask.dtype == BOOL else scores + cast(x.mask, scores.dtype)
+
+
+def _kept(how: How, seed: Array, shape: Sequence[int], whole: Sequence[int], start: Start) -> Array:
+    """What dropout keeps. Each row of the `whole` has a key of its own, so that tiles have no part in it."""
+    index: Any = 0
+    for axis, first in enumerate((start[0], start[1], 0, start[2])):
+        place = lax.broadcasted_iota(jnp.uint32, shape[:4], axis) + jnp.asarray(first, jnp.uint32)
+        index = index * jnp.uint32(whole[axis]) + place
+    fold = jax.vmap(jax.random.fold_in, (None, 0))
+    keys = fold(jax.random.wrap_key_data(seed, impl=how.impl), index.ravel())
+    return jax.vmap(lambda key: jax.random.bernoulli(key, 1 - how.dropout_p, shape[4:]))(keys).reshape(shape)
+
+
+def _some(how: How, whole: Sequence[int], x: Inputs, start: Start = (0, 0, 0)) -> tuple[Array, Array]:
+    """The output of some rows and the logarithm of each row's sum; a row without keys gives 0 and -inf."""
+    scores = _scores(how, x, start)
+    top = lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True, initial=-jnp.inf))
+    top = jnp.where(top == -jnp.inf, 0, top)
+    weights = jnp.exp(scores - top)
+    total = jnp.sum(weights, axis=-1, keepdims=True)
+    empty = total == 0
+    total = jnp.where(empty, 1, total)
+    if x.seed is not None:
+        kept = _kept(how, x.seed, scores.shape, whole, start)
+        weights = jnp.where(kept, weights / (1 - how.dropout_p), 0)
+    weights = cast(weights, x.value.dtype)
+    out = jnp.einsum("bngls,bnse->bngle", weights, x.value, preferred_element_type=scores.dtype) / total
+    return cast(out, x.query.dtype), jnp.where(empty, -jnp.inf, jnp.log(total) + top)[..., 0]
+
+
+def _some_gradients(
+    how: How, whole: Sequence[int], x: Inputs, lse: Array, grad: Array, slope: Array, start: Start = (0, 0, 0)
+) -> tuple[Array, Array, Array, Array]:
+    """Of query, key, value and scores, in the compute dtype. `slope` is the sum of each row of grad * output."""
+    compute, dtype = lse.dtype, x.query.dtype
+    dot = partial(jnp.einsum, preferred_element_type=compute)
+    weights = jnp.exp(_scores(how, x, start) - jnp.where(lse == -jnp.inf, 0, lse)[..., None])
+    given, of_weights = weights, dot("bngle,bnse->bngls", grad, x.value)
+    if x.seed is not None:
+        kept = _kept(how, x.seed, weights.shape, whole, start)
+        given, of_weights = (jnp.where(kept, w / (1 - how.dropout_p), 0) for w in (given, of_weights))
+    of_scores = weights * (of_weights - slope[..., None])
+    of_products = cast(of_scores * how.scale, dtype)
+    return (
+        dot("bngls,bnse->bngle", of_products, x.key),
+        dot("bngls,bngle->bnse", of_products, x.query),
+        dot("bngls,bngle->bnse", cast(given, dtype), grad),
+        of_scores,
+    )
+
+
+# Tile by tile
+
+
+def _start(i: Array, tile: Tile) -> Start:
+    batch, head, row = jnp.unravel_index(i, tile.count)
+    return batch * tile.batch, head * tile.heads, row * tile.rows
+
+
+def _place(x: Array, tile: Tile, start: Start, rows: bool) -> tuple[list[Any], list[int]]:
+    """Start and size of the tile's part of `x`, whose fourth axis may be rows; an axis of 1 serves all."""
+    starts, sizes = [jnp.int32(0)] * x.ndim, list(x.shape)
+    for axis, size, first in zip((0, 1, 3), tile[:3], start, strict=True):
+        if sizes[axis] > 1 and (rows or axis < 3):
+            starts[axis], sizes[axis] = first, size
+    return starts, sizes
+
+
+def _cut(x: Array, tile: Tile, start: Start, rows: bool = True) -> Array:
+    return lax.dynamic_slice(x, *_place(x, tile, start, rows))
+
+
+def _added(x: Array, part: Array, tile: Tile, start: Start, rows: bool = True) -> Array:
+    starts, sizes = _place(x, tile, start, rows)
+    return lax.dynamic_update_slice(x, lax.dynamic_slice(x, starts, sizes) + part, starts)
+
+
+def _inputs(x: Inputs, tile: Tile, start: Start) -> Inputs:
+    query, key, value = _cut(x.query, tile, start), _cut(x.key, tile, start, False), _cut(x.value, tile, start, False)
+    return Inputs(query, key, value, None if x.mask is None else _cut(x.mask, tile, start), x.seed)
+
+
+def _padded(x: Array, tile: Tile) -> Array:
+    """With rows up to a multiple of the tile's."""
+    missing = tile.rows * tile.count[2] - x.shape[3]
+    return x if missing == 0 or x.shape[3] == 1 else jnp.pad(x, [(0, missing * (axis == 3)) for axis in range(x.ndim)])
+
+
+def _forward(how: How, x: Inputs) -> tuple[Array, Array]:
+    whole, tile = x.query.shape[:4], _tile(x.query, x.key)
+    if tile is None:
+        return _some(how, whole, x)
+    padded = x._replace(query=_padded(x.query, tile), mask=None if x.mask is None else _padded(x.mask, tile))
+
+    def step(i: Array, made: tuple[Array, Array]) -> tuple[Array, Array]:
+        start = _start(i, tile)
+        out, lse = _some(how, whole, _inputs(padded, tile, start), start)
+        return _added(made[0], out, tile, start), _added(made[1], lse, tile, start)
+
+    rows = padded.query.shape[:4]
+    none = jnp.zeros((*rows, x.value.shape[3]), x.query.dtype), jnp.zeros(rows, opmath(x.query.dtype))
+    out, lse = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.count)), step, none)
+    return out[:, :, :, : whole[3]], lse[:, :, :, : whole[3]]
+
+
+def _sum_to(x: Array, shape: Sequence[int]) -> Array:
+    return jnp.sum(x, axis=[i for i, n in enumerate(shape) if n < x.shape[i]], keepdims=True)
+
+
+Gradients = tuple[Array, Array, Array, Array | None]  # of query, key, value, and a mask that is added
+
+
+def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
+    whole, tile = x.query.shape[:4], _tile(x.query, x.key)
+    slope = jnp.sum(cast(grad, lse.dtype) * cast(out, lse.dtype), axis=-1) - of_lse
+    biased = x.mask is not None and x.mask.dtype != BOOL
+
+    def some(x: Inputs, *rest: Any) -> list[Array]:
+        *gradients, of_scores = _some_gradients(how, whole, x, *rest)
+        return [*gradients, _sum_to(of_scores, x.mask.shape)] if biased else gradients
+
+    if tile is None:
+        made = some(x, lse, grad, slope)
+    else:
+        lse, grad, slope = (_padded(a, tile) for a in (lse, grad, slope))
+        padded = x._replace(query=_padded(x.query, tile), mask=None if x.mask is None else _padded(x.mask, tile))
+
+        def step(i: Array, made: list[Array]) -> list[Array]:
+            start = _start(i, tile)
+            parts = some(_inputs(padded, tile, start), *(_cut(a, tile, start) for a in (lse, grad, slope)), start)
+            return [
+                _added(m, p, tile, start, axis not in (1, 2))
+                for axis, (m, p) in enumerate(zip(made, parts, strict=True))
+            ]
+
+        none = [jnp.zeros(a.shape, lse.dtype) for a in padded[: 4 if biased else 3]]
+        made = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.count)), step, none)
+    made = [cast(m[:, :, :, : a.shape[3]], a.dtype) for m, a in zip(made, x, strict=False)]
+    return made[0], made[1], made[2], made[3] if biased else None
+
+
+# With derivatives
+
+
+def _parts(x: Inputs) -> Gradients:
+    """What has a derivative."""
+    return x.query, x.key, x.value, None if x.mask is None or x.mask.dtype == BOOL else x.mask
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def gradients(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
+    return _backward(how, x, out, lse, grad, of_lse)
+
+
+def _gradients_fwd(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Any:
+    return gradients(how, x, out, lse, grad, of_lse), (x, grad, of_lse)
+
+
+def _gradients_bwd(how: How, saved: Any, cotangents: Gradients) -> Any:
+    """By the derivative of the plain formula. What it says of the inputs counts `out` and `lse` in."""
+    x, grad, of_lse = saved
+
+    def some(query: Array, key: Array, value: Array, mask: Array | None) -> tuple[Array, Array]:
+        return _some(how, query.shape[:4], Inputs(query, key, value, x.mask if mask is None else mask, x.seed))
+
+    def again(parts: Gradients, grad: Array, of_lse: Array) -> Gradients:
+        return jax.vjp(some, *parts)[1]((grad, of_lse))
+
+    of_parts, of_grad, of_of_lse = jax.vjp(again, _parts(x), grad, of_lse)[1](cotangents)
+    return Inputs(*of_parts, None), None, None, of_grad, of_of_lse
+
+
+gradients.defvjp(_gradients_fwd, _gradients_bwd)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def flash(how: How, x: Inputs) -> tuple[Array, Array]:
+    """(batch, heads, groups, L, Ev) in the dtype of the query, and the log-sum-exp of its rows in the compute dtype."""
+    return _forward(how, x)
+
+
+def _flash_fwd(how: How, x: Inputs) -> Any:
+    out, lse = flash(how, x)
+    return (out, lse), (x, out, lse)
+
+
+def _flash_bwd(how: How, saved: Any, cotangents: tuple[Array, Array]) -> tuple[Inputs]:
+    return (Inputs(*gradients(how, *saved, *cotangents), None),)
+
+
+flash.defvjp(_flash_fwd, _flash_bwd)

@@ -1,0 +1,105 @@
+"""JAX's own attention kernels, cuDNN's on NVIDIA GPUs and Pallas on TPUs, where they take the arguments.
+
+They compute neither dropout nor a second derivative: JAX has no rule for the latter, as torch has none for its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.kernels.flash import How, Inputs, flash
+from tenax.words import BFLOAT16, BOOL, FLOAT32, Array, cast
+
+Kernel = Callable[[How, Inputs], Array]
+
+
+def _cudnn(how: How, x: Inputs) -> Array:
+    """By `jax.nn.dot_product_attention`; it averages the values for a row without keys, which gives 0 here."""
+    batch, heads, groups, length, size = x.query.shape
+    query = x.query.reshape(batch, heads * groups, length, size)
+    bias = shown = None
+    if x.mask is not None:
+        together = (-1,) if x.mask.shape[1:3] == (heads, groups) else (1,)
+        mask = jnp.broadcast_to(x.mask, (*x.mask.shape[:3], length, x.key.shape[2]))
+        mask = mask.reshape(mask.shape[0], *together, *mask.shape[3:])
+        shown = mask if mask.dtype == BOOL else mask > -jnp.inf
+        bias = None if mask.dtype == BOOL else cast(jnp.where(shown, mask, 0), query.dtype)
+    out = jax.nn.dot_product_attention(
+        query.swapaxes(1, 2),
+        x.key.swapaxes(1, 2),
+        x.value.swapaxes(1, 2),
+        bias,
+        shown,
+        scale=how.scale,
+        is_causal=how.causal,
+        implementation="cudnn",
+    ).swapaxes(1, 2)
+    if shown is not None:
+        out = jnp.where(jnp.any(shown, axis=-1, keepdims=True), out, 0)
+    return out.reshape(batch, heads, groups, length, out.shape[-1])
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _tpu_flash(causal: bool, scale: float, query: Array, key: Array, value: Array) -> Array:
+    from jax.experimental.pallas.ops.tpu.flash_attention import flash_attention
+
+    with jax.enable_x64(False):  # Pallas has 32-bit indices, in the derivative as well
+        return flash_attention(query, key, value, causal=causal, sm_scale=scale)
+
+
+def _tpu_flash_fwd(causal: bool, scale: float, *arrays: Array) -> tuple[Array, Any]:
+    with jax.enable_x64(False):
+        return jax.vjp(partial(_tpu_flash.fun, causal, scale), *arrays)
+
+
+def _tpu_flash_bwd(causal: bool, scale: float, pull: Any, grad: Array) -> Any:
+    with jax.enable_x64(False):
+        return pull(grad)
+
+
+_tpu_flash.defvjp(_tpu_flash_fwd, _tpu_flash_bwd)
+
+
+def _pallas(how: How, x: Inputs) -> Array:
+    """By the kernel of `jax.experimental.pallas.ops.tpu`, which wants a key and value for each head of the query."""
+    if x.mask is not None or x.query.dtype not in (BFLOAT16, FLOAT32):
+        raise NotImplementedError("a mask that is no causal one, or a dtype that TPUs do not multiply")
+    batch, heads, groups, length, size = x.query.shape
+    query = x.query.reshape(batch, heads * groups, length, size)
+    key, value = (jnp.repeat(a, groups, axis=1) for a in (x.key, x.value))
+    out = _tpu_flash(how.causal, how.scale, query, key, value)
+    return out.reshape(batch, heads, groups, length, size)
+
+
+# By JAX's default backend: the platform as lowering calls it, and the kernel.
+_KERNELS: dict[str, tuple[str, Kernel]] = {"gpu": ("cuda", _cudnn), "tpu": ("tpu", _pallas)}
+
+
+def _takes(kernel: Kernel, how: How, x: Inputs) -> bool:
+    """Whether JAX can trace the kernel and its derivative, which refuse what they do not compute."""
+    if how.dropout_p or any(0 in a.shape for a in x[:3]):
+        return False
+    try:
+        jax.eval_shape(lambda x: jax.vjp(partial(kernel, how), x)[0], x)
+    except (NotImplementedError, RuntimeError, ValueError):
+        return False
+    return True
+
+
+def attention(how: How, x: Inputs) -> Array:
+    """(batch, heads, groups, L, Ev): by a fused kernel, or `flash`."""
+
+    def default(x: Inputs) -> Array:
+        return flash(how, x)[0]
+
+    found = _KERNELS.get(jax.default_backend())
+    if found is None or not _takes(found[1], how, x):
+        return default(x)
+    platform, kernel = found
+    return lax.platform_dependent(x, default=default, **{platform: partial(kernel, how)})

@@ -1,0 +1,452 @@
+"""Attention gives the values, gradients, strides and errors of CPU torch, and JAX's fused kernels where they exist."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention as sdpa
+
+from tenax.generated.attention import scaled_dot_product_attention as lowering
+from tenax.kernels import flash
+
+CLOSE = {
+    torch.float64: {"rtol": 1e-10, "atol": 1e-11},
+    torch.float32: {"rtol": 1e-4, "atol": 1e-5},
+    torch.float16: {"rtol": 1e-2, "atol": 5e-3},
+    torch.bfloat16: {"rtol": 5e-2, "atol": 5e-2},
+}
+
+Q, K = (2, 4, 5, 8), (2, 4, 6, 8)
+
+
+def seen() -> torch.Tensor:
+    """A mask whose third query sees no key."""
+    mask = torch.rand(5, 6) > 0.4
+    mask[2] = False
+    return mask
+
+
+def bias(*shape: int) -> torch.Tensor:
+    """A mask to be added whose second query sees no key."""
+    mask = torch.randn(*shape, 5, 6)
+    mask[..., 1, :] = -torch.inf
+    mask[..., 0, 2] = -torch.inf
+    return mask
+
+
+CASES: dict[str, tuple[list[tuple[int, ...]], dict[str, Any]]] = {
+    "plain": ([Q, K, K], {}),
+    "causal, more keys": ([Q, K, K], {"is_causal": True}),
+    "causal, more queries": ([K, Q, Q], {"is_causal": True}),
+    "scale": ([Q, K, K], {"scale": 0.3}),
+    "other value size": ([Q, K, (2, 4, 6, 3)], {}),
+    "bool mask": ([Q, K, K], {"attn_mask": seen()}),
+    "mask of keys": ([Q, K, K], {"attn_mask": torch.rand(2, 1, 1, 6) > 0.3}),
+    "mask and causal": ([Q, K, K], {"attn_mask": torch.rand(5, 6) > 0.3, "is_causal": True}),
+    "bias": ([Q, K, K], {"attn_mask": bias()}),
+    "bias of heads": ([Q, K, K], {"attn_mask": bias(1, 4)}),
+    "bias of all": ([Q, K, K], {"attn_mask": bias(2, 4)}),
+    "groups": ([Q, (2, 2, 6, 8), (2, 2, 6, 8)], {"enable_gqa": True}),
+    "groups, bias of heads": ([Q, (2, 2, 6, 8), (2, 2, 6, 8)], {"enable_gqa": True, "attn_mask": bias(2, 4)}),
+    "groups, unlike keys and values": ([Q, (2, 2, 6, 8), (2, 1, 6, 8)], {"enable_gqa": True}),
+    "broadcast keys": ([Q, (1, 4, 6, 8), (2, 1, 6, 8)], {}),
+    "two axes": ([(5, 8), (6, 8), (6, 8)], {"attn_mask": seen()}),
+    "three axes": ([(3, 5, 8), (3, 6, 8), (3, 6, 8)], {"attn_mask": torch.rand(6)}),
+    "five axes": ([(3, *Q), (3, *K), (3, *K)], {"attn_mask": bias(3, 1, 1)}),
+    "no keys": ([Q, (2, 4, 0, 8), (2, 4, 0, 8)], {}),
+    "no features": ([(2, 4, 5, 0), (2, 4, 6, 0), K], {}),
+}
+
+
+def arguments(shapes: list[tuple[int, ...]], options: dict[str, Any], dtype: torch.dtype, device: str) -> Any:
+    """Fresh tensors, equal on every device, and those of them that have a gradient."""
+    torch.manual_seed(1)
+    tensors = [torch.randn(s, dtype=dtype).to(device).requires_grad_() for s in shapes]
+    mask = options.get("attn_mask")
+    if mask is None:
+        return tensors, options, tensors
+    mask = mask.to(device, dtype if mask.is_floating_point() else None)
+    leaves = [*tensors, mask.requires_grad_()] if mask.is_floating_point() else tensors
+    return tensors, {**options, "attn_mask": mask}, leaves
+
+
+def results(name: str, dtype: torch.dtype, device: str, order: int = 1) -> list[torch.Tensor]:
+    tensors, options, leaves = arguments(*CASES[name], dtype, device)
+    out = sdpa(*tensors, **options)
+    gradients = torch.autograd.grad((out * (3 * out).sin()).sum(), leaves, create_graph=order > 1)
+    if order == 1:
+        return [out, *gradients]
+    return [*gradients, *torch.autograd.grad(sum(g.square().sum() for g in gradients), leaves)]
+
+
+def agree(ours: Any, theirs: Any) -> None:
+    for a, b in zip(ours, theirs, strict=True):
+        assert a.device.type == "jax"
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        torch.testing.assert_close(a.detach().cpu(), b.detach(), **CLOSE[b.dtype])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name: str) -> None:
+    agree(results(name, torch.float32, "jax"), results(name, torch.float32, "cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["plain", "bool mask"])
+def test_dtypes(name: str, dtype: torch.dtype) -> None:
+    agree(results(name, dtype, "jax"), results(name, dtype, "cpu"))
+
+
+@pytest.mark.parametrize("name", ["bool mask", "groups, bias of heads", "causal, more keys"])
+def test_second_derivatives(name: str) -> None:
+    with sdpa_kernel(SDPBackend.MATH):  # torch has them of the formula only
+        expected = results(name, torch.float64, "cpu", 2)
+    agree(results(name, torch.float64, "jax", 2), expected)
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_result_lies_as_the_query_does(grad: bool) -> None:
+    memory = [torch.randn(2, 5, 4, 8), torch.randn(2, 6, 4, 8), torch.randn(2, 6, 4, 8)]
+    for options in ({}, {"attn_mask": seen()}, {"dropout_p": 0.5}):
+        strides = []
+        for device in ("cpu", "jax"):
+            q, k, v = (x.to(device).transpose(1, 2).requires_grad_(grad) for x in memory)
+            mask = {n: o.to(device) if isinstance(o, torch.Tensor) else o for n, o in options.items()}
+            strides.append(sdpa(q, k, v, **mask).stride())
+        assert strides[0] == strides[1]
+
+
+def test_it_stays_whole() -> None:
+    q = torch.randn(Q, device="jax", requires_grad=True)
+    sdpa(q, q, q).sum().backward()  # torch is asked for the result's shape once
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        sdpa(q, q, q).sum().backward()
+    names = [event.key for event in profile.key_averages()]
+    assert "tenax::call" in names
+    assert not any("softmax" in name or "bmm" in name for name in names)
+
+
+# Tiles
+
+
+def gradients(tensors: list[jax.Array], rng: jax.Array, **options: Any) -> Any:
+    def loss(*tensors: jax.Array) -> jax.Array:
+        mask = tensors[3] if len(tensors) > 3 else None
+        out = lowering(rng, *tensors[:3], mask, **options)
+        return jnp.sum(out * jnp.sin(out))
+
+    return jax.value_and_grad(loss, tuple(range(len(tensors))))(*tensors)
+
+
+@pytest.mark.parametrize("tile", [600, 13])
+@pytest.mark.parametrize("option", ["plain", "causal", "bias", "groups", "dropout"])
+def test_tiles_have_no_part_in_the_result(monkeypatch: pytest.MonkeyPatch, tile: int, option: str) -> None:
+    rng, heads = np.random.default_rng(0), 2 if option == "groups" else 4
+    shapes = [(3, 4, 11, 8), (3, heads, 6, 8), (3, heads, 6, 8), *([(1, 4, 11, 6)] if option == "bias" else [])]
+    tensors = [jnp.asarray(rng.standard_normal(s, np.float32)) for s in shapes]
+    options = {"causal": {"is_causal": True}, "groups": {"enable_gqa": True}, "dropout": {"dropout_p": 0.5}}
+    run = partial(gradients, tensors, jax.random.key(0), **options.get(option, {}))
+    expected = run()
+    monkeypatch.setattr(flash, "TILE", tile)
+    monkeypatch.setattr(flash, "NARROW", 2)
+    for a, b in zip(jax.tree.leaves(run()), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_memory_grows_with_the_sequence_and_not_with_its_square() -> None:
+    def temporary(length: int) -> int:
+        x = jax.ShapeDtypeStruct((1, 4, length, 16), jnp.float32)
+        grad = jax.jit(partial(gradients, rng=jax.random.key(0))).lower([x, x, x])
+        return grad.compile().memory_analysis().temp_size_in_bytes
+
+    tile = 4 * flash.TILE
+    assert temporary(4096) < 6 * tile < 4 * 4 * 4096**2
+    assert temporary(8192) < temporary(4096) + 2 * tile
+
+
+# Dropout
+
+
+def test_dropout_is_that_of_the_seed_and_the_same_in_backward() -> None:
+    q, k, v = (torch.randn(s, dtype=torch.float64, device="jax", requires_grad=True) for s in (Q, K, K))
+
+    def run(q: torch.Tensor, seed: int = 1) -> torch.Tensor:
+        torch.manual_seed(seed)
+        return sdpa(q, k, v, dropout_p=0.4).square().sum()
+
+    assert run(q).item() == run(q).item()
+    assert run(q).item() != run(q, 2).item()
+    step = 1e-5 * torch.randn_like(q)
+    slope = (torch.autograd.grad(run(q), q)[0] * step).sum().item()
+    with torch.no_grad():
+        assert abs((run(q + step) - run(q - step)).item() / 2 - slope) < 1e-6 * abs(slope) + 1e-12
+
+
+def test_dropout_keeps_the_mean_and_at_its_ends_is_exact() -> None:
+    q, k, v = (torch.randn(s, device="jax") for s in (Q, K, K))
+    assert torch.equal(sdpa(q, k, v, dropout_p=0.0).cpu(), sdpa(q, k, v).cpu())
+    assert not sdpa(q, k, v, dropout_p=1.0).cpu().any()
+    many = sdpa(*(x.expand(500, *x.shape).flatten(0, 1) for x in (q, k, v)), dropout_p=0.3)
+    mean = many.unflatten(0, (500, 2)).mean(0)
+    torch.testing.assert_close(mean.cpu(), sdpa(q, k, v).cpu(), rtol=0, atol=0.2)
+
+
+# The ways of torch
+
+
+def test_transforms_of_functions_and_forward_mode() -> None:
+    tensors = [torch.randn(s, dtype=torch.float64) for s in (Q, K, K)]
+
+    def found(device: str) -> list[torch.Tensor]:
+        q, k, v = (x.to(device) for x in tensors)
+        f = torch.func
+        with sdpa_kernel(SDPBackend.MATH):
+            return [
+                f.grad(lambda q: sdpa(q, k, v).sin().sum())(q),
+                f.vmap(sdpa)(q, k, v),
+                *f.jvp(lambda q: sdpa(q, k, v, is_causal=True), (q,), (q.cos(),)),
+                f.hessian(lambda q: sdpa(q, k[0, 0], v[0, 0]).square().sum())(q[0, 0]),
+                torch.autograd.functional.jacobian(lambda q: sdpa(q, k[0, 0], v[0, 0]), q[0, 0], vectorize=True),
+            ]
+
+    agree(found("jax"), found("cpu"))
+
+
+@pytest.mark.parametrize("backend", [SDPBackend.MATH, SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION])
+def test_a_choice_of_torchs_kernels_does_not_matter(backend: SDPBackend) -> None:
+    expected = results("bias", torch.float32, "jax")
+    with sdpa_kernel(backend):
+        found = results("bias", torch.float32, "jax")
+    agree(found, [x.cpu() for x in expected])
+
+
+def test_autocast_computes_in_the_lower_precision() -> None:
+    q = torch.randn(Q, device="jax", requires_grad=True)
+    with torch.autocast("jax", torch.bfloat16):
+        out = sdpa(q, q, q)
+    assert out.dtype == torch.bfloat16
+    out.float().sum().backward()
+    assert q.grad.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("shapes", "options"),
+    [
+        ([(8,), (8,), (8,)], {}),
+        ([Q, (2, 4, 6, 7), K], {}),
+        ([Q, (3, 4, 6, 8), (3, 4, 6, 8)], {}),
+        ([Q, (2, 3, 6, 8), (2, 3, 6, 8)], {"enable_gqa": True}),
+        ([(5, 8), (6, 8), (6, 8)], {"enable_gqa": True}),
+        ([Q, K, K], {"dropout_p": 1.5}),
+        ([Q, K, K], {"attn_mask": torch.ones(5, 6, dtype=torch.int32)}),
+        ([Q, K, K], {"attn_mask": torch.ones(5, 6, dtype=torch.float64)}),
+        ([Q, K, K], {"attn_mask": torch.ones(7, 6)}),
+    ],
+)
+@pytest.mark.parametrize("grad", [False, True])
+def test_errors_are_torchs(shapes: list[tuple[int, ...]], options: dict[str, Any], grad: bool) -> None:
+    errors = []
+    for device in ("cpu", "jax"):
+        tensors = [torch.randn(s).to(device).requires_grad_(grad) for s in shapes]
+        moved = {n: o.to(device) if isinstance(o, torch.Tensor) else o for n, o in options.items()}
+        with pytest.raises((RuntimeError, IndexError)) as caught:
+            sdpa(*tensors, **moved)
+        errors.append((caught.type, str(caught.value)))
+    assert errors[0] == errors[1]
+
+
+def test_what_cpu_torch_reads_beyond_or_refuses_is_an_error() -> None:
+    q, k = torch.randn(Q, device="jax"), torch.randn(K, device="jax")
+    with pytest.raises(RuntimeError, match="6 keys and 7 values"):
+        sdpa(q, k, torch.randn(2, 4, 7, 8, device="jax"))
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        sdpa(q[0], k[0], k[0], torch.randn(2, 4, 5, 6, device="jax"))
+    with pytest.raises(NotImplementedError, match="not implemented"):
+        sdpa(*(x.to(torch.complex64) for x in (q, k, k)))
+
+
+# JAX's fused kernels
+
+
+@pytest.fixture
+def platform(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Lower as on a machine with this platform; JAX asks for cuDNN's version while it traces."""
+    from jax._src.cudnn import fused_attention_stablehlo
+
+    monkeypatch.setattr(jax, "default_backend", lambda: request.param)
+    monkeypatch.setattr(fused_attention_stablehlo, "check_cudnn_version", lambda: 91000)
+    return {"gpu": "cuda"}.get(request.param, request.param)
+
+
+def text(platform: str, shapes: list[tuple[int, ...]], dtype: Any, mask: Any = None, **options: Any) -> str:
+    """StableHLO of forward and backward."""
+    tensors = [jax.ShapeDtypeStruct(s, dtype) for s in shapes]
+    tensors += [] if mask is None else [jax.ShapeDtypeStruct(*mask)]
+
+    def loss(*tensors: jax.Array) -> jax.Array:
+        return jnp.sum(lowering(jax.random.key(0), *tensors, **options).astype(jnp.float32))
+
+    with jax.enable_x64(True):  # as the runtime traces
+        traced = jax.jit(jax.grad(loss, (0, 1, 2))).trace(*tensors)
+        return traced.lower(lowering_platforms=(platform,)).as_text()
+
+
+LONG = [(2, 4, 256, 64)] * 3
+
+
+@pytest.mark.parametrize("platform", ["gpu"], indirect=True)
+@pytest.mark.parametrize(
+    ("mask", "options"),
+    [
+        (None, {}),
+        (None, {"is_causal": True, "scale": 0.2}),
+        (((2, 1, 1, 256), np.dtype(bool)), {}),
+        (((4, 256, 256), jnp.bfloat16), {}),
+    ],
+)
+def test_on_a_gpu_it_is_cudnn(platform: str, mask: Any, options: dict[str, Any]) -> None:
+    for shapes in (LONG, [LONG[0], (2, 2, 256, 64), (2, 2, 256, 64)]):
+        grouped = {"enable_gqa": shapes is not LONG}
+        found = text(platform, shapes, jnp.bfloat16, mask, **options, **grouped)
+        assert "__cudnn$fmha" in found
+        assert "Backward" in found
+        assert "custom_call" not in text("cpu", shapes, jnp.bfloat16, mask, **options, **grouped)
+
+
+@pytest.mark.parametrize("platform", ["gpu"], indirect=True)
+def test_on_a_gpu_what_cudnn_does_not_take_is_the_formula(platform: str) -> None:
+    assert "cudnn" not in text(platform, LONG, jnp.float32)
+    assert "cudnn" not in text(platform, [(2, 4, 256, 12)] * 3, jnp.bfloat16)
+    assert "cudnn" not in text(platform, LONG, jnp.bfloat16, dropout_p=0.1)
+
+
+@pytest.mark.parametrize("platform", ["tpu"], indirect=True)
+def test_on_a_tpu_it_is_the_pallas_kernel(platform: str) -> None:
+    assert text(platform, LONG, jnp.bfloat16, is_causal=True).count("tpu_custom_call") >= 3
+    assert "custom_call" not in text("cpu", LONG, jnp.bfloat16, is_causal=True)
+    assert "tpu_custom_call" not in text(platform, [(2, 4, 100, 64)] * 3, jnp.bfloat16)
+    assert "tpu_custom_call" not in text(platform, LONG, jnp.bfloat16, ((256, 256), np.dtype(bool)))
+
+
+# flex_attention
+
+
+def by_formula(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, score_mod: Any, mask_mod: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
+    scores = query @ key.mT * query.shape[-1] ** -0.5
+    places = torch.meshgrid(*(torch.arange(n) for n in scores.shape), indexing="ij")
+    scores = scores if score_mod is None else score_mod(scores, *places)
+    scores = scores if mask_mod is None else torch.where(mask_mod(*places), scores, -torch.inf)
+    return scores.softmax(-1) @ value, scores.logsumexp(-1)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's advice to compile it
+@pytest.mark.parametrize("heads", [4, 2])
+@pytest.mark.parametrize("mod", [None, "score", "mask", "both"])
+def test_flex_attention(mod: str | None, heads: int) -> None:
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    def score_mod(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+        return torch.tanh(s / 5) * 5 + (i - j) * 0.1
+
+    def mask_mod(b: Any, h: Any, i: Any, j: Any) -> Any:
+        return (i >= j) & (i - j < 5)
+
+    score = score_mod if mod in ("score", "both") else None
+    mask = mask_mod if mod in ("mask", "both") else None
+    theirs = [torch.randn(2, n, 16, 8, requires_grad=True) for n in (4, heads, heads)]
+    ours = [x.detach().to("jax").requires_grad_() for x in theirs]
+    block = None if mask is None else create_block_mask(mask, 2, None, 16, 16, device="jax", BLOCK_SIZE=8)
+    found = flex_attention(*ours, score_mod=score, block_mask=block, enable_gqa=heads < 4, return_lse=True)
+    expected = by_formula(*theirs, score, mask)
+    agree(found, expected)
+    loss = [sum((x * x.sin()).sum() for x in pair) for pair in (found, expected)]
+    agree(torch.autograd.grad(loss[0], ours), torch.autograd.grad(loss[1], theirs))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_flex_attention_under_autocast() -> None:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    q = torch.randn(1, 2, 16, 8, device="jax")
+    with torch.autocast("jax", torch.bfloat16):
+        assert flex_attention(q, q, q).dtype == torch.bfloat16
+
+
+# Modules
+
+
+def padding() -> torch.Tensor:
+    mask = torch.zeros(3, 5, dtype=torch.bool)
+    mask[0, 3:] = mask[2, 4:] = True
+    return mask
+
+
+def pair(module: nn.Module) -> list[tuple[nn.Module, str]]:
+    return [(module, "cpu"), (copy.deepcopy(module).to("jax"), "jax")]
+
+
+CAUSAL = nn.Transformer.generate_square_subsequent_mask(5)
+MASKS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "keys": {"key_padding_mask": padding()},
+    "causal": {"attn_mask": CAUSAL, "is_causal": True},
+    "heads": {"attn_mask": torch.randn(12, 5, 5)},
+    "keys and scores": {"key_padding_mask": padding(), "attn_mask": CAUSAL.isinf()},
+}
+
+
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("mask", MASKS)
+def test_multihead_attention(mask: str, training: bool) -> None:
+    module = nn.MultiheadAttention(8, 4, batch_first=True).train(training)
+    x = torch.randn(3, 5, 8)
+    for weights in (True, False):
+        options: dict[str, Any] = {"need_weights": weights}
+        if mask == "causal" and weights:
+            continue  # torch asks for a mask and no weights there
+        found = []
+        for net, device in pair(module):
+            own = x.to(device).requires_grad_(training)
+            moved = {n: m.to(device) if isinstance(m, torch.Tensor) else m for n, m in MASKS[mask].items()}
+            with torch.set_grad_enabled(training):
+                outputs = [y for y in net(own, own, own, **options, **moved) if y is not None]
+            if training:
+                outputs += torch.autograd.grad(sum((y * y.sin()).sum() for y in outputs), [own, *net.parameters()])
+            found.append(outputs)
+        agree(found[1], found[0])
+
+
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("mask", ["none", "keys", "scores"])
+def test_transformer_layers(mask: str, training: bool) -> None:
+    options: dict[str, Any] = {"dim_feedforward": 16, "dropout": 0.0, "batch_first": True, "activation": "gelu"}
+    encoder = nn.TransformerEncoderLayer(8, 2, norm_first=mask == "keys", **options).train(training)
+    decoder = nn.TransformerDecoderLayer(8, 2, **options).train(training)
+    x, memory = torch.randn(2, 3, 5, 8)
+    found = []
+    for (net, device), (other, _) in zip(pair(encoder), pair(decoder), strict=True):
+        own, far = x.to(device), memory.to(device)
+        keys = padding().to(device) if mask == "keys" else None
+        scores = CAUSAL.to(device) if mask == "scores" else None
+        with torch.set_grad_enabled(training):
+            outputs = [
+                net(own, src_mask=scores, src_key_padding_mask=keys),
+                other(own, far, tgt_mask=scores, tgt_key_padding_mask=keys, memory_key_padding_mask=keys),
+            ]
+        if training:
+            leaves = [*net.parameters(), *other.parameters()]
+            outputs += torch.autograd.grad(sum((y * y.sin()).sum() for y in outputs), leaves)
+        found.append(outputs)
+    agree(found[1], found[0])
