@@ -7,14 +7,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenax.codegen import facts as facts_module
 from tenax.codegen import spec
 from tenax.codegen.build import Build, build
 from tenax.codegen.check import differences, drift
-from tenax.codegen.schema import Native, Schemas, committed, facts, installed, minor, parse, releases
+from tenax.codegen.schema import Native, Schemas, committed, facts, installed, minor, parse, releases, supported
 from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
 
@@ -34,6 +34,11 @@ class Change:
     detail: str
     entry: Entry | None
     means: str
+
+    @property
+    def to_do(self) -> bool:
+        """Whether somebody must decide or write something."""
+        return self.means.startswith(("needs", "entry to", "schema to", "a view", "takes"))
 
     @property
     def where(self) -> str:
@@ -97,7 +102,7 @@ def read(wheel: zipfile.ZipFile) -> list[str]:
 
 def changes(old: Schemas, new: Schemas, tree: Tree) -> list[Change]:
     """What `new` adds, changes and removes, by name."""
-    after = build(tree, _readable(new))
+    after = build(tree, _beside_supported(new))
     written = {e.name: e for e in _written(tree, old, new)}
     held = written | {r.name: r.entry for r in after.rows}
     found = []
@@ -117,9 +122,10 @@ def _written(tree: Tree, *schemas: Schemas) -> list[Entry]:
     return [e for path in tree.spec_files() for e in spec.load(path)[0] if e.name in names]
 
 
-def _readable(schemas: Schemas) -> Schemas:
-    """Without the overloads that take a type which the installed torchgen does not know."""
-    return Schemas({f.name: f for f in schemas if _parses(f)}, schemas.release)
+def _beside_supported(new: Schemas) -> Schemas:
+    """What the specs are written against, and the overloads that only `new` has, if the installed torchgen reads them."""
+    held = supported()
+    return replace(held, functions={f.name: f for f in new if _parses(f)} | held.functions)
 
 
 def _parses(native: Native) -> bool:

@@ -271,6 +271,22 @@ def _linalg_svd(
     return spectral_kernels._linalg_svd(A=A, full_matrices=full_matrices, compute_uv=compute_uv, driver=driver)
 
 
+def linalg_polar(A: Array) -> tuple[Array, Array]:
+    """linalg_polar(Tensor A) -> (Tensor U, Tensor H)
+
+    Spec: ops_spec/linalg.yaml
+    """
+    return spectral_kernels.linalg_polar(A=A)
+
+
+def linalg_matrix_sqrth(self: Array) -> Array:
+    """linalg_matrix_sqrth(Tensor self) -> Tensor
+
+    Spec: ops_spec/linalg.yaml
+    """
+    return spectral_kernels.linalg_matrix_sqrth(self=self)
+
+
 def linalg_matrix_exp(self: Array) -> Array:
     """linalg_matrix_exp(Tensor self) -> Tensor
 

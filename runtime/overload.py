@@ -10,7 +10,7 @@ import importlib
 import keyword
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -39,6 +39,7 @@ from .executable import Bound, Executable, build, laid_out
 from .meta import Output, corrected, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
+from .release import fit, known
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 # In-place ops that overwrite without reading.
@@ -58,10 +59,11 @@ class Slot(NamedTuple):
     default: Any
     written: bool
     keyword: bool  # keyword-only
+    parameter: str  # of the lowering
 
 
-def _kind(argument: Any, static: Sequence[str]) -> str:
-    kind, name = str(argument.type), argument.name
+def argument_kind(argument: Any, name: str, static: Sequence[str]) -> str:
+    kind = str(argument.type)
     if name == "device" and "Device" in kind:
         return "device"
     if name in _DROPPED and not kind.startswith("List"):
@@ -113,15 +115,18 @@ class Overload:
         self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
         schema = self.op._schema
         writes = set(row.writes)
+        now = {before: parameter for parameter, before in row.renamed}
+        names = [now.get(a.name, a.name) for a in schema.arguments]
         self.slots = [
             Slot(
                 a.name,
-                _kind(a, row.static),
+                argument_kind(a, name, row.static),
                 frozen(a.default_value) if a.has_default_value() else None,
-                (a.alias_info is not None and a.alias_info.is_write) or a.name in writes,
+                (a.alias_info is not None and a.alias_info.is_write) or name in writes,
                 a.kwarg_only,
+                f"{name}_" if keyword.iskeyword(name) else name,
             )
-            for a in schema.arguments
+            for a, name in zip(schema.arguments, names, strict=True)
         ]
         self.positional = sum(not a.kwarg_only for a in schema.arguments)
         self.names = [s.name for s in self.slots]
@@ -146,6 +151,11 @@ class Overload:
             self._lowering = getattr(module, self.row.function)
         return self._lowering
 
+    @cached_property
+    def known(self) -> tuple[frozenset[str], frozenset[str]] | None:
+        """The parameters of a generated function, and those that it needs; any other lowering takes what comes."""
+        return known(self.lowering) if self.row.module else None
+
     @property
     def takes_dtype(self) -> bool:
         """Whether the lowering of an `out=` form wants the dtype that its schema leaves to the out tensor."""
@@ -161,11 +171,14 @@ class Overload:
 
     def parameters(self, values: Sequence[Any]) -> dict[str, Any]:
         """Keyword arguments of the lowering: what the runtime keeps to itself is left out."""
-        return {
-            f"{s.name}_" if keyword.iskeyword(s.name) else s.name: v
+        given = {
+            s.parameter: v
             for i, (s, v) in enumerate(zip(self.slots, values, strict=True))
             if s.kind not in ("dropped", "device", "generator") and i not in self.outs
         }
+        if self.known is None or self.known[1] <= given.keys() <= self.known[0]:
+            return given
+        return fit(self.name, given, {s.parameter: s.default for s in self.slots}, *self.known)
 
     # -- a call ------------------------------------------------------------------------------------------------------
 

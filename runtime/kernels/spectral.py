@@ -60,6 +60,19 @@ def _linalg_svd(
     return u, s, vh
 
 
+def linalg_matrix_sqrth(self: Array) -> Array:
+    """The Hermitian square root of a Hermitian positive semi-definite matrix; only its lower triangle is read."""
+    values, vectors = _linalg_eigh(self)
+    roots = jnp.sqrt(jnp.maximum(values, cast(0, values.dtype)))
+    return vectors * cast(roots, self.dtype)[..., None, :] @ adjoint_of(vectors)
+
+
+def linalg_polar(A: Array) -> tuple[Array, Array]:
+    """A = U H of `(*batch, m, n)`, m >= n, by singular values: U with orthonormal columns, H Hermitian semi-definite."""
+    u, s, vh = _linalg_svd(A)
+    return u @ vh, adjoint_of(vh) * cast(s, A.dtype)[..., None, :] @ vh
+
+
 def linalg_matrix_exp(self: Array) -> Array:
     """The matrix exponential, by scaling, squaring and Padé approximants (Higham 2005)."""
     if self.size == 0:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
+from rich.text import Text
 
 from tenax.codegen.build import Build, build
-from tenax.codegen.schema import installed
+from tenax.codegen.release import Change, changes, load
+from tenax.codegen.schema import Schemas, committed, facts, installed_release, supported
 from tenax.codegen.signature import function_name
 from tenax.codegen.status import STATUSES
 from tenax.codegen.tree import PACKAGE, Tree
@@ -32,12 +34,15 @@ class Native:
 
 @functools.cache
 def natives() -> tuple[Native, ...]:
-    """Every native function of the installed torch, in torch's order."""
-    found = build(Tree.at(PACKAGE), installed())
+    """Every native function of the installed torch, by name; of the supported releases where it is none of them."""
+    found = build(Tree.at(PACKAGE), supported())
+    held = of_installed() or found.schemas
     entries = {e.name: e for e in found.entries} | {r.name: r.entry for r in found.rows}
     lines = _lines(found)
     rows = []
-    for name, status in found.statuses.items():
+    for name, status in sorted(found.statuses.items()):
+        if name not in held:
+            continue
         entry = entries.get(name)
         spec = f"{entry.where}:{entry.line}" if entry else ""
         code = f"generated/{entry.family}.py" if entry and entry.lowered else ""
@@ -70,6 +75,29 @@ def table(rows: list[Native]) -> Table:
     for status, meaning in STATUSES.items():
         made.add_row(status, str(counts[status]), meaning)
     made.add_row("all", str(len(rows)), "")
+    return made
+
+
+def of_installed() -> Schemas | None:
+    """The schemas of the installed torch, if it is a supported release."""
+    release = installed_release()
+    return committed(release) if facts(release).exists() else None
+
+
+def compared(torch: str, against: str) -> list[Change]:
+    """What the release `torch` adds, changes and removes since `against`; each as `release.load` takes it.
+
+    Raises:
+        ReleaseError: there is no such release, wheel or file.
+    """
+    return changes(load(against), load(torch), Tree.at(PACKAGE))
+
+
+def change_table(found: list[Change]) -> Table:
+    """One line for each overload: how it changed, what to do, and where."""
+    made = Table("", "overload", "means", "spec", box=None, pad_edge=False)
+    for change in found:
+        made.add_row(change.kind, Text(change.detail, overflow="fold"), Text(change.means), change.where)
     return made
 
 
