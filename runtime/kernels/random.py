@@ -162,6 +162,8 @@ def _integers(rng: Array, shape: Sequence[int], low: Any, count: Any, dtype: DTy
 
 def _largest(dtype: DType) -> int:
     """The largest integer that `random_` draws: of a float, the last of those without gaps."""
+    if is_complex(dtype):
+        raise NotImplementedError(f'"random_" not implemented for {dtype}; expected an integer or float dtype')
     if is_float(dtype):
         return 2 ** _DIGITS[dtype]
     return 1 if dtype == BOOL else int(jnp.iinfo(dtype).max)
@@ -220,6 +222,8 @@ def _hits(rng: Array, shape: Sequence[int], p: Any, dtype: DType = FLOAT32) -> A
 
 def bernoulli_(rng: Array, self: Array, p: Any = 0.5) -> Array:
     """1 with probability `p`, which is broadcast, else 0."""
+    if is_complex(self.dtype):
+        raise NotImplementedError(f'"bernoulli_" not implemented for {self.dtype}; expected an integer or float dtype')
     exact = isinstance(p, jax.Array) and p.dtype == FLOAT64
     return cast(_hits(rng, self.shape, p, FLOAT64 if exact else FLOAT32), self.dtype)
 
