@@ -59,7 +59,7 @@ def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
     """The schema is torch's, to the letter, and is one that entries are written for."""
     name, schemas = entry.name, context.schemas
     if entry.library and name not in schemas:
-        yield entry.fault("func", f"`{entry.func}` does not parse", "the schema of the operator, as torch.ops prints it")
+        yield entry.fault("func", f"`{entry.func}` does not parse", "the operator's schema, as torch.ops prints it")
         return
     if entry.library and any(not f.library for f in schemas.bases[schemas[name].func.name.name.base]):
         yield entry.fault("func", f"{name} has the name of an op of torch", "an op whose function has its own name")

@@ -157,6 +157,26 @@ ROWS: dict[str, Row] = {
     ),
     "_euclidean_dist": Row("distance", "_euclidean_dist"),
     "_euclidean_dist.out": Row("distance", "_euclidean_dist", "out"),
+    "_fake_quantize_learnable_per_channel_affine": Row("quantize", "_fake_quantize_learnable_per_channel_affine"),
+    "_fake_quantize_learnable_per_channel_affine.out": Row(
+        "quantize", "_fake_quantize_learnable_per_channel_affine", "out"
+    ),
+    "_fake_quantize_learnable_per_channel_affine_backward": Row(
+        "quantize", "_fake_quantize_learnable_per_channel_affine_backward"
+    ),
+    "_fake_quantize_learnable_per_tensor_affine": Row("quantize", "_fake_quantize_learnable_per_tensor_affine"),
+    "_fake_quantize_learnable_per_tensor_affine.out": Row(
+        "quantize", "_fake_quantize_learnable_per_tensor_affine", "out"
+    ),
+    "_fake_quantize_learnable_per_tensor_affine_backward": Row(
+        "quantize", "_fake_quantize_learnable_per_tensor_affine_backward"
+    ),
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Row(
+        "quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+    ),
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": Row(
+        "quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
+    ),
     "_fft_c2c": Row("fft", "_fft_c2c"),
     "_fft_c2c.out": Row("fft", "_fft_c2c", "out"),
     "_fft_c2r": Row("fft", "_fft_c2r"),
@@ -458,6 +478,7 @@ ROWS: dict[str, Row] = {
     "_int_mm.out": Row("matmul", "_int_mm", "out"),
     "_is_all_true": Row("reduction", "_is_all_true"),
     "_is_any_true": Row("reduction", "_is_any_true"),
+    "_jagged_to_padded_dense_forward": Row("nested", "_jagged_to_padded_dense_forward"),
     "_linalg_det": Row("linalg", "_linalg_det"),
     "_linalg_det.result": Row("linalg", "_linalg_det", "out"),
     "_linalg_eigh": Row("linalg", "_linalg_eigh"),
@@ -497,6 +518,7 @@ ROWS: dict[str, Row] = {
     "_new_zeros_with_same_feature_meta.out": Row("creation", "_new_zeros_with_same_feature_meta", "out"),
     "_nnpack_spatial_convolution": Row("conv", "_nnpack_spatial_convolution"),
     "_nnpack_spatial_convolution.out": Row("conv", "_nnpack_spatial_convolution", "out"),
+    "_padded_dense_to_jagged_forward": Row("nested", "_padded_dense_to_jagged_forward"),
     "_pdist_backward": Row("distance", "_pdist_backward", static=("p",), renamed=(("grad_output", "grad"),)),
     "_pdist_backward.out": Row("distance", "_pdist_backward", "out", static=("p",), renamed=(("grad_output", "grad"),)),
     "_pdist_forward": Row("distance", "_pdist_forward", static=("p",)),
@@ -1070,6 +1092,21 @@ ROWS: dict[str, Row] = {
     "eye.m": Row("creation", "eye__m"),
     "eye.m_out": Row("creation", "eye__m", "out"),
     "eye.out": Row("creation", "eye", "out"),
+    "fake_quantize_per_channel_affine_cachemask": Row(
+        "quantize",
+        "fake_quantize_per_channel_affine_cachemask",
+        checks=(("RuntimeError", "`zero_point` must be between `quant_min` and `quant_max`."),),
+    ),
+    "fake_quantize_per_channel_affine_cachemask.out": Row(
+        "quantize",
+        "fake_quantize_per_channel_affine_cachemask",
+        "out",
+        checks=(("RuntimeError", "`zero_point` must be between `quant_min` and `quant_max`."),),
+    ),
+    "fake_quantize_per_tensor_affine_cachemask": Row("quantize", "fake_quantize_per_tensor_affine_cachemask"),
+    "fake_quantize_per_tensor_affine_cachemask.out": Row(
+        "quantize", "fake_quantize_per_tensor_affine_cachemask", "out"
+    ),
     "fft_fftfreq": Row("fft", "fft_fftfreq", static=("d",)),
     "fft_fftfreq.out": Row("fft", "fft_fftfreq", "out", static=("d",)),
     "fft_rfftfreq": Row("fft", "fft_rfftfreq", static=("d",)),
@@ -2529,14 +2566,6 @@ UNSUPPORTED: dict[str, str] = {
     "_empty_affine_quantized.out": "quantized tensors",
     "_empty_per_channel_affine_quantized": "quantized tensors",
     "_empty_per_channel_affine_quantized.out": "quantized tensors",
-    "_fake_quantize_learnable_per_channel_affine": "quantized tensors",
-    "_fake_quantize_learnable_per_channel_affine.out": "quantized tensors",
-    "_fake_quantize_learnable_per_channel_affine_backward": "quantized tensors",
-    "_fake_quantize_learnable_per_tensor_affine": "quantized tensors",
-    "_fake_quantize_learnable_per_tensor_affine.out": "quantized tensors",
-    "_fake_quantize_learnable_per_tensor_affine_backward": "quantized tensors",
-    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": "quantized tensors",
-    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": "quantized tensors",
     "_fill_mem_eff_dropout_mask_": "torch has it for CUDA and XPU only",
     "_flash_attention_backward": "torch has it for CUDA only",
     "_flash_attention_forward": "torch has it for CUDA only",
@@ -2547,7 +2576,6 @@ UNSUPPORTED: dict[str, str] = {
     "_fused_moving_avg_obs_fq_helper": "quantized tensors",
     "_fused_moving_avg_obs_fq_helper.out": "quantized tensors",
     "_fused_moving_avg_obs_fq_helper_functional": "quantized tensors",
-    "_jagged_to_padded_dense_forward": "nested tensors",
     "_lstm_mps": "torch has it for MPS only",
     "_make_per_channel_quantized_tensor": "quantized tensors",
     "_make_per_channel_quantized_tensor.out": "quantized tensors",
@@ -2597,7 +2625,6 @@ UNSUPPORTED: dict[str, str] = {
     "_nested_view_from_jagged": "nested tensors",
     "_nested_view_from_jagged_copy": "nested tensors",
     "_nested_view_from_jagged_copy.out": "nested tensors",
-    "_padded_dense_to_jagged_forward": "nested tensors",
     "_philox_key_fold_in": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
     "_philox_key_fold_in.Tensor": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
     "_philox_key_split": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
@@ -2680,10 +2707,6 @@ UNSUPPORTED: dict[str, str] = {
     "dequantize.tensors": "quantized tensors",
     "dequantize.tensors_out": "quantized tensors",
     "empty_quantized": "quantized tensors",
-    "fake_quantize_per_channel_affine_cachemask": "quantized tensors",
-    "fake_quantize_per_channel_affine_cachemask.out": "quantized tensors",
-    "fake_quantize_per_tensor_affine_cachemask": "quantized tensors",
-    "fake_quantize_per_tensor_affine_cachemask.out": "quantized tensors",
     "from_file": "a file mapped into host memory",
     "from_file.out": "a file mapped into host memory",
     "int_repr": "quantized tensors",

@@ -17,16 +17,18 @@ from .tensor import Tensor as Tensor
 if TYPE_CHECKING:
     from .convert import from_jax as from_jax
     from .convert import to_jax as to_jax
+    from .lowering import register_lowering as register_lowering
 
 __version__ = "0.1.0"
 
 # What needs JAX is imported when first asked for.
 _LAZY = {
     "from_jax": "convert",
+    "register_lowering": "lowering",
     "to_jax": "convert",
 }
 
-__all__ = ["Tensor", "from_jax", "synchronize", "to_jax"]
+__all__ = ["Tensor", "from_jax", "register_lowering", "synchronize", "to_jax"]
 
 
 def __getattr__(name: str) -> Any:

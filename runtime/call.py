@@ -18,13 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from jax.extend.core import jaxpr_as_fun
+from torch._functorch.utils import enable_single_level_autograd_function
 
-from .dtypes import numpy_dtype
+from .dtypes import numpy_dtype, torch_dtype
 from .overload import Overload
+from .program import in_torchs_types
 
 Arrays = tuple[jax.Array, ...]
 Function = Callable[..., Arrays]
-Avals = tuple[tuple[torch.Size, torch.dtype], ...]
+Avals = tuple[tuple[tuple[int, ...], torch.dtype], ...]
 
 _functions: dict[int, Function] = {}
 _numbers: dict[Hashable, int] = {}
@@ -44,6 +46,20 @@ def number(key: Hashable, make: Callable[[], Function]) -> int:
 def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Function `f` of tensors; differentiable."""
     return torch.ops.tenax.call.default(f, list(xs))
+
+
+def shape_of(x: torch.Tensor) -> tuple[int, ...]:
+    """The shape as integers: JAX traces no symbolic size, so one that torch traces is fixed here, by a guard."""
+    return tuple(map(int, x.size()))
+
+
+def shaped(function: Callable[..., Any], xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Empty tensors with the shapes and dtypes of what a function of arrays would give."""
+    structs = [jax.ShapeDtypeStruct(shape_of(x), numpy_dtype(x.dtype)) for x in xs]
+    with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
+        made = jax.eval_shape(in_torchs_types(function, numpy_dtype(torch.get_default_dtype())), *structs)
+    device = xs[0].device if xs else "jax"
+    return [torch.empty(s.shape, dtype=torch_dtype(s.dtype), device=device) for s in made]
 
 
 # The derivative
@@ -138,8 +154,10 @@ class Call(torch.autograd.Function):
     def forward(ctx: Any, f: int, *xs: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The outputs of function `f`."""
         wrt = tuple(i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
-        ctx.split = split = _split(f, wrt, tuple((x.size(), x.dtype) for x in xs))
-        made = call(split.forward, xs)
+        ctx.split = split = _split(f, wrt, tuple((shape_of(x), x.dtype) for x in xs))
+        # Under torch.func the levels below this one record the call too.
+        with torch._C._AutoDispatchBelowAutograd(), torch.set_grad_enabled(torch._C._are_functorch_transforms_active()):
+            made = call(split.forward, xs)
         outputs, extras = made[: len(split.outputs)], made[len(split.outputs) :]
         ctx.save_for_backward(*xs, *extras)
         ctx.inputs = len(xs)
@@ -168,19 +186,22 @@ class Call(torch.autograd.Function):
 
 def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
     if torch.is_grad_enabled() and any(x.requires_grad for x in xs):
-        return list(Call.apply(f, *xs))
+        # As a kernel it sees the tensors of one level of torch.func: what `Function.apply` would do for all of them is
+        # done by the dispatcher.
+        with enable_single_level_autograd_function():
+            return list(super(torch.autograd.Function, Call).apply(f, *xs))
     with torch._C._AutoDispatchBelowAutograd():
         return call(f, xs)
 
 
-def _mapped(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
+def mapped(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
     """`jax.vmap` of the function; the results have the batch first."""
     return call(number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays)), xs)
 
 
 def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int]]:
     """The rule of `torch.func.vmap`."""
-    results = _mapped(f, tuple(in_dims[1]), xs)
+    results = mapped(f, tuple(in_dims[1]), xs)
     return results, [0] * len(results)
 
 
@@ -191,11 +212,12 @@ def _gradients_batched(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
     parts = [torch._remove_batch_dim(x, level, 1, 0) for x in xs]  # one without a batch gets an axis of 1
     size = max(len(x) for x in parts)
     dims = tuple(0 if len(x) == size else None for x in parts)
-    results = _mapped(f, dims, [x[0] if d is None else x for x, d in zip(parts, dims, strict=True)])
+    results = mapped(f, dims, [x[0] if d is None else x for x, d in zip(parts, dims, strict=True)])
     return [torch._add_batch_dim(x, 0, level) for x in results]
 
 
 class _Overload(Overload):
+    has_meta = False  # its fake kernel asks the function, as the runtime does
     lowering = staticmethod(lambda f, xs: _functions[f](*xs))
 
 
@@ -208,4 +230,5 @@ def install(library: Callable[..., Any]) -> None:
     define.impl("call", _Overload("tenax::call", Row("", "")), "PrivateUse1")
     define.impl("call", _differentiable, "AutogradPrivateUse1")
     define.impl("call", _gradients_batched, "Batched")
+    torch.library.register_fake("tenax::call", lambda f, xs: shaped(_functions[f], xs), lib=define)
     torch.library.register_vmap("tenax::call", _batched, lib=define)

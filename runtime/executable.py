@@ -11,7 +11,7 @@ import torch
 
 from .cell import Cell, Kind, kind_of, new_tensor
 from .dtypes import numpy_dtype, torch_dtype
-from .meta import SHARED, Output, corrected, describe, has_meta, infer, refuse
+from .meta import SHARED, Output, corrected, describe, infer, refuse
 from .program import in_memory, program
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
         refuse(overload.op, overload.names, values, overload.positional, SHARED)
     expected: Any = None
     resize: list[Output] = []
-    known = has_meta(overload.op)
+    known = overload.has_meta
     if known:
         try:
             with warnings.catch_warnings():
@@ -155,7 +155,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
         if overload.outs:
             resize = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(overload.outs)]]
         else:
-            expected = _from_shapes(overload, shapes)
+            expected = overload.packed([Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes])
             if expected.__class__ is tuple:  # an Output is a named one
                 expected = tuple(corrected(overload.packet, values, list(expected)))
     if overload.outs:
@@ -193,12 +193,3 @@ def _without_overlap(tree: Any) -> Any:
     if isinstance(tree, (list, tuple)):
         return type(tree)(_without_overlap(t) for t in tree)
     return tree
-
-
-def _from_shapes(overload: Overload, shapes: Sequence[Any]) -> Any:
-    outputs = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(shapes)]]
-    if overload.returns == ["Tensor"]:
-        return outputs[0]
-    if len(overload.returns) == 1:
-        return outputs
-    return tuple(outputs[: len(overload.returns)])

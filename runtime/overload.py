@@ -36,7 +36,7 @@ from .device import current_index, device_index
 from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
 from .executable import Bound, Executable, build, laid_out
-from .meta import Output, corrected, raise_of_host, warn_of_resize
+from .meta import Output, corrected, has_meta, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
 from .release import fit, known
@@ -156,6 +156,11 @@ class Overload:
         """The parameters of a generated function, and those that it needs; any other lowering takes what comes."""
         return known(self.lowering) if self.row.module else None
 
+    @cached_property
+    def has_meta(self) -> bool:
+        """Whether torch says what a call gives; else the lowering does."""
+        return has_meta(self.op)
+
     @property
     def takes_dtype(self) -> bool:
         """Whether the lowering of an `out=` form wants the dtype that its schema leaves to the out tensor."""
@@ -179,6 +184,12 @@ class Overload:
         if self.known is None or self.known[1] <= given.keys() <= self.known[0]:
             return given
         return fit(self.name, given, {s.parameter: s.default for s in self.slots}, *self.known)
+
+    def packed(self, results: list[Any]) -> Any:
+        """Results, one after another, as the schema returns them."""
+        if len(self.returns) == 1:
+            return results[0] if self.returns[0] == "Tensor" else results
+        return tuple(results[: len(self.returns)])
 
     # -- a call ------------------------------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ def physical(output: Output) -> tuple[int, ...] | None:
     return tuple(order) if exact else None
 
 
-def _in_torchs_types(function: Callable[..., Any], default_float: np.dtype) -> Callable[..., Any]:
+def in_torchs_types(function: Callable[..., Any], default_float: np.dtype) -> Callable[..., Any]:
     """`function`, traced with torch's default dtype and with JAX's 64-bit types on: a Python number beside a float64
     array keeps its digits."""
 
@@ -208,7 +208,7 @@ def program(overload: Overload, values: list[Any], call: Call, expected: Any) ->
         return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
-    return _in_torchs_types(run, float_dtype), _in_torchs_types(check, float_dtype), kept
+    return in_torchs_types(run, float_dtype), in_torchs_types(check, float_dtype), kept
 
 
 class Written(NamedTuple):

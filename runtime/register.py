@@ -60,6 +60,15 @@ def _first(name: str) -> Callable[..., Any]:
     return first
 
 
+def _later(name: str) -> Callable[..., Any]:
+    """The kernel of an operator of a library, which may be imported after this, or never."""
+
+    def later(*args: Any, **kwargs: Any) -> Any:
+        return kernel_of(name)(*args, **kwargs)
+
+    return later
+
+
 def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     """Every op without a kernel comes here."""
     name = op.name()
@@ -103,6 +112,9 @@ def register_all() -> None:
                 library.impl(name, kernel, _KEY)
         held = set(torch._C._dispatch_get_all_op_names())  # by this release of torch: the table serves several
         for name, row in ROWS.items():
+            if "::" in name:
+                _library(name.partition("::")[0]).impl(name.partition("::")[2], _later(name), _KEY)
+                continue
             if name in KERNELS or f"aten::{name}" not in held:
                 continue
             library.impl(name, kernel_of(name), _KEY)

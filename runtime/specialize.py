@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from functools import cache
+from keyword import iskeyword
 from typing import Any
 
 import torch
@@ -54,6 +55,8 @@ def _shape(overload: Overload) -> tuple[str, tuple[str, ...], tuple[Any, ...]] |
             return None
         letters += letter
         if slot.keyword:
+            if iskeyword(slot.name):  # of Python: no parameter of a function that is written as text
+                return None
             names.append(slot.name)
         if argument.has_default_value():
             defaults.append(slot.default)

@@ -1,11 +1,12 @@
-"""Composites kept whole (`grad: vjp`): above autograd, their lowering is one function of `tenax::call`.
+"""Ops kept whole: above autograd, their lowering is one function of `tenax::call`.
 
-torch would take an LSTM apart step by step. Transforms of functions (`torch.func`) and forward-mode AD still do.
+So are composites (`grad: vjp`) that torch would take apart, an LSTM into steps, as transforms of functions
+(`torch.func`) and forward-mode AD still do; and operators without an autograd formula (lowering.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -14,10 +15,9 @@ import torch
 
 from . import cell as cells
 from .arguments import Plain
-from .call import Arrays, call, number
-from .cell import cell_of
+from .call import Arrays, call, number, shape_of
 from .dtypes import numpy_dtype
-from .meta import corrected, describe, infer
+from .meta import Output, corrected, describe, infer
 from .overload import Overload
 from .program import physical
 from .random import next_key
@@ -38,67 +38,95 @@ class Whole:
         if torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0:
             return overload.op.decompose(*args, **kwargs)
         values = overload.bind(args, kwargs)
-        if not (torch.is_grad_enabled() and any(x.requires_grad for x in _tensors(values))):
+        if not wants_gradient(values):
             with torch._C._AutoDispatchBelowAutograd():
                 return overload.op(*args, **kwargs)
-        if overload.prepare is not None:
-            values = overload.prepare(values)
-        xs = list(_tensors(values))
-        form = _form(values)
-        key = (form, tuple((x.size(), x.stride(), x.dtype) for x in xs))
-        bound = self.bound.get(key)
-        if bound is None:
-            bound = self.bound[key] = self.bind(values, form)
-        f, orders = bound
-        if overload.row.random:
-            index = cell_of(xs[0]).index
-            xs.append(cells.wrap(cells.put(next_key(), index), index))
-        results = [r if o is None else r.permute(o) for r, o in zip(call(f, xs), orders, strict=True)]
-        return results[0] if len(results) == 1 else tuple(results)
+        return self.apply(values)
 
-    def bind(self, values: list[Any], form: Any) -> tuple[int, list[Axes | None]]:
-        """The number of the lowering as a function of tensors; and how its results, in memory order, are permuted.
+    def apply(self, values: list[Any]) -> Any:
+        """The results, differentiable."""
+        f, xs, orders = self.function(values)
+        return self.overload.packed([_permuted(r, o) for r, o in zip(call(f, xs), orders, strict=True)])
+
+    def function(self, values: list[Any]) -> tuple[int, list[torch.Tensor], Sequence[Axes | None]]:
+        """The lowering as a function number, its operands, and how its results, in memory order, are to be permuted.
 
         Raises:
             Whatever torch's Meta kernel raises for the arguments.
         """
         overload = self.overload
+        if overload.prepare is not None:
+            values = overload.prepare(values)
+        operands = self.operands(values)
+        xs, form = list(tensors(operands)), form_of(operands)
+        key = (form, tuple((shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs))
+        bound = self.bound.get(key)
+        if bound is None:
+            memory = tuple(None if o.stride is None else physical(o) for o in self.outputs(values))
+            f = number((overload.name, form, memory), lambda: function_of(overload, form, memory))
+            bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
+        if overload.row.random:
+            index = xs[0].device.index or 0
+            xs.append(cells.wrap(cells.put(next_key(), index), index))
+        return bound[0], xs, bound[1]
+
+    def operands(self, values: list[Any]) -> list[Any]:
+        """The arguments, with tensors in place of what is not to be static."""
+        return values
+
+    def outputs(self, values: list[Any]) -> list[Output]:
+        """What torch says of the results."""
+        overload = self.overload
         described = describe(infer(overload.op, overload.names, values, overload.positional))
-        outputs = corrected(overload.packet, values, described if isinstance(described, list) else [described])
-        memory = tuple(None if o.stride is None else physical(o) for o in outputs)
-
-        def function(*arrays: jax.Array) -> Arrays:
-            rest = iter(arrays)
-            keywords = overload.parameters(_filled(form, rest))
-            if overload.row.random:
-                keywords["rng"] = jax.random.wrap_key_data(next(rest))
-            results = overload.lowering(**keywords)
-            results = results if isinstance(results, tuple) else (results,)
-            return tuple(r if m is None else r.transpose(m) for r, m in zip(results, memory, strict=True))
-
-        orders = [None if m is None else tuple(int(i) for i in np.argsort(m)) for m in memory]
-        return number((overload.name, form, memory), lambda: function), orders
+        return corrected(overload.packet, values, described if isinstance(described, list) else [described])
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def function_of(overload: Overload, form: Any, memory: tuple[Axes | None, ...] = ()) -> Callable[..., Arrays]:
+    """The lowering as a function of the tensors among its arguments; with `memory`, its results are in that order."""
+
+    def function(*arrays: jax.Array) -> Arrays:
+        rest = iter(arrays)
+        keywords = overload.parameters(filled(form, rest))
+        if overload.row.random:
+            keywords["rng"] = jax.random.wrap_key_data(next(rest))
+        results = overload.lowering(**keywords)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        if not memory:
+            return tuple(results)
+        return tuple(r if m is None else r.transpose(m) for r, m in zip(results, memory, strict=True))
+
+    return function
+
+
+def _permuted(result: torch.Tensor, order: Axes | None) -> torch.Tensor:
+    return result if order is None else result.permute(order)
+
+
+def wants_gradient(values: Any) -> bool:
+    """Whether autograd records a call of these arguments."""
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors(values))
+
+
+def tensors(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, those of lists too."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _tensors(item)
+            yield from tensors(item)
 
 
-def _form(value: Any) -> Any:
+def form_of(value: Any) -> Any:
     """What is static of an argument: of a tensor, only its being one."""
     if isinstance(value, (list, tuple)):
-        return tuple(_form(v) for v in value)
+        return tuple(form_of(v) for v in value)
     return None if isinstance(value, torch.Tensor) else Plain(value, value.__class__)
 
 
-def _filled(form: Any, arrays: Iterator[jax.Array]) -> Any:
+def filled(form: Any, arrays: Iterator[jax.Array]) -> Any:
     """The argument again, with arrays for its tensors."""
     if form is None:
         return next(arrays)
     if isinstance(form, Plain):
         return numpy_dtype(form.value) if form.kind is torch.dtype else form.value
-    return [_filled(f, arrays) for f in form]
+    return [filled(f, arrays) for f in form]

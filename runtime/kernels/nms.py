@@ -1,0 +1,56 @@
+"""Non-maximum suppression: of boxes that overlap, the one of the highest score is kept."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+
+def nms(dets: Array, scores: Array, iou_threshold: float) -> Array:
+    """The indices of the boxes that are kept, by falling score; of equal scores the first in order counts as higher.
+
+    Args:
+        dets: (n, 4), each box as x1, y1, x2, y2.
+        scores: (n,).
+        iou_threshold: a box is dropped when its intersection with a kept one is more than this part of their union.
+
+    Raises:
+        RuntimeError: the shapes or dtypes do not fit.
+    """
+    if dets.ndim != 2:
+        raise RuntimeError(f"boxes should be a 2d tensor, got {dets.ndim}D")
+    if dets.shape[1] != 4:
+        raise RuntimeError(f"boxes should have 4 elements in dimension 1, got {dets.shape[1]}")
+    if scores.ndim != 1:
+        raise RuntimeError(f"scores should be a 1d tensor, got {scores.ndim}D")
+    if len(dets) != len(scores):
+        raise RuntimeError(
+            f"boxes and scores should have same number of elements in dimension 0, got {len(dets)} and {len(scores)}"
+        )
+    if dets.dtype != scores.dtype:
+        raise RuntimeError(f"boxes and scores should have one dtype, got {dets.dtype} and {scores.dtype}")
+    if not len(dets):
+        return jnp.zeros(0, np.int64)
+    order, kept = _suppress(dets, scores, np.float64(iou_threshold))
+    return order[kept]
+
+
+@jax.jit
+def _suppress(dets: Array, scores: Array, threshold: Array) -> tuple[Array, Array]:
+    """The boxes by falling score, and which of them are kept."""
+    order = jnp.argsort(scores, stable=True, descending=True).astype(np.int64)
+    boxes = dets[order]
+    low, high = boxes[:, :2], boxes[:, 2:]
+    area = (high - low).prod(1)
+    places = jnp.arange(len(boxes))
+
+    def step(i: Array, kept: Array) -> Array:
+        sides = jnp.maximum(jnp.minimum(high, high[i]) - jnp.maximum(low, low[i]), 0)
+        common = sides.prod(1)
+        overlap = common / (area + area[i] - common)
+        # The threshold is a double and the overlap is compared as one: 0.3 in float32 is more than 0.3.
+        return kept & ~(kept[i] & (places > i) & (overlap.astype(np.float64) > threshold))
+
+    return order, lax.fori_loop(0, len(boxes), step, jnp.ones(len(boxes), bool))

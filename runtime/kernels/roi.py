@@ -1,0 +1,233 @@
+"""Regions of interest: each box of an image is cut into bins, and each bin becomes one number per channel.
+
+Girshick, Fast R-CNN, 2015 (`pool`); He et al., Mask R-CNN, 2017 (`align`); Dai et al., R-FCN, 2016 (`ps`: each bin has
+its own channels). Bins of one box are alike and those of another are not, so their elements are gone over in a loop
+with as many steps as the largest has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from tenax.words import cast, opmath
+
+
+class Axis(NamedTuple):
+    """The samples of the bins along one axis."""
+
+    start: Array  # (k, 1) of the boxes
+    bins: Array  # (bins,) their numbers
+    size: Array  # (k, 1) of a bin
+    steps: Array  # (k, 1) samples in a bin
+    extent: int  # of the image
+
+    def at(self, i: Array) -> tuple[tuple[Array, Array], ...]:
+        """Sample `i` of each bin, (k, bins), as two places in the image and their weights."""
+        i = cast(i, self.size.dtype)
+        place = self.start + self.bins * self.size + (i + 0.5) * self.size / self.steps
+        valid = (i < self.steps) & (place >= -1) & (place <= self.extent)
+        place = jnp.clip(place, 0, self.extent - 1)
+        low = jnp.floor(place)
+        high = jnp.minimum(low + 1, self.extent - 1)
+        part = place - low
+        weights = (jnp.where(valid, 1 - part, 0), jnp.where(valid, part, 0))
+        return tuple((jnp.where(valid, p, 0).astype(np.int32), w) for p, w in zip((low, high), weights, strict=True))
+
+
+def _axis(low: Array, high: Array, bins: int, samples: int, extent: int, aligned: bool) -> Axis:
+    length = (high - low)[:, None]
+    if not aligned:
+        length = jnp.maximum(length, 1)
+    size = length / bins
+    steps = jnp.full_like(size, samples) if samples > 0 else jnp.ceil(length / bins)
+    return Axis(low[:, None], jnp.arange(bins, dtype=low.dtype), size, steps, extent)
+
+
+def _axes(
+    rois: Array, scale: Array, bins: tuple[int, int], samples: int, image: tuple[int, ...], half: bool, aligned: bool
+) -> tuple[Array, Axis, Axis]:
+    """The image of each box, and its axes."""
+    shift = 0.5 if half else 0.0
+    corners = rois[:, 1:] * cast(scale, rois.dtype) - shift
+    x, y = (_axis(corners[:, i], corners[:, i + 2], bins[1 - i], samples, image[1 - i], aligned) for i in (0, 1))
+    return rois[:, 0].astype(np.int32), y, x
+
+
+def _over(y: Axis, x: Axis, step: Callable[..., Array], start: Array) -> Array:
+    """`step(place, place, weight, carry)` for each element that a sample of any bin reads, weighted for their mean."""
+    count = jnp.maximum(y.steps * x.steps, 1)[:, :, None]
+    rows, columns = (jnp.max(a.steps, initial=0).astype(np.int32) for a in (y, x))
+
+    def body(t: Array, carry: Array) -> Array:
+        for i, down in y.at(t // columns):
+            for j, across in x.at(t % columns):
+                carry = step(i[:, :, None], j[:, None, :], down[:, :, None] * across[:, None, :] / count, carry)
+        return carry
+
+    return lax.fori_loop(0, rows * columns, body, start)
+
+
+def roi_align(
+    input: Array,
+    rois: Array,
+    spatial_scale: Array,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Array:
+    """The mean of bilinear samples in each bin, (k, c, pooled_height, pooled_width).
+
+    Args:
+        input: (n, c, h, w).
+        rois: (k, 5), each the number of an image and x1, y1, x2, y2.
+        spatial_scale: from the coordinates of the boxes to those of `input`.
+        sampling_ratio: samples along each axis of a bin; none or negative, as many as it has pixels.
+        aligned: whether pixels are points in the middle of squares, and boxes may be smaller than one.
+    """
+    image = cast(input, opmath(input.dtype)).transpose(0, 2, 3, 1)
+    bins = pooled_height, pooled_width
+    b, y, x = _axes(cast(rois, image.dtype), spatial_scale, bins, sampling_ratio, input.shape[2:], aligned, aligned)
+
+    def step(i: Array, j: Array, weight: Array, total: Array) -> Array:
+        return total + image[b[:, None, None], i, j] * weight[..., None]
+
+    start = jnp.zeros((len(rois), *bins, input.shape[1]), image.dtype)
+    return cast(_over(y, x, step, start).transpose(0, 3, 1, 2), input.dtype)
+
+
+def _roi_align_backward(
+    grad: Array,
+    rois: Array,
+    spatial_scale: Array,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Array:
+    """The gradient of the image: each sample gives its part to the places that it was read from."""
+    g = cast(grad, opmath(grad.dtype)).transpose(0, 2, 3, 1)
+    bins = pooled_height, pooled_width
+    b, y, x = _axes(cast(rois, g.dtype), spatial_scale, bins, sampling_ratio, (height, width), aligned, aligned)
+
+    def step(i: Array, j: Array, weight: Array, total: Array) -> Array:
+        return total.at[b[:, None, None], i, j].add(g * weight[..., None])
+
+    total = _over(y, x, step, jnp.zeros((batch_size, height, width, channels), g.dtype))
+    return cast(total.transpose(0, 3, 1, 2), grad.dtype)
+
+
+def ps_roi_align(
+    input: Array, rois: Array, spatial_scale: Array, pooled_height: int, pooled_width: int, sampling_ratio: int
+) -> tuple[Array, Array]:
+    """As `roi_align`, where each bin reads channels of its own; and which each number was read from."""
+    bins = pooled_height, pooled_width
+    n, channels, height, width = input.shape
+    image = cast(input, opmath(input.dtype)).transpose(0, 2, 3, 1).reshape(n, height, width, -1, *bins)
+    b, y, x = _axes(cast(rois, image.dtype), spatial_scale, bins, sampling_ratio, (height, width), True, True)
+    p, q = np.arange(pooled_height)[:, None], np.arange(pooled_width)
+
+    def step(i: Array, j: Array, weight: Array, total: Array) -> Array:
+        return total + image[b[:, None, None], i, j, :, p, q] * weight[..., None]
+
+    start = jnp.zeros((len(rois), *bins, image.shape[3]), image.dtype)
+    result = cast(_over(y, x, step, start).transpose(0, 3, 1, 2), input.dtype)
+    return result, _channels(channels, result.shape)
+
+
+def _channels(channels: int, shape: tuple[int, ...]) -> Array:
+    return jnp.broadcast_to(jnp.arange(channels, dtype=np.int32).reshape(shape[1:]), shape)
+
+
+def _ps_roi_align_backward(
+    grad: Array,
+    rois: Array,
+    channel_mapping: Array,
+    spatial_scale: Array,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Array:
+    """The gradient of the image."""
+    g = cast(grad, opmath(grad.dtype)).transpose(0, 2, 3, 1)
+    bins = pooled_height, pooled_width
+    b, y, x = _axes(cast(rois, g.dtype), spatial_scale, bins, sampling_ratio, (height, width), True, True)
+    p, q = np.arange(pooled_height)[:, None], np.arange(pooled_width)
+
+    def step(i: Array, j: Array, weight: Array, total: Array) -> Array:
+        return total.at[b[:, None, None], i, j, :, p, q].add(g * weight[..., None])
+
+    total = _over(y, x, step, jnp.zeros((batch_size, height, width, g.shape[3], *bins), g.dtype))
+    return cast(total.reshape(batch_size, height, width, channels).transpose(0, 3, 1, 2), grad.dtype)
+
+
+def _edges(low: Array, high: Array, bins: int, extent: int) -> tuple[Array, Array]:
+    """First and last places of bins, (k, bins), the last one exclusive. Boxes have whole corners, both inside."""
+    start, stop = (jnp.trunc(c + jnp.copysign(0.5, c)) for c in (low, high))  # C's round: halves away from zero
+    size = (jnp.maximum(stop - start + 1, 1) / bins)[:, None]
+    number = jnp.arange(bins, dtype=low.dtype)
+    first, last = jnp.floor(number * size), jnp.ceil((number + 1) * size)
+    edges = (jnp.clip(edge + start[:, None], 0, extent).astype(np.int32) for edge in (first, last))
+    return tuple(edges)  # type: ignore[return-value]
+
+
+def roi_pool(
+    input: Array, rois: Array, spatial_scale: Array, pooled_height: int, pooled_width: int
+) -> tuple[Array, Array]:
+    """The greatest element of each bin, and where in its channel it is, -1 in an empty one."""
+    channels, height, width = input.shape[1:]
+    corners = rois[:, 1:] * cast(spatial_scale, rois.dtype)
+    b = rois[:, 0].astype(np.int32)
+    left, right = _edges(corners[:, 0], corners[:, 2], pooled_width, width)
+    top, bottom = _edges(corners[:, 1], corners[:, 3], pooled_height, height)
+    image = input.transpose(0, 2, 3, 1)
+    rows, columns = jnp.max(bottom - top, initial=0), jnp.max(right - left, initial=0)
+
+    def step(t: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        best, at = carry
+        i, j = (top + t // columns)[:, :, None], (left + t % columns)[:, None, :]
+        valid = (i < bottom[:, :, None]) & (j < right[:, None, :])
+        i, j = jnp.where(valid, i, 0), jnp.where(valid, j, 0)
+        value = image[b[:, None, None], i, j]
+        better = valid[..., None] & (value > best)
+        return jnp.where(better, value, best), jnp.where(better, (i * width + j)[..., None], at)
+
+    empty = (top >= bottom)[:, :, None] | (left >= right)[:, None, :]
+    least = cast(jnp.float32(-np.finfo(np.float32).max), input.dtype)  # whatever the dtype, as in torchvision
+    shape = (len(rois), pooled_height, pooled_width, channels)
+    best = jnp.broadcast_to(jnp.where(empty, 0, least).astype(input.dtype)[..., None], shape)
+    best, at = lax.fori_loop(0, rows * columns, step, (best, jnp.full(shape, -1, np.int32)))
+    return best.transpose(0, 3, 1, 2), at.transpose(0, 3, 1, 2)
+
+
+def _roi_pool_backward(
+    grad: Array,
+    rois: Array,
+    argmax: Array,
+    spatial_scale: Array,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Array:
+    """The gradient of the image: each bin's goes to its greatest element."""
+    b = rois[:, 0].astype(np.int32)[:, None, None, None]
+    total = jnp.zeros((batch_size, channels, height * width), grad.dtype)
+    part = jnp.where(argmax < 0, 0, grad)
+    total = total.at[b, np.arange(channels)[:, None, None], jnp.maximum(argmax, 0)].add(part)
+    return total.reshape(batch_size, channels, height, width)
