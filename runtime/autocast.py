@@ -40,7 +40,7 @@ def _cast(x: Any, dtype: torch.dtype) -> Any:
     return held[1]
 
 
-def _below(call: Call, args: Any, kwargs: dict[str, Any], dtype: torch.dtype | None = None, policy: Any = None) -> Any:
+def _below(call: Call, args: Any, kwargs: dict[str, Any], dtype: Any = None, policy: Any = None) -> Any:
     """`call` without autocast, and with the tensors that the policy names in `dtype`; trailing defaults are absent."""
     _exclude(_KEY, True)
     try:

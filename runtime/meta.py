@@ -19,6 +19,10 @@ _DEVICE = torch.device("meta")
 _READ = {"batch_sizes"}  # arguments whose values decide shapes; on the CPU in every program
 
 
+# Composite in torch, by a kernel that only raises: backends override them.
+_STUBS = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable"}
+
+
 class Output(NamedTuple):
     """One tensor result: `stride` is None when contiguous."""
 
@@ -29,8 +33,9 @@ class Output(NamedTuple):
 
 def has_meta(op: Any) -> bool:
     """Whether torch has a Meta kernel for the overload, of its own or by a composite."""
-    return op.has_kernel_for_dispatch_key(_KEY) or torch._C._dispatch_has_computed_kernel_for_dispatch_key(
-        op.name(), "Meta"
+    name = op.name()
+    return name not in _STUBS and (
+        op.has_kernel_for_dispatch_key(_KEY) or torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "Meta")
     )
 
 
@@ -139,8 +144,8 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
         refused = error
     try:
         found = _call(op, names, _to_host(values, blank=True), keyword_from)
-    except NotImplementedError:
-        raise refused from None
+    except NotImplementedError as error:  # of the dtype, or of the op
+        raise (error if "not implemented for '" in str(error) else refused) from None
     except Exception as error:
         raise error from None
     if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
