@@ -101,7 +101,7 @@ def test_values_and_gradients(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16], ids=str)
-@pytest.mark.parametrize("name", ["plain", "bool mask"])
+@pytest.mark.parametrize("name", ["bool mask"])
 def test_dtypes(name: str, dtype: torch.dtype) -> None:
     agree(results(name, dtype, "jax"), results(name, dtype, "cpu"))
 
@@ -147,9 +147,10 @@ def gradients(tensors: list[jax.Array], rng: jax.Array, **options: Any) -> Any:
     return jax.value_and_grad(loss, tuple(range(len(tensors))))(*tensors)
 
 
-@pytest.mark.parametrize("tile", [600, 13])
-@pytest.mark.parametrize("option", ["plain", "causal", "bias", "groups", "dropout"])
-def test_tiles_have_no_part_in_the_result(monkeypatch: pytest.MonkeyPatch, tile: int, option: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "tile"), [("plain", 600), ("plain", 13), ("causal", 60), ("bias", 60), ("groups", 60), ("dropout", 13)]
+)
+def test_tiles_have_no_part_in_the_result(monkeypatch: pytest.MonkeyPatch, option: str, tile: int) -> None:
     rng, heads = np.random.default_rng(0), 2 if option == "groups" else 4
     shapes = [(3, 4, 11, 8), (3, heads, 6, 8), (3, heads, 6, 8), *([(1, 4, 11, 6)] if option == "bias" else [])]
     tensors = [jnp.asarray(rng.standard_normal(s, np.float32)) for s in shapes]
@@ -412,7 +413,7 @@ MASKS: dict[str, dict[str, Any]] = {
 def test_multihead_attention(mask: str, training: bool) -> None:
     module = nn.MultiheadAttention(8, 4, batch_first=True).train(training)
     x = torch.randn(3, 5, 8)
-    for weights in (True, False):
+    for weights in (False,) if training else (True, False):
         options: dict[str, Any] = {"need_weights": weights}
         if mask == "causal" and weights:
             continue  # torch asks for a mask and no weights there

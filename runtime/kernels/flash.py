@@ -76,8 +76,16 @@ def _tile(query: Array, key: Array) -> Tile | None:
 # Some of the scores
 
 
+def _dot(form: str, a: Array, b: Array, dtype: Any) -> Array:
+    """A product in which groups and rows are one axis "r": XLA would transpose scores to contract two axes."""
+    shape = next(x for x in (a, b) if x.ndim == 5).shape
+    merged = (x.reshape(*x.shape[:2], x.shape[2] * x.shape[3], x.shape[4]) if x.ndim == 5 else x for x in (a, b))
+    made = jnp.einsum(form, *merged, preferred_element_type=dtype)
+    return made.reshape(*shape[:4], made.shape[3]) if form[-2] == "r" else made
+
+
 def _scores(how: How, x: Inputs, start: Start) -> Array:
-    scores = jnp.einsum("bngle,bnse->bngls", x.query, x.key, preferred_element_type=opmath(x.query.dtype)) * how.scale
+    scores = _dot("bnre,bnse->bnrs", x.query, x.key, opmath(x.query.dtype)) * how.scale
     if how.causal:
         rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
         scores = jnp.where(rows + start[2] >= columns, scores, -jnp.inf)
@@ -110,7 +118,7 @@ def _some(how: How, whole: Sequence[int], x: Inputs, start: Start = (0, 0, 0)) -
         kept = _kept(how, x.seed, scores.shape, whole, start)
         weights = jnp.where(kept, weights / (1 - how.dropout_p), 0)
     weights = cast(weights, x.value.dtype)
-    out = jnp.einsum("bngls,bnse->bngle", weights, x.value, preferred_element_type=scores.dtype) / total
+    out = _dot("bnrs,bnse->bnre", weights, x.value, scores.dtype) / total
     return cast(out, x.query.dtype), jnp.where(empty, -jnp.inf, jnp.log(total) + top)[..., 0]
 
 
@@ -119,18 +127,17 @@ def _some_gradients(
 ) -> tuple[Array, Array, Array, Array]:
     """Of query, key, value and scores, in the compute dtype. `slope` is the sum of each row of grad * output."""
     compute, dtype = lse.dtype, x.query.dtype
-    dot = partial(jnp.einsum, preferred_element_type=compute)
     weights = jnp.exp(_scores(how, x, start) - jnp.where(lse == -jnp.inf, 0, lse)[..., None])
-    given, of_weights = weights, dot("bngle,bnse->bngls", grad, x.value)
+    given, of_weights = weights, _dot("bnre,bnse->bnrs", grad, x.value, compute)
     if x.seed is not None:
         kept = _kept(how, x.seed, weights.shape, whole, start)
         given, of_weights = (jnp.where(kept, w / (1 - how.dropout_p), 0) for w in (given, of_weights))
     of_scores = weights * (of_weights - slope[..., None])
     of_products = cast(of_scores * how.scale, dtype)
     return (
-        dot("bngls,bnse->bngle", of_products, x.key),
-        dot("bngls,bngle->bnse", of_products, x.query),
-        dot("bngls,bngle->bnse", cast(given, dtype), grad),
+        _dot("bnrs,bnse->bnre", of_products, x.key, compute),
+        _dot("bnrs,bnre->bnse", of_products, x.query, compute),
+        _dot("bnrs,bnre->bnse", cast(given, dtype), grad, compute),
         of_scores,
     )
 
