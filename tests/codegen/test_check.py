@@ -35,6 +35,14 @@ REFUSED = {
         "- func: rellu(Tensor self) -> Tensor\n  jnp: self\n",
         "ops_spec/ops.yaml:1: torch {release} has no rellu; expected one of `relu`, `rrelu`, `relu_`",
     ),
+    "a schema of a library that is none": (
+        "- func: vision::halved(Tenor x) -> Tensor\n  jnp: x\n",
+        "ops_spec/ops.yaml:1: `vision::halved(Tenor x) -> Tensor` does not parse; expected the operator's schema",
+    ),
+    "an operator of a library with the name of torch's": (
+        "- func: vision::relu(Tensor x) -> Tensor\n  jnp: x\n",
+        "ops_spec/ops.yaml:1: vision::relu has the name of an op of torch; expected an op whose function has its own ",
+    ),
     "a changed argument": (
         "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor\n  jnp: self\n",
         "ops_spec/ops.yaml:1: add.Tensor: argument `Scalar alpha=2` became `Scalar alpha=1`; expected "
@@ -142,6 +150,7 @@ def test_a_wrong_entry_is_refused_with_its_place(text: str, message: str, built:
 
 
 ACCEPTED = {
+    "an operator of a library": "- func: vision::halved(Tensor x, SymInt n=2) -> Tensor\n  jnp: x / n\n",
     "a kernel": GELU + "  kernel: curve.gelu\n",
     "a kernel made by a table": "- func: sin(Tensor self) -> Tensor\n  kernel: curve.sin\n",
     "a kernel that serves a longer schema too": (

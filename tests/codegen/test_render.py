@@ -246,3 +246,11 @@ def test_a_rendered_module_runs_on_jax_alone(built: Built) -> None:
     exec(compile(module(built(ADD)), "ops.py", "exec"), made)
     x = jnp.asarray([1.0, 2.0], jnp.float32)
     assert made["add__Tensor"](x, x, alpha=2).tolist() == [3.0, 6.0]
+
+
+def test_an_operator_of_a_library_keeps_its_name_in_the_table_and_the_docstring(built: Built) -> None:
+    made = built("- func: vision::halved(Tensor x, SymInt n=2) -> Tensor\n  jnp: x / n\n")
+    source = module(made)
+    assert "def halved(x: Array, n: int = 2) -> Array:" in source
+    assert '"""vision::halved(Tensor x, SymInt n=2) -> Tensor' in source
+    assert [(row.name, row.function) for row in made.rows] == [("vision::halved", "halved")]
