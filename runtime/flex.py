@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch._C import DispatchKey
 
 
 def install() -> None:
@@ -24,9 +23,10 @@ def install() -> None:
 
     module._validate_device = validate
 
-    @operator.py_impl(DispatchKey.AutocastPrivateUse1)
+    autocast_key: Any = torch._C._parse_dispatch_key("AutocastPrivateUse1")
+
+    @operator.py_impl(autocast_key)
     def autocast(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> Any:
         dtype = torch.get_autocast_dtype("jax")
-        inputs = (x.to(dtype) for x in (query, key, value))
-        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(DispatchKey.AutocastPrivateUse1)):
-            return operator(*inputs, *rest)
+        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(autocast_key)):
+            return operator(query.to(dtype), key.to(dtype), value.to(dtype), *rest)

@@ -52,7 +52,7 @@ class Tile(NamedTuple):
     batch: int
     heads: int
     rows: int
-    count: tuple[int, int, int]
+    counts: tuple[int, int, int]
 
 
 def _tile(query: Array, key: Array) -> Tile | None:
@@ -70,7 +70,7 @@ def _tile(query: Array, key: Array) -> Tile | None:
     else:
         pieces = -(-length // max(TILE // row, NARROW))
         sizes[2] = -(-length // pieces)
-    return Tile(*sizes, (batch // sizes[0], heads // sizes[1], -(-length // sizes[2])))
+    return Tile(sizes[0], sizes[1], sizes[2], (batch // sizes[0], heads // sizes[1], -(-length // sizes[2])))
 
 
 # Some of the scores
@@ -146,7 +146,7 @@ def _some_gradients(
 
 
 def _start(i: Array, tile: Tile) -> Start:
-    batch, head, row = jnp.unravel_index(i, tile.count)
+    batch, head, row = jnp.unravel_index(i, tile.counts)
     return batch * tile.batch, head * tile.heads, row * tile.rows
 
 
@@ -175,7 +175,7 @@ def _inputs(x: Inputs, tile: Tile, start: Start) -> Inputs:
 
 def _padded(x: Array, tile: Tile) -> Array:
     """With rows up to a multiple of the tile's."""
-    missing = tile.rows * tile.count[2] - x.shape[3]
+    missing = tile.rows * tile.counts[2] - x.shape[3]
     return x if missing == 0 or x.shape[3] == 1 else jnp.pad(x, [(0, missing * (axis == 3)) for axis in range(x.ndim)])
 
 
@@ -192,7 +192,7 @@ def _forward(how: How, x: Inputs) -> tuple[Array, Array]:
 
     rows = padded.query.shape[:4]
     none = jnp.zeros((*rows, x.value.shape[3]), x.query.dtype), jnp.zeros(rows, opmath(x.query.dtype))
-    out, lse = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.count)), step, none)
+    out, lse = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.counts)), step, none)
     return out[:, :, :, : whole[3]], lse[:, :, :, : whole[3]]
 
 
@@ -210,7 +210,7 @@ def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: 
 
     def some(x: Inputs, *rest: Any) -> list[Array]:
         *gradients, of_scores = _some_gradients(how, whole, x, *rest)
-        return [*gradients, _sum_to(of_scores, x.mask.shape)] if biased else gradients
+        return [*gradients, _sum_to(of_scores, x.mask.shape)] if x.mask is not None and biased else gradients
 
     if tile is None:
         made = some(x, lse, grad, slope)
@@ -226,9 +226,10 @@ def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: 
                 for axis, (m, p) in enumerate(zip(made, parts, strict=True))
             ]
 
-        none = [jnp.zeros(a.shape, lse.dtype) for a in padded[: 4 if biased else 3]]
-        made = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.count)), step, none)
-    made = [cast(m[:, :, :, : a.shape[3]], a.dtype) for m, a in zip(made, x, strict=False)]
+        none = [jnp.zeros(a.shape, lse.dtype) for a in _parts(padded) if a is not None]
+        made = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.counts)), step, none)
+    parts = [a for a in _parts(x) if a is not None]
+    made = [cast(m[:, :, :, : a.shape[3]], a.dtype) for m, a in zip(made, parts, strict=True)]
     return made[0], made[1], made[2], made[3] if biased else None
 
 
@@ -278,7 +279,9 @@ def _flash_fwd(how: How, x: Inputs) -> Any:
 
 
 def _flash_bwd(how: How, saved: Any, cotangents: tuple[Array, Array]) -> tuple[Inputs]:
-    return (Inputs(*gradients(how, *saved, *cotangents), None),)
+    x, out, lse = saved
+    of_query, of_key, of_value, of_mask = gradients(how, x, out, lse, *cotangents)
+    return (Inputs(of_query, of_key, of_value, of_mask, None),)
 
 
 flash.defvjp(_flash_fwd, _flash_bwd)
