@@ -123,7 +123,7 @@ def _written(tree: Tree, *schemas: Schemas) -> list[Entry]:
 
 
 def _beside_supported(new: Schemas) -> Schemas:
-    """What the specs are written against, and the overloads that only `new` has, if the installed torchgen reads them."""
+    """What the specs are written against, and what only `new` has, as far as the installed torchgen reads it."""
     held = supported()
     return replace(held, functions={f.name: f for f in new if _parses(f)} | held.functions)
 

@@ -25,6 +25,7 @@ from tenax.coverage.journal import Journal, Record
 from tenax.coverage.outcome import Outcome, fail
 from tenax.coverage.runner import Pool, remaining
 from tenax.coverage.samples import Sample, copy_to, pick
+from tenax.coverage.schema import natives
 from tenax.coverage.worker import Unit
 
 # A second spelling of the CPU: what runs there is the lowering under test.
@@ -456,6 +457,24 @@ def test_the_summary_stands_between_its_markers() -> None:
     assert written.endswith("\nrest")
     with pytest.raises(ValueError, match="expected the lines"):
         summary.replace_marked("# Title", "table")
+
+
+def test_every_release_is_shown_beside_the_newest() -> None:
+    newest, other = made(forward=Outcome("p")), made(forward=fail("x"))
+    newest.about["torch"], other.about["torch"] = "2.15.0", "2.13.0"
+    text = summary.markdown(newest, other)
+    assert "| 2.15.0 | 1 of 1 (100 %) |\n| 2.13.0 | 0 of 1 (0 %) |" in text
+    assert "| 2.15.0 |" not in summary.markdown(newest)
+    page = report.render(newest, pages={"index.html": newest, "torch-2.13.0.html": other})
+    assert '<a href="torch-2.13.0.html">2.13.0</a>' in page
+    assert "0 of 1 (0 %)" in page
+    assert 'id="releases"' not in report.render(newest)
+
+
+def test_the_native_functions_of_a_page_are_those_of_its_release() -> None:
+    held = {release: {n.name for n in natives(release)} for release in ("2.13.0", "2.15.0")}
+    assert {"cholesky", "qr"} < held["2.13.0"] - held["2.15.0"]
+    assert "linalg_polar" in held["2.15.0"] - held["2.13.0"]
 
 
 def test_the_dashboard_is_one_file_that_holds_its_data() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import fnmatch
-import fnmatch
 import importlib.metadata
 import os
 import platform
@@ -30,7 +29,7 @@ SECONDS_PER_CHECK = 120.0
 
 Only = Annotated[str | None, typer.Option(help="Entries: names or shell patterns, separated by commas.")]
 Suites = Annotated[str | None, typer.Option(help="Databases, separated by commas; all by default.")]
-File = Annotated[Path | None, typer.Argument(help="A file of results; the committed one by default.")]
+File = Annotated[Path | None, typer.Argument(help="A file of results; the committed ones of all releases by default.")]
 
 
 @app.command()
@@ -152,15 +151,18 @@ def report(
     out: Annotated[Path, typer.Option(help="The HTML file.")] = BUILD / "index.html",
     source: Annotated[str | None, typer.Option(help="What links to specs and code start with, as a URL.")] = None,
 ) -> None:
-    """Write the dashboard: one HTML file that needs no server."""
+    """Write the dashboard: an HTML file that needs no server, and beside it one for each other torch release."""
     from .report import render
 
     out.parent.mkdir(parents=True, exist_ok=True)
     if source is None:
         repository = Path(__file__).resolve().parents[2]
         source = f"{os.path.relpath(repository, out.parent.resolve())}/" if (repository / "ops_spec").is_dir() else ""
-    page = render(files.load(path or newest()), files.load(against) if against else None, source)
-    out.write_text(page, encoding="utf-8")
+    shown = [files.load(p) for p in ([path] if path else committed())]
+    pages = {out.name if i == 0 else f"torch-{one.about['torch']}.html": one for i, one in enumerate(shown)}
+    before = files.load(against) if against else None
+    for page, one in pages.items():
+        out.with_name(page).write_text(render(one, before, source, pages), encoding="utf-8")
     console.print(f"written to {out.resolve().as_uri()}", highlight=False, soft_wrap=True)
 
 
@@ -184,7 +186,7 @@ def summary(
     """Print the table of totals as Markdown, or write it into README.md."""
     from .summary import markdown, replace_marked
 
-    text = markdown(files.load(path or newest()))
+    text = markdown(*(files.load(p) for p in ([path] if path else committed())))
     if write:
         readme.write_text(replace_marked(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
@@ -224,7 +226,9 @@ def schema(
 @app.command()
 def ulp(
     only: Annotated[str | None, typer.Option(help="Functions: names or shell patterns, separated by commas.")] = None,
-    points: Annotated[int, typer.Option(help="Points of each function; a quarter where a value has many digits.")] = 4096,
+    points: Annotated[
+        int, typer.Option(help="Points of each function; a quarter where a value has many digits.")
+    ] = 4096,
     page: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/numerics.md"),
     write: Annotated[bool, typer.Option("--write", help="Put the table between the markers of the file.")] = False,
 ) -> None:
@@ -288,14 +292,12 @@ def describe(device: str) -> dict[str, str]:
     }
 
 
-def newest() -> Path:
-    """The committed results of the newest torch release."""
-    held = sorted(
-        files.FOLDER.glob("torch-*.json"), key=lambda p: [int(n) for n in p.stem.removeprefix("torch-").split(".")]
-    )
+def committed() -> list[Path]:
+    """The committed results of every torch release, newest first."""
+    held = files.releases()
     if not held:
         raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file of `tenax coverage run`")
-    return held[-1]
+    return held
 
 
 def totals(found: Results) -> Table:

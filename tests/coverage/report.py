@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from .entries import CHECKS, SUITES
 from .outcome import LETTERS, Outcome
 from .results import Results, Row, changes
 from .schema import natives
-from .summary import TITLES, percent, tally
+from .summary import TITLES, full, percent, tally
 
 # Letters from best to worst: the order of segments in a bar.
 ORDER = "pnsfct"
@@ -51,8 +51,16 @@ class Bar:
         return placed
 
 
-def render(results: Results, before: Results | None = None, source: str = "") -> str:
-    """The page. `source` is what the links to specs and code start with; without it they are plain text."""
+def render(
+    results: Results, before: Results | None = None, source: str = "", pages: Mapping[str, Results] | None = None
+) -> str:
+    """The page. `source` is what the links to specs and code start with; without it they are plain text.
+
+    `pages` are the results of all releases by the file that shows them; the page compares them and links to the others.
+    """
+    release = results.about.get("torch", "")
+    pages = pages or {}
+    suites = [suite for suite in SUITES if any(one.suite(suite) for one in pages.values())]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tenax.coverage", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -62,7 +70,9 @@ def render(results: Results, before: Results | None = None, source: str = "") ->
         changes=changes(before, results) if before else {},
         cards=[_card(suite, list(results.suite(suite).values())) for suite in SUITES if results.suite(suite)],
         charts=_charts(results),
-        schema=_schema_bars(),
+        schema=_schema_bars(release),
+        suites=[TITLES[suite].replace("`", "") for suite in suites],
+        releases=[(one.about, page, [full(one, suite) for suite in suites]) for page, one in pages.items()],
         letters=LETTERS,
         data=_embedded(results, source),
     )
@@ -115,10 +125,10 @@ def _standing(row: Row) -> str:
     return "f" if any(o.letter in "fct" for o in row.checks(row.primary).values()) else "s"
 
 
-def _schema_bars() -> list[Bar]:
+def _schema_bars(release: str) -> list[Bar]:
     """Native functions by status; the colour of a status is that of the outcome it resembles."""
     colours = {"lowered": "p", "derived": "p", "composite": "n", "decomposed": "n", "unsupported": "s", "missing": "f"}
-    counts = Counter(native.status for native in natives())
+    counts = Counter(native.status for native in natives(release))
     return [
         Bar(status, {"status": status}, {letter: counts[status]})
         for status, letter in colours.items()
@@ -135,7 +145,7 @@ def _embedded(results: Results, source: str) -> str:
         "standings": STANDINGS,
         "source": source,
         "rows": [_row(key, row) for key, row in results.rows.items()],
-        "natives": [[n.name, n.status, n.reason, n.spec, n.code] for n in natives()],
+        "natives": [[n.name, n.status, n.reason, n.spec, n.code] for n in natives(results.about.get("torch"))],
         "reached": sorted(reached),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))

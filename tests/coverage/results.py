@@ -102,6 +102,15 @@ def committed(torch_version: str) -> Path:
     return FOLDER / f"torch-{'.'.join(torch_version.split('+')[0].split('.')[:2])}.json"
 
 
+def releases() -> list[Path]:
+    """The committed results of every torch release, newest first."""
+    return sorted(FOLDER.glob("torch-*.json"), key=_version, reverse=True)
+
+
+def _version(path: Path) -> list[int]:
+    return [int(n) for n in path.stem.removeprefix("torch-").split(".")]
+
+
 def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Outcome]]:
     """What passed before and fails, crashes or hangs after."""
     return [

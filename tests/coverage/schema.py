@@ -33,10 +33,10 @@ class Native:
 
 
 @functools.cache
-def natives() -> tuple[Native, ...]:
-    """Every native function of the installed torch, by name; of the supported releases where it is none of them."""
+def natives(release: str | None = None) -> tuple[Native, ...]:
+    """Every native function of a torch release (the installed one), by name; of all supported ones if it is none."""
     found = build(Tree.at(PACKAGE), supported())
-    held = of_installed() or found.schemas
+    held = _of(release or installed_release()) or found.schemas
     entries = {e.name: e for e in found.entries} | {r.name: r.entry for r in found.rows}
     lines = _lines(found)
     rows = []
@@ -78,9 +78,7 @@ def table(rows: list[Native]) -> Table:
     return made
 
 
-def of_installed() -> Schemas | None:
-    """The schemas of the installed torch, if it is a supported release."""
-    release = installed_release()
+def _of(release: str) -> Schemas | None:
     return committed(release) if facts(release).exists() else None
 
 
