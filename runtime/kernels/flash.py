@@ -260,8 +260,8 @@ def _gradients_bwd(how: How, saved: Any, cotangents: Gradients) -> Any:
     def again(parts: Gradients, grad: Array, of_lse: Array) -> Gradients:
         return jax.vjp(some, *parts)[1]((grad, of_lse))
 
-    of_parts, of_grad, of_of_lse = jax.vjp(again, _parts(x), grad, of_lse)[1](cotangents)
-    return Inputs(*of_parts, None), None, None, of_grad, of_of_lse
+    (query, key, value, mask), of_grad, of_of_lse = jax.vjp(again, _parts(x), grad, of_lse)[1](cotangents)
+    return Inputs(query, key, value, mask, None), None, None, of_grad, of_of_lse
 
 
 gradients.defvjp(_gradients_fwd, _gradients_bwd)
