@@ -186,6 +186,8 @@ def sigmoid_backward(grad_output: Array, output: Array) -> Array:
 def tanh(self: Array) -> Array:
     """tanh(Tensor self) -> Tensor
 
+    accuracy: 5 ULP in float32 by XLA's rational function, which is three times as fast as one of half a rounding
+
     Spec: ops_spec/activation.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
@@ -240,10 +242,12 @@ def gelu_backward(grad_output: Array, self: Array, *, approximate: str = "none")
 def silu(self: Array) -> Array:
     """silu(Tensor self) -> Tensor
 
+    accuracy: 6 ULP in float32 below -88, as exp
+
     Spec: ops_spec/activation.yaml
     """
     dtype, self = DEFAULT(self)
-    return cast(self * lax.logistic(self), dtype)
+    return cast(self / (1 + lax.exp(-self)), dtype)
 
 
 def silu_backward(grad_output: Array, self: Array) -> Array:
@@ -261,7 +265,7 @@ def mish(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = DEFAULT(self)
-    return cast(self * lax.tanh(lax.log1p(lax.exp(self))), dtype)
+    return cast(activation_kernels.mish(self=self), dtype)
 
 
 def mish_backward(grad_output: Array, self: Array) -> Array:

@@ -10,6 +10,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from tenax.kernels import binary as binary_kernels
+from tenax.kernels import exponential as exponential_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.words import ALWAYS_BOOL, COMPLEX_TO_FLOAT, DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast, is_float
 
@@ -418,6 +419,8 @@ def frexp__Tensor(self: Array) -> tuple[Array, Array]:
 
 def logaddexp(self: Array, other: Array) -> Array:
     """logaddexp(Tensor self, Tensor other) -> Tensor
+
+    accuracy: 1e6 ULP in float32 where the two terms cancel, or the smaller one's exponential is flushed to zero
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -931,6 +934,8 @@ def exp2(self: Array) -> Array:
 def log2(self: Array) -> Array:
     """log2(Tensor self) -> Tensor
 
+    accuracy: 2 ULP in float32, XLA's log and a product
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
@@ -939,6 +944,8 @@ def log2(self: Array) -> Array:
 
 def exp(self: Array) -> Array:
     """exp(Tensor self) -> Tensor
+
+    accuracy: 6 ULP in float32 above 88, where XLA's exp scales by its greatest power of two; 1 below
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -949,10 +956,12 @@ def exp(self: Array) -> Array:
 def expm1(self: Array) -> Array:
     """expm1(Tensor self) -> Tensor
 
+    accuracy: 6 ULP in float32 above 88, as exp
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.expm1(self), dtype)
+    return cast(exponential_kernels.expm1(self=self), dtype)
 
 
 def log(self: Array) -> Array:
@@ -967,14 +976,18 @@ def log(self: Array) -> Array:
 def log1p(self: Array) -> Array:
     """log1p(Tensor self) -> Tensor
 
+    accuracy: 3 ULP in float32, XLA's log1p
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.log1p(self), dtype)
+    return cast(exponential_kernels.log1p(self=self), dtype)
 
 
 def log10(self: Array) -> Array:
     """log10(Tensor self) -> Tensor
+
+    accuracy: 2 ULP in float32, XLA's log and a product
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -1012,10 +1025,12 @@ def tan(self: Array) -> Array:
 def asin(self: Array) -> Array:
     """asin(Tensor self) -> Tensor
 
+    accuracy: 2 ULP in float32, XLA's asin
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.asin(self), dtype)
+    return cast(exponential_kernels.asin(self=self), dtype)
 
 
 def acos(self: Array) -> Array:
@@ -1039,19 +1054,23 @@ def atan(self: Array) -> Array:
 def sinh(self: Array) -> Array:
     """sinh(Tensor self) -> Tensor
 
+    accuracy: 3 ULP in float32, twice XLA's exp
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.sinh(self), dtype)
+    return cast(exponential_kernels.sinh(self=self), dtype)
 
 
 def cosh(self: Array) -> Array:
     """cosh(Tensor self) -> Tensor
 
+    accuracy: 3 ULP in float32, twice XLA's exp
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.cosh(self), dtype)
+    return cast(exponential_kernels.cosh(self=self), dtype)
 
 
 def asinh(self: Array) -> Array:
@@ -1149,7 +1168,7 @@ def round__decimals(self: Array, *, decimals: int) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self = NO_OPMATH(self)
+    dtype, self = DEFAULT(self)
     return cast(pointwise_kernels.round_decimals(self=self, decimals=decimals), dtype)
 
 

@@ -25,20 +25,24 @@ def erf(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.erf(self), dtype)
+    return cast(normal_kernels.erf(self=self), dtype)
 
 
 def erfc(self: Array) -> Array:
     """erfc(Tensor self) -> Tensor
 
+    accuracy: 3 ULP in float64, the product of an exponential and a series
+
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.erfc(self), dtype)
+    return cast(normal_kernels.erfc(self=self), dtype)
 
 
 def erfinv(self: Array) -> Array:
     """erfinv(Tensor self) -> Tensor
+
+    accuracy: 5 ULP in float64, by AS 241 as published, without a step of Newton
 
     Spec: ops_spec/special.yaml
     """
@@ -112,10 +116,12 @@ def special_xlog1py__other_scalar(self: Array, other: ArrayLike) -> Array:
 def lgamma(self: Array) -> Array:
     """lgamma(Tensor self) -> Tensor
 
+    accuracy: 300 ULP in float64 next to zeros at negative numbers, where the reflection cancels; 3 elsewhere
+
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.lgamma(self), dtype)
+    return cast(gamma_kernels.lgamma(self=self), dtype)
 
 
 def digamma(self: Array) -> Array:
@@ -138,6 +144,8 @@ def polygamma(n: int, self: Array) -> Array:
 
 def mvlgamma(self: Array, p: int) -> Array:
     """mvlgamma(Tensor self, int p) -> Tensor
+
+    accuracy: 4 ULP in float64, a sum of logarithms of Γ
 
     Spec: ops_spec/special.yaml
     """

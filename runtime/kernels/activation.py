@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels.exponential import expm1
 from tenax.words import Array, Number, axis, cast, opmath
 
 _CUBIC = 0.044715  # the fit of the tanh form: Hendrycks and Gimpel 2016, Gaussian error linear units
@@ -41,6 +42,19 @@ def gelu_backward(grad_output: Array, self: Array, *, approximate: str = "none")
         return grad_output * (1 + tanh + self * slope) / 2
     density = cast(math.sqrt(0.5 / math.pi), self.dtype) * lax.exp(self * self / -2)
     return grad_output * (_integral(self) + self * density)
+
+
+def mish(self: Array) -> Array:
+    """`x tanh(log(1 + exp x))`, as a quotient of polynomials in exp(x) or exp(-x), whichever is at most 1.
+
+    Far to the left that is `x exp(x)`, of which the exponential alone may be subnormal.
+    """
+    e = lax.exp(-jnp.abs(self))
+    right = (1 + 2 * e) / (1 + 2 * e + 2 * e * e)
+    left = e * (e + 2) / (e * (e + 2) + 2)
+    far = self < math.log(float(jnp.finfo(self.dtype).eps)) - 1
+    root = lax.exp(jnp.where(far, self, 0) / 2)
+    return jnp.where(far, self * root * root, self * jnp.where(self > 0, right, left))
 
 
 def silu_backward(grad_output: Array, self: Array) -> Array:
@@ -92,7 +106,7 @@ def softshrink(self: Array, lambd: Array) -> Array:
 def elu(self: Array, alpha: Array, scale: Array, input_scale: Array) -> Array:
     """`scale x` above 0, else `alpha scale (exp(input_scale x) - 1)`."""
     below = jnp.where(self > 0, 0, self)
-    return jnp.where(self > 0, self * scale, lax.expm1(below * input_scale) * (alpha * scale))
+    return jnp.where(self > 0, self * scale, expm1(below * input_scale) * (alpha * scale))
 
 
 def elu_backward(

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.chebyshev import series
+from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
 # Computed with mpmath at 50 digits by interpolation at Chebyshev nodes, with ζ = (2/3) |x|^(3/2) (DLMF 9.7):
@@ -55,6 +56,7 @@ def _zeta(x: Array) -> Array:
     return x * lax.sqrt(x) * 2 / 3
 
 
+@wide
 def special_airy_ai(x: Array) -> Array:
     """Ai(x) of a float array; NaN at infinity, as in torch, where the limit is 0."""
     middle = series(_MIDDLE, (jnp.clip(x, _LEFT, _RIGHT) + 1) / 3)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.chebyshev import series
+from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
 _EDGE = 8.0  # between the power series in x² and the amplitudes in (8/x)²
@@ -134,6 +135,7 @@ def _j1_small(x: Array, t: Array) -> Array:
     return x * (x * x - first) * (x * x - second) * series(_J1, t)
 
 
+@wide
 def special_bessel_j0(self: Array) -> Array:
     """J0, even; any float dtype (DLMF 10.2.2)."""
     small, low, high, t = _between(jnp.abs(self))
@@ -141,6 +143,7 @@ def special_bessel_j0(self: Array) -> Array:
     return jnp.where(small, _j0_small(low, t), p * cos - q * sin)
 
 
+@wide
 def special_bessel_j1(self: Array) -> Array:
     """J1, odd; the phase is that of J0 less π/2."""
     small, low, high, t = _between(jnp.abs(self))
@@ -154,6 +157,7 @@ def _right_of_zero(x: Array, value: Array, at_zero: float) -> Array:
     return jnp.where(x > 0, value, jnp.where(x == 0, at_zero, jnp.nan))
 
 
+@wide
 def special_bessel_y0(self: Array) -> Array:
     """Y0; -inf at 0 and NaN below."""
     small, low, high, t = _between(jnp.where(self > 0, self, 1))
@@ -162,6 +166,7 @@ def special_bessel_y0(self: Array) -> Array:
     return _right_of_zero(self, jnp.where(small, left, p * sin + q * cos), -jnp.inf)
 
 
+@wide
 def special_bessel_y1(self: Array) -> Array:
     """Y1; -inf at 0 and NaN below."""
     small, low, high, t = _between(jnp.where(self > 0, self, 1))
@@ -170,6 +175,7 @@ def special_bessel_y1(self: Array) -> Array:
     return _right_of_zero(self, jnp.where(small, left, q * sin - p * cos), -jnp.inf)
 
 
+@wide
 def special_scaled_modified_bessel_k0(x: Array) -> Array:
     """exp(x) K0(x); inf at 0 and NaN below."""
     low, high = jnp.where((x > 0) & (x <= 2), x, 1), jnp.where(x > 2, x, 2)
@@ -178,6 +184,7 @@ def special_scaled_modified_bessel_k0(x: Array) -> Array:
     return _right_of_zero(x, jnp.where(x <= 2, power, tail), jnp.inf)
 
 
+@wide
 def special_scaled_modified_bessel_k1(x: Array) -> Array:
     """exp(x) K1(x); inf at 0 and NaN below."""
     low, high = jnp.where((x > 0) & (x <= 2), x, 1), jnp.where(x > 2, x, 2)
@@ -187,26 +194,31 @@ def special_scaled_modified_bessel_k1(x: Array) -> Array:
     return _right_of_zero(x, jnp.where(x <= 2, power, tail), jnp.inf)
 
 
+@wide
 def special_modified_bessel_k0(self: Array) -> Array:
     """K0; inf at 0 and NaN below."""
     return special_scaled_modified_bessel_k0(self) * lax.exp(-jnp.maximum(self, 0))
 
 
+@wide
 def special_modified_bessel_k1(self: Array) -> Array:
     """K1; inf at 0 and NaN below."""
     return special_scaled_modified_bessel_k1(self) * lax.exp(-jnp.maximum(self, 0))
 
 
+@wide
 def special_modified_bessel_i0(self: Array) -> Array:
     """I0, even, by XLA's scaled one."""
     return lax.exp(jnp.abs(self)) * lax.bessel_i0e(self)
 
 
+@wide
 def special_modified_bessel_i1(self: Array) -> Array:
     """I1, odd, by XLA's scaled one."""
     return lax.exp(jnp.abs(self)) * lax.bessel_i1e(self)
 
 
+@wide
 def special_spherical_bessel_j0(x: Array) -> Array:
     """sin(x) / x, by its power series near 0 (DLMF 10.49.3); 0 at infinity."""
     near = jnp.abs(x) < 0.5

@@ -10,6 +10,7 @@ from functools import lru_cache
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
 # Temme's uniform expansion is used for a above and |x - a| / a below these.
@@ -157,11 +158,13 @@ def _regularized(a: Array, x: Array, upper: bool) -> Array:
     return jnp.where(valid, value, jnp.where(outside, jnp.nan, border))
 
 
+@wide
 def igamma(self: Array, other: Array) -> Array:
     """P(a, x) = γ(a, x) / Γ(a) of a = `self`, x = `other` (DLMF 8.2.4)."""
     return _regularized(self, other, upper=False)
 
 
+@wide
 def igammac(self: Array, other: Array) -> Array:
     """Q(a, x) = Γ(a, x) / Γ(a) of a = `self`, x = `other` (DLMF 8.2.4)."""
     return _regularized(self, other, upper=True)

@@ -1,4 +1,4 @@
-"""The normal distribution's special functions: scaled erfc, the logarithm of the integral, and its inverse."""
+"""The error function and the normal distribution: integral, tail, scaled tail, logarithm and inverse."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.chebyshev import series
+from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
 # (1 + 2x) exp(x²) erfc(x) in (x - k) / (x + k) for x ≥ 0, the form of Shepherd and Laframboise (1981); computed with
@@ -21,6 +22,13 @@ _ERFCX = (
     2.86879501093067e-11, 1.9455868545777347e-13, -9.65469674843344e-13, 3.25254814814874e-14,
     3.3478119482868056e-14, -1.864562880419313e-15, -1.2507950530688648e-15, 7.418235256624044e-17,
     5.068148904796111e-17,
+)  # fmt: skip
+
+# erf(x) / x - 1 for |x| ≤ 1 in 2x² - 1, made as the above.
+_ERF = (
+    -0.02452306061734588, -0.14226120510371365, 0.010035582187599796, -0.0005768764699767485, 2.741993125219606e-05,
+    -1.1043175507344507e-06, 3.8488755420345036e-08, -1.1808582533875466e-09, 3.2334215826050907e-11,
+    -7.991015947004549e-13, 1.7990725113961456e-14, -3.718635487818693e-16, 7.103599003714253e-18,
 )  # fmt: skip
 
 # Numerator and denominator of the three rational approximations of Wichura (1988), algorithm AS 241: for
@@ -45,14 +53,54 @@ _FAR_TAIL = (
 )  # fmt: skip
 
 
+def _near(x: Array) -> Array:
+    """erf(x) for |x| ≤ 1."""
+    return x + x * series(_ERF, 2 * x * x - 1)
+
+
+def _right(x: Array) -> Array:
+    """exp(x²) erfc(x) for x ≥ 0."""
+    return series(_ERFCX, 1 - 2 * _CENTRE / (x + _CENTRE)) / (1 + 2 * x)
+
+
+def _gaussian(x: Array) -> Array:
+    """exp(-x²) for 0 ≤ x ≤ 40; of a part of x the square is exact, so that its rounding is not multiplied by x².
+
+    Not a product of two exponentials, which XLA would make one again.
+    """
+    part = lax.floor(x * 64) / 64
+    whole = lax.exp(-part * part)
+    return whole + whole * lax.expm1((part - x) * (part + x))
+
+
+def erf(self: Array) -> Array:
+    """The error function of a float array, to a rounding or two (DLMF 7.2.1)."""
+    size = jnp.abs(self)
+    inside = size <= 1
+    beyond = jnp.clip(size, 1, 10)
+    tail = jnp.copysign(1 - lax.exp(-beyond * beyond) * _right(beyond), self)
+    return jnp.where(jnp.isnan(self), self, jnp.where(inside, _near(jnp.where(inside, self, 0)), tail))
+
+
+@wide
+def erfc(self: Array) -> Array:
+    """1 - erf(x) of a float array, to a few roundings in the right tail too (DLMF 7.2.2)."""
+    inside = jnp.abs(self) <= 0.5
+    size = jnp.clip(jnp.abs(self), 0.5, 40)
+    tail = _gaussian(size) * _right(size)
+    tail = jnp.where(self < 0, 2 - tail, tail)
+    return jnp.where(jnp.isnan(self), self, jnp.where(inside, 1 - _near(jnp.where(inside, self, 0)), tail))
+
+
+@wide
 def special_erfcx(self: Array) -> Array:
     """exp(x²) erfc(x) of a float array, without overflow to the right (DLMF 7.2.2)."""
-    size = jnp.abs(self)
-    right = series(_ERFCX, 1 - 2 * _CENTRE / (size + _CENTRE)) / (1 + 2 * size)
-    left = jnp.minimum(self, 0)
-    return jnp.where(self < 0, 2 * lax.exp(left * left) - right, right)
+    right = _right(jnp.abs(self))
+    left = jnp.clip(-self, 0, 30)
+    return jnp.where(self < 0, 2 / _gaussian(left) - right, right)
 
 
+@wide
 def special_log_ndtr(self: Array) -> Array:
     """ln Φ(x) of a float array: by erfcx in the left tail, where Φ underflows, and by erfc elsewhere."""
     tail = self < -1
@@ -83,11 +131,13 @@ def _quantile(centred: Array, tail: Array) -> Array:
     return jnp.where(central, inner, jnp.where(centred < 0, -outer, outer))
 
 
+@wide
 def special_ndtri(self: Array) -> Array:
     """The x with Φ(x) = p, a float array; infinite at 0 and 1, NaN outside."""
     return _quantile(self - 0.5, jnp.minimum(self, 1 - self))
 
 
+@wide
 def erfinv(self: Array) -> Array:
     """The x with erf(x) = y, a float array, to a rounding or two; infinite at -1 and 1, NaN outside."""
     return _quantile(self / 2, (1 - jnp.abs(self)) / 2) * cast(math.sqrt(0.5), self.dtype)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.exponential import log1p
 from tenax.words import (
     ALWAYS_BOOL,
     BOOL,
@@ -116,9 +117,13 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
 
 
 def hypot(self: Array, other: Array) -> Array:
-    """`sqrt(self² + other²)` without overflow; infinite if either is, even beside a NaN (IEEE 754, 9.2.1)."""
+    """`sqrt(self² + other²)`, scaled by powers of two; infinite if either is, even beside a NaN (IEEE 754, 9.2.1)."""
     infinite = jnp.isinf(self) | jnp.isinf(other)
-    return jnp.where(infinite, jnp.inf, jnp.hypot(self, other))
+    size = jnp.maximum(jnp.abs(self), jnp.abs(other))
+    quarter = 2.0 ** (jnp.finfo(size.dtype).maxexp // 4)
+    scale = jnp.where(size > quarter, 1 / quarter**2, jnp.where(size < 1 / quarter, quarter**2, 1))
+    x, y = self * cast(scale, self.dtype), other * cast(scale, self.dtype)
+    return jnp.where(infinite, jnp.inf, lax.sqrt(x * x + y * y) / cast(scale, self.dtype))
 
 
 def logaddexp(self: Array, other: Array) -> Array:
@@ -143,11 +148,11 @@ def xlogy(self: Array, other: Array) -> Array:
 
 def special_xlog1py(self: Array, other: Array) -> Array:
     """`self log(1 + other)`, 0 where `self` is 0 unless `other` is NaN."""
-    return _or_zero(self, other, self * lax.log1p(jnp.where(self == 0, 0, other)))
+    return _or_zero(self, other, self * log1p(jnp.where(self == 0, 0, other)))
 
 
 def round_decimals(self: Array, *, decimals: int) -> Array:
-    """Round half to even at a decimal place; computed in the dtype of `self`."""
+    """Round half to even at a decimal place."""
     if decimals == 0:
         return lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)
     scale = lax.full((), 10.0 ** abs(decimals), self.dtype)
@@ -209,8 +214,8 @@ def polar(abs: Array, angle: Array) -> Array:
     return lax.complex(size * lax.cos(turn), size * lax.sin(turn))
 
 
-def equal(self: Array, other: Array) -> bool:
-    """Whether shapes and all elements agree; NaN equals nothing."""
+def equal(self: Array, other: Array) -> Array:
+    """Whether shapes and all elements agree, a 0-d bool; NaN equals nothing."""
     if dtype_of(self) != dtype_of(other):
         _, self, other = ALWAYS_BOOL(self, other)
-    return self.shape == other.shape and bool(jnp.all(self == other))
+    return jnp.all(self == other) if self.shape == other.shape else jnp.zeros((), bool)

@@ -1,0 +1,76 @@
+"""The exponential's relatives and their inverses, where XLA's lose digits."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tenax.words import Array, cast, is_complex
+
+
+def _taylor(x: Array, first: int, step: int, largest: float) -> Array:
+    """Σ xᵏ / (first + step k)!, to the term that the dtype cannot resolve at |x| = `largest`."""
+    terms = [1 / math.factorial(first)]
+    while terms[-1] * largest ** (len(terms) - 1) > terms[0] * float(jnp.finfo(x.dtype).eps) / 16:
+        terms.append(1 / math.factorial(first + step * len(terms)))
+    total = jnp.zeros_like(x)
+    for c in reversed(terms):
+        total = total * x + cast(c, x.dtype)
+    return total
+
+
+def expm1(self: Array) -> Array:
+    """exp(x) - 1, near 0 by its Taylor series with the first term kept apart, so that only the rest is rounded."""
+    if is_complex(self):
+        return lax.expm1(self)
+    near = jnp.abs(self) < 0.5
+    x = jnp.where(near, self, 0)
+    return jnp.where(near, x + x * x * _taylor(x, 2, 1, 0.5), lax.expm1(self))
+
+
+def log1p(self: Array) -> Array:
+    """log(1 + x); in float64, where XLA's is off by 80 roundings, with the rounding of 1 + x divided out again."""
+    if self.dtype != np.float64:
+        return lax.log1p(self)
+    total = 1 + self
+    regular = jnp.isfinite(total) & (total > 0) & (total != 1)
+    safe = jnp.where(regular, total, 2)
+    return jnp.where(regular, lax.log(safe) * (self / (safe - 1)), lax.log1p(self))
+
+
+def sinh(self: Array) -> Array:
+    """(exp(x) - exp(-x)) / 2, without overflow before the result's."""
+    if is_complex(self):
+        return lax.sinh(self)
+    size = jnp.abs(self)
+    near = size < 1
+    x = jnp.where(near, self, 0)
+    half = _half_exp(size)
+    far = jnp.copysign(half - 0.25 / half, self)
+    return jnp.where(near, x + x * (x * x) * _taylor(x * x, 3, 2, 1), far)
+
+
+def cosh(self: Array) -> Array:
+    """(exp(x) + exp(-x)) / 2, without overflow before the result's."""
+    if is_complex(self):
+        return lax.cosh(self)
+    half = _half_exp(jnp.abs(self))
+    return half + 0.25 / half
+
+
+def _half_exp(x: Array) -> Array:
+    """exp(x) / 2 for x ≥ 0. XLA has exp(x - ln 2) in its sinh, which multiplies the rounding of the argument by x."""
+    highest = cast(math.log(float(jnp.finfo(x.dtype).max)) - 1, x.dtype)
+    root = lax.exp(x / 2)
+    return jnp.where(x > highest, root / 2 * root, lax.exp(jnp.minimum(x, highest)) / 2)
+
+
+def asin(self: Array) -> Array:
+    """The arcsine; of a small number the number itself, which XLA halves on the way, to nothing if subnormal."""
+    if is_complex(self):
+        return lax.asin(self)
+    small = jnp.abs(self) < cast(float(jnp.finfo(self.dtype).eps) ** 0.5, self.dtype)
+    return jnp.where(small, self, lax.asin(jnp.where(small, 0.5, self)))

@@ -1,0 +1,36 @@
+"""Float32 functions computed in float64, where no formula of float32 keeps the digits: near zeros, in long tails."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenax.words import Array, cast, is_float
+
+
+def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """The kernel with its float32 arrays as float64, and its result rounded once.
+
+    Price: float64 is slow on most accelerators, so this is for special functions that no model calls in its inner loop.
+    """
+
+    @functools.wraps(kernel)
+    def widened(*args: Any, **kwargs: Any) -> Array:
+        arrays = [x for x in (*args, *kwargs.values()) if is_array(x)]
+        if any(x.dtype != np.float32 for x in arrays):
+            return kernel(*args, **kwargs)
+        value = kernel(*map(_double, args), **{name: _double(x) for name, x in kwargs.items()})
+        return cast(value, np.float32)
+
+    return widened
+
+
+def is_array(x: Any) -> bool:
+    return hasattr(x, "dtype") and is_float(x)
+
+
+def _double(x: Any) -> Any:
+    return cast(x, np.float64) if is_array(x) else x

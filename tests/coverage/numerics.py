@@ -1,0 +1,46 @@
+"""Numerics: the measured errors as a Markdown table, kept between two markers of docs/numerics.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from .ulp import Error, Function, Row, accuracy_notes
+
+BEGIN = "<!-- errors: written by `tenax coverage ulp --write` -->"
+END = "<!-- /errors -->"
+COLUMNS = ("float32", "bfloat16", "float16", "float64")
+
+
+def markdown(measured: dict[Function, list[Row]]) -> str:
+    """One line for each function: the device's largest error, and CPU torch's, by dtype; then the exceptions."""
+    lines = [f"| function | {' | '.join(COLUMNS)} |", f"|---|{'---|' * len(COLUMNS)}"]
+    for function, rows in measured.items():
+        by = {row.dtype: row for row in rows}
+        lines.append(f"| `{function.name}` | {' | '.join(_cell(by.get(d)) for d in COLUMNS)} |")
+    worse = sorted({function.aten for function, rows in measured.items() if not all(row.good for row in rows)})
+    return "\n".join([*lines, "", *_exceptions(worse)])
+
+
+def _exceptions(worse: Iterable[str]) -> list[str]:
+    notes = accuracy_notes()
+    return [f"- `{aten}`: {notes.get(aten, 'accuracy: no note').removeprefix('accuracy: ')}" for aten in worse]
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    return f"{_pair(row.device)} / {_pair(row.cpu)}{'' if row.good else ' †'}"
+
+
+def _pair(error: Error) -> str:
+    """The largest error, and in brackets what 999 of 1000 points stay below where that is another number."""
+    most, usual = short(error.most), short(error.usual)
+    return most if most == usual else f"{most} ({usual})"
+
+
+def short(x: float) -> str:
+    """Two digits: more would differ between processors. Rounded up, so that a half is never hidden."""
+    if math.isinf(x):
+        return "∞"
+    return f"{x:.2g}"
