@@ -25,9 +25,9 @@ STATUSES = {
 # Families that exist for one vendor, layout or number format, by name. The reason is what a user reads.
 VENDOR, QUANTIZED, SPARSE, NESTED = (
     "a call into a vendor's library",
-    "quantized tensors",
+    "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "not for sparse tensors; convert with .to_dense()",
-    "nested tensors",
+    "strided nested tensors; use layout=torch.jagged",
 )
 FAMILIES: tuple[tuple[str, str], ...] = (
     (r"_test_|_foobar$|_compute_linear_combination$", "an op of torch's own tests"),

@@ -75,7 +75,7 @@ def _blocks(layout: torch.layout) -> Callable[..., Tensor]:
         inside = block * height * width + row % height * width + column % width
         values = coo.scatter(self._values(), inside, len(kept) * height * width)
         compressed = _aten._convert_indices_from_coo_to_csr(kept // across, lines)
-        return _aten._sparse_compressed_tensor_unsafe(  # type: ignore[no-any-return]
+        return _aten._sparse_compressed_tensor_unsafe(
             compressed,
             kept % across,
             values.view(len(kept), height, width, *size[2:]),
@@ -90,7 +90,7 @@ def _blocks(layout: torch.layout) -> Callable[..., Tensor]:
 
 def _lines(layout: torch.layout) -> Callable[..., Tensor]:
     def kernel(self: Tensor, dense_dim: int | None = None, *, given: Given) -> Tensor:
-        return _plain(self).to_sparse(layout=layout)  # type: ignore[no-any-return]
+        return _plain(self).to_sparse(layout=layout)
 
     return kernel
 
@@ -114,7 +114,7 @@ def add_(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor
     if self.layout is torch.strided:
         return coo.add_(self, _plain(other), alpha=alpha, given=given)
     result = _back(coo.add(_plain(self), _plain(other), alpha=alpha, given=given), self)
-    return self.resize_as_sparse_(result).copy_(result)  # type: ignore[return-value]
+    return self.resize_as_sparse_(result).copy_(result)
 
 
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1, given: Given) -> Tensor:

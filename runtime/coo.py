@@ -23,7 +23,7 @@ def make(indices: Tensor, values: Tensor, size: Sequence[int], coalesced: bool =
     """A COO tensor of the device, without a look at its invariants."""
     sparse = len(indices)
     options: dict[str, Any] = {"dtype": values.dtype, "layout": torch.sparse_coo, "device": values.device}
-    return _aten._sparse_coo_tensor_with_dims_and_tensors(  # type: ignore[no-any-return]
+    return _aten._sparse_coo_tensor_with_dims_and_tensors(
         sparse, len(size) - sparse, size, indices, values, **options, is_coalesced=coalesced or None
     )
 

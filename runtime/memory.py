@@ -15,6 +15,7 @@ from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_
 from .convert import download, overwrite, read
 from .device import device_index
 from .dtypes import numpy_dtype
+from .quantize import fused_moving_avg_obs_fq_helper
 from .register import kernel_of
 
 _aten = torch.ops.aten
@@ -413,4 +414,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "set_.source_Storage": set_storage_whole,
     "set_.source_Tensor": set_tensor,
     "set_": set_none,
+    "_fused_moving_avg_obs_fq_helper": fused_moving_avg_obs_fq_helper,
 }

@@ -172,7 +172,7 @@ def _out(compute: Callable[..., Any]) -> Callable[..., Any]:
         if result.layout is not out.layout:
             raise RuntimeError(f"Expected out tensor to have layout {result.layout}, but got {out.layout} instead")
         if out.layout is torch.strided:
-            return _safe_copy_out(copy_from=result, copy_to=_maybe_resize_out(out, result.shape))  # type: ignore[arg-type]
+            return _safe_copy_out(copy_from=result, copy_to=_maybe_resize_out(out, result.shape))
         return out.resize_as_sparse_(result).copy_(result)
 
     return kernel

@@ -1,0 +1,71 @@
+"""Jagged nested tensors of the device behave as CPU torch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional
+
+PARTS = [torch.arange(6.0).reshape(2, 3), torch.ones(4, 3)]
+WEIGHT = torch.linspace(-1, 1, 15).reshape(5, 3)
+
+
+def jagged(device: str, requires_grad: bool = False) -> torch.Tensor:
+    parts = [p.to(device) for p in PARTS]
+    return torch.nested.nested_tensor(parts, layout=torch.jagged, requires_grad=requires_grad)
+
+
+CALLS: dict[str, Callable[[str], Any]] = {
+    "construction": lambda d: [jagged(d).values(), jagged(d).offsets()],
+    "a view of values": lambda d: torch.nested.nested_tensor_from_jagged(
+        torch.ones(5, 3, device=d), torch.tensor([0, 2, 5], device=d)
+    ).unbind(),
+    "narrow": lambda d: torch.nested.narrow(
+        torch.ones(2, 5, 3, device=d),
+        1,
+        torch.tensor([0, 1], device=d),
+        torch.tensor([2, 3], device=d),
+        layout=torch.jagged,
+    ).unbind(),
+    "transfer": lambda d: [jagged("cpu").to(d).values(), jagged(d).clone().values()],
+    "unbind": lambda d: [*jagged(d).unbind(), jagged(d)[1]],
+    "padding": lambda d: jagged(d).to_padded_tensor(-1.0),
+    "elementwise": lambda d: [(jagged(d) + 1).values(), functional.relu(jagged(d) * jagged(d)).values()],
+    "linear": lambda d: functional.linear(jagged(d), WEIGHT.to(d)).values(),
+    "matmul": lambda d: (jagged(d) @ torch.ones(2, 3, 4, device=d)).values(),
+    "normalisation": lambda d: [
+        functional.softmax(jagged(d), -1).values(),
+        functional.layer_norm(jagged(d), (3,)).values(),
+    ],
+    "reductions": lambda d: [jagged(d).sum(-1).values(), jagged(d).sum(1), jagged(d).mean(1), jagged(d).amax(1)],
+    "joining": lambda d: torch.cat([jagged(d), jagged(d)], -1).values(),
+    "embedding": lambda d: functional.embedding(
+        torch.nested.nested_tensor([torch.tensor([1, 2]), torch.tensor([0])], layout=torch.jagged).to(d), WEIGHT.to(d)
+    ).values(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_agrees_with_cpu_torch(name: str) -> None:
+    ours, theirs = ([r] if isinstance(r, torch.Tensor) else list(r) for r in (CALLS[name]("jax"), CALLS[name]("cpu")))
+    for a, b in zip(ours, theirs, strict=True):
+        assert a.device.type == "jax"
+        torch.testing.assert_close(a.cpu(), b)
+
+
+def test_a_gradient_through_padding_agrees_with_cpu_torch() -> None:
+    gradients = []
+    for device in ("jax", "cpu"):
+        x = jagged(device, requires_grad=True)
+        functional.linear(x, WEIGHT.to(device)).to_padded_tensor(0.0).square().sum().backward()
+        assert x.grad is not None
+        gradients.append(x.grad.values().cpu())
+    torch.testing.assert_close(*gradients)
+
+
+def test_a_strided_nested_tensor_names_the_layout_to_use() -> None:
+    with pytest.raises(NotImplementedError, match=r"strided nested tensors.*torch\.jagged"):
+        torch.nested.nested_tensor([torch.ones(2, device="jax")], layout=torch.strided)
