@@ -84,6 +84,7 @@ POLICIES: dict[str, Policy] = {
     "layer_norm": Policy("fp32", tensors=(0, 2, 3)),
     "linalg_matrix_norm": Policy("fp32_set_opt_dtype", tensors=(0,)),
     "linalg_matrix_norm.str_ord": Policy("fp32_set_opt_dtype", tensors=(0,)),
+    "linalg_matrix_sqrth": Policy("fp32", tensors=(0,)),
     "linalg_multi_dot": Policy("lower_precision_fp", lists=(0,)),
     "linalg_vecdot": Policy("lower_precision_fp", tensors=(0, 1)),
     "linalg_vector_norm": Policy("fp32_set_opt_dtype", tensors=(0,)),

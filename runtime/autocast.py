@@ -138,6 +138,8 @@ def install(library: Any) -> None:
     """Register the policies with torch's dispatcher; what clears torch's cache, as the end of a region, clears ours."""
     from tenax.generated.autocast import POLICIES
 
-    for name, policy in POLICIES.items():
+    held = set(torch._C._dispatch_get_all_op_names())  # by this release of torch: the table serves several
+    for name in (name for name in POLICIES if f"aten::{name}" in held):
+        policy = POLICIES[name]
         library.impl(name, _KERNELS[policy.kind](_overload(name), policy), _NAME)
     torch.clear_autocast_cache = _clear_with(torch.clear_autocast_cache)
