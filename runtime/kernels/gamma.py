@@ -93,7 +93,9 @@ def _reflected_zeta(s: Array, q: Array) -> Array:
     """
     negative = q < 0
     rest = jnp.where(negative, q - lax.floor(q), q)
-    mirrored = special.zeta(s, jnp.where(negative, lax.ceil(q) - q, 1)) - special.zeta(s, 1 - jnp.where(negative, q, 0))
+    beyond = special.zeta(s, 1 - jnp.where(negative, q, 0))
+    beyond = jnp.where(jnp.isnan(beyond) & (s > 1), 0, beyond)  # 0 · ∞ where s is so large that its terms vanish
+    mirrored = special.zeta(s, jnp.where(negative, lax.ceil(q) - q, 1)) - beyond
     below = jnp.where(jnp.remainder(s, 2) == 0, mirrored, -mirrored)
     below = jnp.where(s == lax.floor(s), below, jnp.nan)
     return special.zeta(s, rest) + jnp.where(negative, below, 0)

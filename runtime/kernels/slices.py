@@ -72,7 +72,7 @@ def _diagonal(self: Array, offset: int, dim1: int, dim2: int, diagonal: Array) -
     steps = np.arange(diagonal.shape[-1])
     rows, columns = steps + max(-offset, 0), steps + max(offset, 0)
     others = tuple(range(self.ndim - 2))
-    numbers = lax.ScatterDimensionNumbers(others, (dim1, dim2), (dim1, dim2))
+    numbers = lax.ScatterDimensionNumbers(others, tuple(sorted((dim1, dim2))), (dim1, dim2))
     return combine(self, Places(jnp.asarray(np.stack([rows, columns], -1), np.dtype("int32")), numbers), diagonal)
 
 
