@@ -86,6 +86,13 @@ def polygamma(n: int, self: Array) -> Array:
     return factorial * (zeta if n % 2 else -zeta)
 
 
+def _zeta(s: Array, q: Array) -> Array:
+    """ζ of q > 0. Of a large s only q⁻ˢ is left, where XLA multiplies 0 and ∞; above 1 that is torch's NaN too."""
+    value = special.zeta(s, q)
+    alone = jnp.isnan(value) & (s > 1) & (q > 0) & (q <= 1)
+    return jnp.where(alone, jnp.where(q < 1, jnp.inf, 1), value)
+
+
 def _reflected_zeta(s: Array, q: Array) -> Array:
     """Σ (q + k)⁻ˢ for q below 0 too: its terms below 0 are, but for their sign, those from 1 - u to -q, where u > 0.
 
@@ -94,11 +101,11 @@ def _reflected_zeta(s: Array, q: Array) -> Array:
     negative = q < 0
     rest = jnp.where(negative, q - lax.floor(q), q)
     beyond = special.zeta(s, 1 - jnp.where(negative, q, 0))
-    beyond = jnp.where(jnp.isnan(beyond) & (s > 1), 0, beyond)  # 0 · ∞ where s is so large that its terms vanish
-    mirrored = special.zeta(s, jnp.where(negative, lax.ceil(q) - q, 1)) - beyond
+    beyond = jnp.where(jnp.isnan(beyond) & (s > 1), 0, beyond)
+    mirrored = _zeta(s, jnp.where(negative, lax.ceil(q) - q, 1)) - beyond
     below = jnp.where(jnp.remainder(s, 2) == 0, mirrored, -mirrored)
     below = jnp.where(s == lax.floor(s), below, jnp.nan)
-    return special.zeta(s, rest) + jnp.where(negative, below, 0)
+    return _zeta(s, rest) + jnp.where(negative, below, 0)
 
 
 @wide
@@ -107,7 +114,7 @@ def special_zeta(self: Array, other: Array) -> Array:
     s, q = jnp.broadcast_arrays(self, other)
     pole = (q <= 0) & (q == lax.floor(q))
     regular = jnp.where(pole, 1, q)
-    value = lax.cond(jnp.any(regular < 0), _reflected_zeta, special.zeta, s, regular)
+    value = lax.cond(jnp.any(regular < 0), _reflected_zeta, _zeta, s, regular)
     infinite = (pole & (s > 1)) | ((s == 1) & ~jnp.isnan(q))
     return jnp.where(infinite, jnp.inf, value)
 
