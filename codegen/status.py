@@ -26,7 +26,7 @@ STATUSES = {
 VENDOR, QUANTIZED, SPARSE, NESTED = (
     "a call into a vendor's library",
     "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
-    "not for sparse tensors; convert with .to_dense()",
+    "no kernel for sparse layouts; convert with .to_dense()",
     "strided nested tensors; use layout=torch.jagged",
 )
 FAMILIES: tuple[tuple[str, str], ...] = (

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .call import call, number
+from .kernels import sparse as kernels
+
 if TYPE_CHECKING:
     from .sparse import Given
 
@@ -33,22 +36,24 @@ def _like(self: Tensor, values: Tensor) -> Tensor:
     return make(self._indices().clone(), values, self.shape, self.is_coalesced())
 
 
+def _run(kernel: Callable[..., Any], tensors: Sequence[Tensor], *static: Any) -> list[Tensor]:
+    """A function of `kernels/sparse.py` as one executable."""
+
+    def function(*arrays: Any) -> tuple[Any, ...]:
+        result = kernel(*arrays, *static)
+        return result if isinstance(result, tuple) else (result,)
+
+    return call(number((kernel, static), lambda: function), list(tensors))
+
+
 def flat(indices: Tensor, size: Sequence[int]) -> Tensor:
     """Row-major positions `(nnz,)` in a dense tensor of `size`."""
-    strides = [math.prod(size[d + 1 :]) for d in range(len(size))]
-    return (indices * torch.tensor(strides, dtype=torch.int64, device=indices.device).unsqueeze(1)).sum(0)
-
-
-def _unflat(positions: Tensor, size: Sequence[int]) -> Tensor:
-    parts = [positions // math.prod(size[d + 1 :]) % n for d, n in enumerate(size)]
-    return torch.stack(parts) if parts else positions.new_empty((0, len(positions)))
+    return _run(kernels.flat, [indices], tuple(size))[0]
 
 
 def scatter(values: Tensor, rows: Tensor, n: int) -> Tensor:
     """Rows of `values` added up into `n` rows; bool by or."""
-    counted = values.to(torch.uint8).clamp_(max=1).long() if values.dtype is torch.bool else values
-    out = torch.zeros((n, *values.shape[1:]), dtype=counted.dtype, device=values.device)
-    return out.index_add_(0, rows, counted).to(values.dtype)
+    return _run(kernels.scatter, [values, rows], n)[0]
 
 
 def ranges(start: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
@@ -58,22 +63,13 @@ def ranges(start: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
     return torch.arange(len(owner), device=start.device) - before[owner] + start[owner], owner
 
 
-def _match(keys: Tensor, among: Tensor) -> tuple[Tensor, Tensor]:
-    """Where each key stands in the sorted keys `among` (any place where it does not), and whether it does."""
-    if not len(among):
-        return torch.zeros_like(keys), torch.zeros_like(keys, dtype=torch.bool)
-    place = torch.searchsorted(among, keys).clamp_(max=len(among) - 1)
-    return place, among[place] == keys
-
-
 def _at(self: Tensor, keys: Tensor, dims: int) -> Tensor:
     """The rows of values of a tensor at flat positions of its first `dims` dimensions, 0 where it has none."""
     self = self.coalesce()
     values = self._values()
     if not len(values):
         return values.new_zeros((len(keys), *values.shape[1:]))
-    place, found = _match(keys, flat(self._indices(), self.shape[:dims]))
-    return torch.where(_column(found, values), values[place], values.new_zeros(()))
+    return _run(kernels.lookup, [values, flat(self._indices(), self.shape[:dims]), keys])[0]
 
 
 def _column(x: Tensor, values: Tensor) -> Tensor:
@@ -85,7 +81,7 @@ def coalesce(self: Tensor) -> Tensor:
         return self.clone()._coalesced_(True)
     size = self.shape[: self.sparse_dim()]
     kept, row = torch.unique(flat(self._indices(), size), return_inverse=True)
-    return make(_unflat(kept, size), scatter(self._values(), row, len(kept)), self.shape, True)
+    return make(_run(kernels.unflat, [kept], tuple(size))[0], scatter(self._values(), row, len(kept)), self.shape, True)
 
 
 def add(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor:
@@ -168,15 +164,18 @@ def _intersection(self: Tensor, other: Tensor, given: Given) -> Tensor:
         )
     pattern, factor = (other, self) if self.is_coalesced() else (self, other.coalesce())
     size = self.shape[:n]
-    place, found = _match(flat(pattern._indices(), size), flat(factor._indices(), size))
+    if not factor._nnz():
+        return make(pattern._indices()[:, :0], pattern._values()[:0].to(given.dtype), self.shape, True)
+    keys, among = (flat(t._indices(), size) for t in (pattern, factor))
+    place, found = _run(kernels.match, [keys, among])
     values = pattern._values()[found] * factor._values()[place[found]]
     return make(pattern._indices()[:, found], values.to(given.dtype), self.shape, pattern.is_coalesced())
 
 
 def product(self: Tensor, dense: Tensor) -> Tensor:
     """A COO matrix times a dense one: `(m, k) @ (k, n)`; memory `nnz * n`."""
-    row, column = self._indices()
-    return scatter(self._values().unsqueeze(1) * dense[column], row, self.shape[0])
+    values, dense = self._values(), dense.to(self.dtype)
+    return _run(kernels.product, [self._indices(), values, dense], self.shape[0])[0]
 
 
 def mm(self: Tensor, mat2: Tensor, *, given: Given) -> Tensor:

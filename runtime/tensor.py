@@ -47,6 +47,8 @@ def jax_value(self: torch.Tensor) -> Any:  # shown as Tensor.jax
     """The value as a `jax.Array`: no copy of a whole tensor, a strided read of a view, one copy from the CPU."""
     from .convert import read
 
+    if self.layout is not torch.strided:
+        raise NotImplementedError(f"Tensor.jax: layout {self.layout} is no JAX array; convert with .to_dense()")
     return read(self)
 
 

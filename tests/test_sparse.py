@@ -6,7 +6,7 @@ import copy
 import io
 import re
 from collections.abc import Callable
-from types import SimpleNamespace
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -24,25 +24,26 @@ register_all()
 Call = Callable[[Any], Any]
 
 
-def tensors(device: str) -> SimpleNamespace:
-    """One matrix in every layout, and what goes with it."""
-    indices = torch.tensor([[0, 1, 1, 0], [2, 0, 2, 2]], device=device)
-    values = torch.tensor([3.0, -4, 0.5, 1], device=device)
-    twice = torch.sparse_coo_tensor(indices, values, (2, 3), check_invariants=True)
-    dense = torch.arange(6.0, device=device).reshape(2, 3) - 2
-    x = twice.coalesce()
-    return SimpleNamespace(
-        x=x,
-        twice=twice,
-        csr=x.to_sparse_csr(),
-        csc=x.to_sparse_csc(),
-        bsr=x.to_sparse_bsr((2, 1)),
-        bsc=x.to_sparse_bsc((1, 3)),
-        hybrid=dense.to_sparse(1),
-        dense=dense,
-        pick=torch.tensor([1, 1, 0], device=device),
-        device=device,
-    )
+class Tensors:
+    """One matrix in every layout, and what goes with it, made when first used."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.dense = torch.arange(6.0, device=device).reshape(2, 3) - 2
+        self.pick = torch.tensor([1, 1, 0], device=device)
+
+    @cached_property
+    def twice(self) -> torch.Tensor:
+        indices = torch.tensor([[0, 1, 1, 0], [2, 0, 2, 2]], device=self.device)
+        values = torch.tensor([3.0, -4, 0.5, 1], device=self.device)
+        return torch.sparse_coo_tensor(indices, values, (2, 3), check_invariants=False)
+
+    x: Any = cached_property(lambda self: self.twice.coalesce())
+    hybrid: Any = cached_property(lambda self: self.dense.to_sparse(1))
+    csr: Any = cached_property(lambda self: self.x.to_sparse_csr())
+    csc: Any = cached_property(lambda self: self.x.to_sparse_csc())
+    bsr: Any = cached_property(lambda self: self.x.to_sparse_bsr((2, 1)))
+    bsc: Any = cached_property(lambda self: self.x.to_sparse_bsc((1, 3)))
 
 
 def assert_agree(ours: Any, theirs: Any) -> None:
@@ -52,12 +53,13 @@ def assert_agree(ours: Any, theirs: Any) -> None:
             assert_agree(a, b)
     elif isinstance(theirs, torch.Tensor):
         assert ours.device.type == "jax"
+        ours = ours.cpu()
         assert (ours.layout, ours.shape, ours.dtype) == (theirs.layout, theirs.shape, theirs.dtype)
         if theirs.layout is torch.sparse_coo:
             assert ours.is_coalesced() == theirs.is_coalesced()
             assert ours.sparse_dim() == theirs.sparse_dim()
             assert ours.coalesce()._nnz() == theirs.coalesce()._nnz()
-        torch.testing.assert_close(ours.to_dense().cpu(), theirs.to_dense(), equal_nan=True)
+        torch.testing.assert_close(ours.to_dense(), theirs.to_dense(), equal_nan=True)
     else:
         assert ours == theirs
 
@@ -131,7 +133,7 @@ CALLS: dict[str, Call] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_agrees_with_cpu_torch(name: str) -> None:
-    assert_agree(CALLS[name](tensors("jax")), CALLS[name](tensors("cpu")))
+    assert_agree(CALLS[name](Tensors("jax")), CALLS[name](Tensors("cpu")))
 
 
 def _unary(key: str) -> list[tuple[str, str]]:
@@ -149,7 +151,7 @@ def test_a_borrowed_kernel_of_one_tensor_agrees_with_cpu_torch(key: str, name: s
         return  # no value to compare
     results = []
     for device in ("jax", "cpu"):
-        t = tensors(device)
+        t = Tensors(device)
         given = t.csc if name in ("ccol_indices", "row_indices") else t.x if key == "SparseCPU" else t.csr
         given = torch.view_as_real(given * (1 + 1j)) if name == "view_as_complex" else given.clone()
         given = given * (1 + 1j) if name == "view_as_real" else given
@@ -180,7 +182,7 @@ GRADIENTS: dict[str, Call] = {
 def test_a_gradient_agrees_with_cpu_torch(name: str) -> None:
     gradients = []
     for device in ("jax", "cpu"):
-        t = tensors(device)
+        t = Tensors(device)
         for leaf in (t.x, t.twice, t.csr, t.dense):
             leaf.requires_grad_()
         GRADIENTS[name](t).backward()
@@ -190,7 +192,7 @@ def test_a_gradient_agrees_with_cpu_torch(name: str) -> None:
         assert (ours is None) == (theirs is None)
         if theirs is not None:
             assert ours.layout is theirs.layout
-            torch.testing.assert_close(ours.to_dense().cpu(), theirs.to_dense())
+            torch.testing.assert_close(ours.cpu().to_dense(), theirs.to_dense())
 
 
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
@@ -221,7 +223,7 @@ def test_embeddings_with_sparse_gradients_train_as_on_the_cpu(optimizer: str, ba
 
 
 def test_a_sparse_tensor_prints_with_its_device() -> None:
-    ours, theirs = (str(tensors(device).x) for device in ("jax", "cpu"))
+    ours, theirs = (str(Tensors(device).x) for device in ("jax", "cpu"))
     assert re.sub(r"device='jax:0', ", "", ours) == theirs and "jax:0" in ours
 
 
@@ -229,7 +231,7 @@ def test_a_sparse_tensor_prints_with_its_device() -> None:
 @pytest.mark.parametrize("place", [None, "cpu"])
 def test_a_sparse_tensor_is_saved_and_loaded(name: str, place: str | None) -> None:
     file = io.BytesIO()
-    saved = getattr(tensors("jax"), name)
+    saved = getattr(Tensors("jax"), name)
     torch.save(saved, file)
     file.seek(0)
     loaded = torch.load(file, map_location=place, weights_only=True)
@@ -259,9 +261,9 @@ ERRORS: dict[str, Call] = {
 def test_an_error_is_torchs(name: str) -> None:
     with torch.sparse.check_sparse_tensor_invariants(True):
         with pytest.raises((RuntimeError, IndexError)) as theirs:
-            ERRORS[name](tensors("cpu"))
+            ERRORS[name](Tensors("cpu"))
         with pytest.raises(type(theirs.value)) as ours:
-            ERRORS[name](tensors("jax"))
+            ERRORS[name](Tensors("jax"))
     wanted = str(theirs.value).split("\n")[0].replace("CPU", "jax").replace("Cpu", "")
     assert str(ours.value).split("\n")[0].replace("PrivateUse1", "jax") == wanted
 
@@ -269,9 +271,9 @@ def test_an_error_is_torchs(name: str) -> None:
 @pytest.mark.parametrize("call", [lambda t: t.x.cos(), lambda t: t.csr.cumsum(0), lambda t: t.x == t.x])
 def test_what_is_missing_says_its_name_layout_and_way_out(call: Call) -> None:
     with pytest.raises(NotImplementedError, match=r"\w+: not supported for layout torch.sparse_\w+ .*to_dense"):
-        call(tensors("jax"))
+        call(Tensors("jax"))
 
 
 def test_tensors_on_two_devices_are_refused() -> None:
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
-        torch.mm(tensors("jax").x, tensors("cpu").dense.t())
+        torch.mm(Tensors("jax").x, Tensors("cpu").dense.t())

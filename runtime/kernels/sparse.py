@@ -1,6 +1,12 @@
-"""Row numbers of sparse matrices: one for each value (COO), or the place where each row begins (CSR)."""
+"""Index arithmetic of sparse tensors, in JAX: rows and where they begin, flat positions, sums and look-ups by position.
+
+COO indices are `(sparse_dim, nnz)`; a flat position is the row-major place in a dense tensor of the sparse dimensions.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -24,3 +30,40 @@ def _convert_indices_from_csr_to_coo(
     rows = [row, col_indices]
     found = [*axes, *(rows[::-1] if transpose else rows)]
     return jnp.stack([x.astype("int32" if out_int32 else "int64").reshape(-1) for x in found])
+
+
+def flat(indices: jax.Array, size: Sequence[int]) -> jax.Array:
+    """Positions `(nnz,)` of indices."""
+    positions = jnp.zeros(indices.shape[1], indices.dtype)
+    for index, extent in zip(indices, size, strict=True):
+        positions = positions * extent + index
+    return positions
+
+
+def unflat(positions: jax.Array, size: Sequence[int]) -> jax.Array:
+    """Indices of positions."""
+    parts = [positions // math.prod(size[d + 1 :]) % extent for d, extent in enumerate(size)]
+    return jnp.stack(parts) if parts else jnp.zeros((0, len(positions)), positions.dtype)
+
+
+def scatter(values: jax.Array, rows: jax.Array, n: int) -> jax.Array:
+    """Rows of values added up into `n` rows; bool by or."""
+    out = jnp.zeros((n, *values.shape[1:]), values.dtype)
+    return out.at[rows].max(values) if values.dtype == bool else out.at[rows].add(values)
+
+
+def lookup(values: jax.Array, among: jax.Array, keys: jax.Array) -> jax.Array:
+    """Rows of values at the keys, which stand in the sorted positions `among`; 0 where they do not."""
+    place, found = match(keys, among)
+    return jnp.where(found.reshape(-1, *[1] * (values.ndim - 1)), values[place], jnp.zeros((), values.dtype))
+
+
+def match(keys: jax.Array, among: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Where each key stands in the sorted `among`, which is not empty, and whether it does."""
+    place = jnp.minimum(jnp.searchsorted(among, keys), len(among) - 1)
+    return place, among[place] == keys
+
+
+def product(indices: jax.Array, values: jax.Array, dense: jax.Array, m: int) -> jax.Array:
+    """A matrix of `m` rows times a dense one."""
+    return scatter(values[:, None] * dense[indices[1]], indices[0], m)
