@@ -61,7 +61,7 @@ def _assert_async(self: Array) -> None:
 
 def _assert_async__checks(self: Array) -> tuple[Array, ...]:
     """What must hold for _assert_async; see its row of the table."""
-    return ((self.size == 1) & jnp.all(self != 0),)
+    return ((self.size == 1) & jnp.all(self),)
 
 
 def _assert_async__msg(self: Array, assert_msg: str) -> None:
@@ -74,7 +74,7 @@ def _assert_async__msg(self: Array, assert_msg: str) -> None:
 
 def _assert_async__msg__checks(self: Array, assert_msg: str) -> tuple[Array, ...]:
     """What must hold for _assert_async.msg; see its row of the table."""
-    return ((self.size == 1) & jnp.all(self != 0),)
+    return ((self.size == 1) & jnp.all(self),)
 
 
 def _functional_assert_async__msg(self: Array, assert_msg: str, dep_token: Array) -> Array:
@@ -87,4 +87,4 @@ def _functional_assert_async__msg(self: Array, assert_msg: str, dep_token: Array
 
 def _functional_assert_async__msg__checks(self: Array, assert_msg: str, dep_token: Array) -> tuple[Array, ...]:
     """What must hold for _functional_assert_async.msg; see its row of the table."""
-    return ((self.size == 1) & jnp.all(self != 0),)
+    return ((self.size == 1) & jnp.all(self),)

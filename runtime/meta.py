@@ -146,8 +146,11 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
         found = _call(op, names, _to_host(values, blank=True), keyword_from)
     except NotImplementedError as error:  # of the dtype, or of the op
         raise (error if "not implemented for '" in str(error) else refused) from None
-    except Exception as error:
-        raise error from None
+    except Exception:  # of the zeros, perhaps: the values decide
+        try:
+            found = _call(op, names, _to_host(values, blank=False), keyword_from)
+        except Exception as error:
+            raise error from None
     if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
         raise refused
     raise_of_host(op, names, values, keyword_from)  # some errors are those of a value

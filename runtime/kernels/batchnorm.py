@@ -118,9 +118,12 @@ def _batch_norm_no_update(
     momentum: float,
     eps: float,
 ) -> tuple[Array, Array, Array, Array]:
-    """`native_batch_norm` in evaluation, with an empty reserve."""
-    out, mean, invstd, *_ = native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
-    return out, mean, invstd, jnp.zeros((0,), np.uint8)
+    """`native_batch_norm` in evaluation, the running mean and 1 / sqrt(variance + eps), and an empty reserve."""
+    if running_mean is None or running_var is None:
+        raise RuntimeError("_batch_norm_no_update: running_mean and running_var must be given in evaluation")
+    out, *_ = native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    invstd = lax.rsqrt(cast(running_var, opmath(running_var.dtype)) + cast(eps, opmath(running_var.dtype)))
+    return out, running_mean, cast(invstd, running_var.dtype), jnp.zeros((0,), np.uint8)
 
 
 def batch_norm_update_stats(

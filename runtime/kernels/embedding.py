@@ -53,6 +53,12 @@ def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: f
     return self.at[indices].set(cast(rows, self.dtype))
 
 
+def _bag(indices: Array, offsets: Array) -> Array:
+    """The bag of each index."""
+    places = jnp.arange(indices.shape[0], dtype=offsets.dtype)
+    return insertion(offsets, places, jnp.less_equal) - 1
+
+
 def _embedding_bag(
     weight: Array,
     indices: Array,
@@ -70,8 +76,7 @@ def _embedding_bag(
     but for maxima.
     """
     bags = offsets.shape[0] - include_last_offset
-    places = jnp.arange(indices.shape[0], dtype=offsets.dtype)
-    bag = insertion(offsets[:bags], places, jnp.less_equal) - 1
+    bag = _bag(indices, offsets[:bags])
     held = jnp.where(indices == padding_idx, bags, bag)
     sizes = jnp.zeros(offsets.shape, indices.dtype).at[held].add(jnp.where(held < bags, 1, 0), mode="drop")
     rows = embedding(cast(weight, opmath(weight.dtype)), indices)
@@ -135,6 +140,8 @@ def _embedding_bag_per_sample_weights_backward(
     padding_idx: int = -1,
 ) -> Array:
     """Gradient in the weight of each index: its row times the gradient of its bag."""
+    if offset2bag.shape != indices.shape:
+        offset2bag = _bag(indices, offsets)
     wide = opmath(weight.dtype)
     along = lax.reduce_sum(cast(grad, wide)[offset2bag] * embedding(cast(weight, wide), indices), (1,))
     return cast(jnp.where(indices == padding_idx, cast(0, wide), along), grad.dtype)
