@@ -115,7 +115,7 @@ def special_zeta(self: Array, other: Array) -> Array:
     pole = (q <= 0) & (q == lax.floor(q))
     regular = jnp.where(pole, 1, q)
     value = lax.cond(jnp.any(regular < 0), _reflected_zeta, _zeta, s, regular)
-    infinite = (pole & (s > 1)) | ((s == 1) & ~jnp.isnan(q))
+    infinite = (pole & ~(s < 1)) | ((s == 1) & ~jnp.isnan(q))
     return jnp.where(infinite, jnp.inf, value)
 
 

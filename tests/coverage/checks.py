@@ -11,7 +11,7 @@ import torch
 from . import programs
 from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises
 from .entries import Entry
-from .excuses import excused, unordered
+from .excuses import converting, excused, unordered
 from .outcome import Outcome, inapplicable, skip
 from .samples import Sample, label, pick
 
@@ -68,6 +68,8 @@ def reference(task: Task) -> Outcome:
     known = {s.label for s in _samples(task.entry, task.dtype, False)}
     raws = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=False)
     added = [s for s in _listed(raws) if s.label not in known or s.extreme]
+    if converting(task.entry):
+        added = [s.cut() for s in added]
     return over(task, pick(added, task.samples), lambda s: agree(task, program, s, essence=essence))
 
 

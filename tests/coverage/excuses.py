@@ -91,6 +91,7 @@ class Facts:
 
     dtypes: dict[str, str]
     unordered: frozenset[str]
+    converting: frozenset[str]
     excused: tuple[Excuse, ...]
 
 
@@ -98,7 +99,8 @@ class Facts:
 def facts() -> Facts:
     text = importlib.resources.files("tenax.ops_spec").joinpath("coverage", "excuses.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
-    return Facts(data["dtypes"], frozenset(data["unordered"]), tuple(Excuse.parse(row) for row in data["excused"]))
+    sets = (frozenset(data["unordered"]), frozenset(data["converting"]))
+    return Facts(data["dtypes"], *sets, tuple(Excuse.parse(row) for row in data["excused"]))
 
 
 def unrepresentable(dtype: torch.dtype) -> str | None:
@@ -109,6 +111,11 @@ def unrepresentable(dtype: torch.dtype) -> str | None:
 def unordered(entry: Entry) -> bool:
     """Whether the entry orders values, and leaves the order of equal ones open."""
     return entry.name.rpartition(".")[2] in facts().unordered
+
+
+def converting(entry: Entry) -> bool:
+    """Whether the entry converts to an integer type that cannot hold every float."""
+    return entry.name in facts().converting
 
 
 def excused(entry: Entry, check: str, dtype: torch.dtype, why: str) -> str | None:

@@ -111,7 +111,7 @@ def vmapped(op: Operator, alone: bool) -> Program:
             for place, part in zip(chosen, slices, strict=True):
                 filled[place] = part
             x, args, kwargs = pytree.tree_unflatten(filled, spec)
-            return tuple(tensors(call(op, replace(sample, input=x, args=args, kwargs=kwargs))))
+            return tuple(tensors(sample.process(call(op, replace(sample, input=x, args=args, kwargs=kwargs)))))
 
         return torch.func.vmap(one, randomness="different")(*(_pair(leaves[i]) for i in chosen))
 

@@ -63,6 +63,12 @@ class Sample:
         """The same order in tensors that hold no value twice."""
         return self.map(_untie)
 
+    def cut(self) -> Sample:
+        """Floats and complex numbers replaced by what every integer type holds: 0 ... 127."""
+        return self.map(
+            lambda t: t.detach().abs().nan_to_num(0, 127).clamp(max=127).to(t.dtype) if _continuous(t) else t
+        )
+
     def leaves(self) -> list[torch.Tensor]:
         """The tensors that require a gradient."""
         return [t for t in self.tensors() if t.requires_grad]
@@ -112,8 +118,12 @@ def _untie(t: torch.Tensor) -> torch.Tensor:
     return values.requires_grad_(t.requires_grad)
 
 
+def _continuous(t: torch.Tensor) -> bool:
+    return t.dtype.is_floating_point or t.dtype.is_complex
+
+
 def _is_extreme(t: torch.Tensor) -> bool:
-    if not (t.dtype.is_floating_point or t.dtype.is_complex) or t.layout is not torch.strided or not t.numel():
+    if not _continuous(t) or t.layout is not torch.strided or not t.numel():
         return False
     sizes = t.detach().resolve_conj().resolve_neg().to(torch.complex128).abs()
     return not bool((sizes <= 1000).all())
