@@ -68,7 +68,7 @@ def linalg_matrix_sqrth(self: Array) -> Array:
 
 
 def linalg_polar(A: Array) -> tuple[Array, Array]:
-    """A = U H of `(*batch, m, n)`, m >= n, by singular values: U with orthonormal columns, H Hermitian semi-definite."""
+    """A = U H of `(*batch, m, n)`, m >= n, by singular values; H is Hermitian and semi-definite."""
     u, s, vh = _linalg_svd(A)
     return u @ vh, adjoint_of(vh) * cast(s, A.dtype)[..., None, :] @ vh
 

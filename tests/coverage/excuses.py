@@ -68,13 +68,13 @@ class Excuse:
     def parse(cls, row: dict[str, Any]) -> Excuse:
         rest = dict(row)
         try:
-            lists = [tuple(rest.pop(key, ())) for key in ("entries", "checks", "dtypes")]
+            entries, checks, dtypes = (tuple(rest.pop(key, ())) for key in ("entries", "checks", "dtypes"))
             kind, says, reason = (str(rest.pop(key)) for key in ("kind", "says", "reason"))
         except KeyError as missing:
             raise ValueError(f"excuses.yaml: {row}: no {missing}; expected entries, kind, says and reason") from None
-        if rest or kind not in KINDS or not lists[0] or not says:
+        if rest or kind not in KINDS or not entries or not says:
             raise ValueError(f"excuses.yaml: {row}: expected entries, says, a reason, and a kind of {', '.join(KINDS)}")
-        return cls(*lists, kind, says, reason)
+        return cls(entries, checks, dtypes, kind, says, reason)
 
     def covers(self, entry: Entry, check: str, dtype: str, why: str) -> bool:
         return (
