@@ -112,7 +112,7 @@ def grid_sampler_backward(
     align_corners: bool,
     output_mask: Sequence[bool],
 ) -> tuple[Array | None, Array | None]:
-    """Gradients of the image and of the grid, where `output_mask` asks for them."""
+    """Gradients of the image and of the grid, where `output_mask` asks for them: torch wants a tensor for the grid."""
     compute = opmath(input.dtype)
 
     def of_input(x: Array) -> Array:
@@ -123,8 +123,9 @@ def grid_sampler_backward(
 
     wide, grad = cast(input, compute), cast(grad_output, compute)
     grad_input = cast(jax.linear_transpose(of_input, wide)(grad)[0], input.dtype) if output_mask[0] else None
-    grad_grid = cast(jax.vjp(of_grid, cast(grid, compute))[1](grad)[0], grid.dtype) if output_mask[1] else None
-    return grad_input, grad_grid
+    if not output_mask[1]:
+        return grad_input, jnp.zeros_like(grid)
+    return grad_input, cast(jax.vjp(of_grid, cast(grid, compute))[1](grad)[0], grid.dtype)
 
 
 def grid_sampler_2d_fallback_backward(

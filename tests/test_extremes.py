@@ -1,0 +1,115 @@
+"""Infinite, huge, missing, ignored and singular arguments give what CPU torch gives."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+INF, NAN = float("inf"), float("nan")
+ROWS = torch.tensor([[1e38, -1e38, 3e38], [-INF, -INF, -INF], [INF, 1, 2], [NAN, 1, 2], [-INF, 0, 1e4], [INF, INF, 0]])
+GRID = torch.tensor([[[[-1.0, -1], [1, 1], [NAN, 0], [INF, 0], [1.0001, -3], [0.999, 0.5], [-INF, 2]]]])
+LOGITS = torch.tensor([1e4, -1e4, INF, -INF, 0, 90])
+LABELS = torch.tensor([1.0, 0, 1, 0, 1, 0.5])
+
+Case = tuple[str, Callable[..., Any], tuple[torch.Tensor, ...]]
+
+
+def cases() -> Iterator[Case]:
+    for name in ("logsumexp", "softmax", "log_softmax"):
+        yield name, lambda x, name=name: getattr(torch, name)(x, 1), (ROWS,)
+    yield "logcumsumexp", lambda x: torch.logcumsumexp(x, 1), (ROWS,)
+    far = torch.randn(2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 1e-3 + 1e8
+    for correction in (0, 3, 5):
+        yield f"var-{correction}", lambda x, c=correction: torch.var_mean(x, 1, correction=c), (far,)
+    for order in (0, 0.5, 2, INF, -INF):
+        scales = torch.tensor([[1e30, 1e30], [1e-30, 1e-30], [0, 0], [INF, NAN], [3, 4]])
+        yield f"norm-{order}", lambda x, p=order: torch.linalg.vector_norm(x, p, 1), (scales,)
+    for name in ("binary_cross_entropy_with_logits", "smooth_l1_loss", "soft_margin_loss", "poisson_nll_loss"):
+        yield name, lambda x, y, name=name: getattr(F, name)(x, y, reduction="none"), (LOGITS, LABELS)
+    certain = torch.tensor([0.0, 1, 0, 1, 0.5]), torch.tensor([0.0, 1, 1, 0, 1])
+    yield "binary_cross_entropy", lambda x, y: F.binary_cross_entropy(x, y, reduction="none"), certain
+    scores, weight = torch.linspace(-3, 3, 30).reshape(6, 5), torch.tensor([0.1, 0.5, 0.2, 0.9, 0.4])
+    target = torch.tensor([0, 1, 2, -100, 4, 3])
+    for smoothing, reduction in itertools.product((0.0, 0.2), ("none", "mean", "sum")):
+        loss = functools.partial(F.cross_entropy, label_smoothing=smoothing, reduction=reduction)
+        yield f"cross_entropy-{smoothing}-{reduction}", lambda x, y, w, f=loss: f(x, y, w), (scores, target, weight)
+    yield "cross_entropy-ignored", F.cross_entropy, (scores, torch.full((6,), -100))
+    log = torch.linspace(-1, 1, 60).sin().reshape(5, 3, 4).log_softmax(-1)
+    labels = torch.tensor([[1, 1, 2, 3], [2, 3, 1, 1], [1, 2, 3, 1]])
+    for infinite in (False, True):
+        # An empty target, one that fits, and one that is longer than its input.
+        options = {"zero_infinity": infinite, "reduction": "none"}
+        yield f"ctc_loss-{infinite}", lambda x, y, o=options: F.ctc_loss(x, y, (5, 5, 3), (0, 3, 4), **o), (log, labels)
+    for order in (0.0, 0.5, 1.0, 2.0, 3.0, INF):
+        pair = torch.tensor([[0.0, 1], [2, 2]]), torch.tensor([[0.0, 1], [2, 3], [5, 2]])
+        yield f"cdist-{order}", lambda x, y, p=order: torch.cdist(x, y, p=p), pair
+    image = torch.linspace(-2, 2, 70).cos().reshape(1, 2, 5, 7)
+    for mode, padding in itertools.product(("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")):
+        sample = functools.partial(F.grid_sample, mode=mode, padding_mode=padding, align_corners=False)
+        # CPU torch's own backward reads out of bounds at such a grid.
+        yield f"grid_sample-{mode}-{padding}", lambda x, g, f=sample: f(x.detach(), g), (image, GRID)
+    window = torch.tensor([[[[NAN, 1, -INF, -INF], [2, 3, -INF, -INF]]]])
+    yield "max_pool2d", lambda x: F.max_pool2d(x, 2, return_indices=True), (window,)
+    yield "unique", lambda x: torch.unique(x.detach(), return_counts=True), (torch.tensor([NAN, NAN, 1, -0.0, 0.0]),)
+    yield "sort", lambda x: torch.sort(x, stable=True, descending=True), (torch.tensor([1, NAN, 2, 1, -0.0, 0, INF]),)
+    product = torch.cat([torch.full((200,), 1.001), torch.tensor([0.0, 2.0])])
+    yield "cumprod", lambda x: torch.cumprod(x, 0), (product,)
+    yield "slogdet", torch.linalg.slogdet, (torch.zeros(2, 2),)
+    yield "matrix_rank", torch.linalg.matrix_rank, (torch.ones(3, 3),)
+    yield "pinv", lambda x: torch.linalg.pinv(x).detach(), (torch.ones(3, 2, dtype=torch.float64),)
+
+
+CASES = {name: (function, xs) for name, function, xs in cases()}
+
+
+def results(function: Callable[..., Any], xs: tuple[torch.Tensor, ...], device: str) -> list[torch.Tensor]:
+    """The results, then the gradient of their sum in the first argument."""
+    first, *rest = (x.clone().to(device) for x in xs)
+    first.requires_grad_()
+    found = function(first, *rest)
+    found = list(found) if isinstance(found, tuple) else [found]
+    smooth = [x.sum() for x in found if x.requires_grad]
+    grads = torch.autograd.grad(sum(smooth), first, allow_unused=True) if smooth else ()
+    return [x.detach().cpu() for x in (*found, *grads) if x is not None]
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0:UserWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_an_extreme_argument_gives_what_it_gives_on_the_cpu(name: str) -> None:
+    function, xs = CASES[name]
+    expected, actual = results(function, xs, "cpu"), results(function, xs, "jax")
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda device: torch.linalg.inv(torch.ones(2, 2, device=device)),
+        lambda device: torch.linalg.cholesky(-torch.eye(2, device=device)),
+        lambda device: torch.linalg.solve(torch.zeros(2, 2, device=device), torch.ones(2, device=device)),
+    ],
+    ids=["inv", "cholesky", "solve"],
+)
+def test_a_singular_matrix_is_the_error_that_it_is_on_the_cpu(function: Callable[[str], torch.Tensor]) -> None:
+    with pytest.raises(torch.linalg.LinAlgError) as expected:
+        function("cpu")
+    with pytest.raises(torch.linalg.LinAlgError) as actual:
+        function("jax")
+    assert str(actual.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_an_image_has_a_gradient_where_its_sampling_grid_has_none(rank: int) -> None:
+    image, grid = torch.randn(1, 2, *[4] * rank), torch.rand(1, *[3] * rank, rank) * 2.4 - 1.2
+    grads = []
+    for device in ("cpu", "jax"):
+        x = image.clone().to(device).requires_grad_()
+        F.grid_sample(x, grid.to(device), align_corners=False).sum().backward()
+        grads.append(x.grad.cpu())
+    torch.testing.assert_close(*grads)
