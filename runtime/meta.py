@@ -81,12 +81,20 @@ def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return outputs if need_weights else [outputs[0], None]
 
 
+def _input_if_asked(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """No gradient of an input that needs none; Meta gives one whatever `output_mask` says."""
+    output_mask = values[9]
+    return outputs if output_mask[0] else [None, *outputs[1:]]
+
+
 # What torch's Meta kernels say otherwise than its CPU kernels, or not at all, by the name of the op.
 _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "native_batch_norm": _saved_in_training,
     "_native_batch_norm_legit": _saved_in_training,
     "_native_batch_norm_legit_functional": _saved_in_training,
     "_native_batch_norm_legit_no_training": _saved_in_training,
+    "native_batch_norm_backward": _input_if_asked,
+    "batch_norm_backward": _input_if_asked,
     "geqrf": _column_major,
     "linalg_lstsq": _least_squares,
     "nonzero": _column_major,

@@ -113,3 +113,18 @@ def test_an_image_has_a_gradient_where_its_sampling_grid_has_none(rank: int) -> 
         F.grid_sample(x, grid.to(device), align_corners=False).sum().backward()
         grads.append(x.grad.cpu())
     torch.testing.assert_close(*grads)
+
+
+@pytest.mark.parametrize("asked", itertools.product((False, True), repeat=3))
+def test_a_batch_norm_has_the_gradients_that_are_asked_for(asked: tuple[bool, bool, bool]) -> None:
+    args = torch.randn(3, 4, 5), torch.rand(4), torch.randn(4)
+    grads = []
+    for device in ("cpu", "jax"):
+        x, weight, bias = (a.clone().to(device).requires_grad_(wanted) for a, wanted in zip(args, asked, strict=True))
+        if any(asked):
+            F.batch_norm(x, None, None, weight, bias, training=True).sin().sum().backward()
+        grads.append([None if a.grad is None else a.grad.cpu() for a in (x, weight, bias)])
+    for expected, actual in zip(*grads, strict=True):
+        assert (actual is None) == (expected is None)
+        if expected is not None:
+            torch.testing.assert_close(actual, expected)
