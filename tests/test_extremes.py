@@ -115,7 +115,7 @@ def test_an_image_has_a_gradient_where_its_sampling_grid_has_none(rank: int) -> 
     torch.testing.assert_close(*grads)
 
 
-@pytest.mark.parametrize("asked", itertools.product((False, True), repeat=3))
+@pytest.mark.parametrize("asked", list(itertools.product((False, True), repeat=3)))
 def test_a_batch_norm_has_the_gradients_that_are_asked_for(asked: tuple[bool, bool, bool]) -> None:
     args = torch.randn(3, 4, 5), torch.rand(4), torch.randn(4)
     grads = []
