@@ -75,6 +75,11 @@ def _like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0]._replace(stride=None if like.is_contiguous() else like.stride())]
 
 
+def _of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The loss of one sample without a batch axis is a scalar; Meta gives it an axis."""
+    return [outputs[0]._replace(size=()), *outputs[1:]] if values[0].dim() < 2 else outputs
+
+
 def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The weights are none where they are not asked for; Meta gives an empty tensor."""
     need_weights = values[10]
@@ -93,6 +98,9 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "_native_batch_norm_legit": _saved_in_training,
     "_native_batch_norm_legit_functional": _saved_in_training,
     "_native_batch_norm_legit_no_training": _saved_in_training,
+    "multi_margin_loss": _of_one_sample,
+    "multilabel_margin_loss": _of_one_sample,
+    "multilabel_margin_loss_forward": _of_one_sample,
     "native_batch_norm_backward": _input_if_asked,
     "batch_norm_backward": _input_if_asked,
     "geqrf": _column_major,
