@@ -191,8 +191,8 @@ def fuzzed(task: Task) -> Outcome:
     from .fuzz import fuzz
 
     derive = task.entry.info.supports_autograd and task.entry.differentiable(task.dtype)
-    raws = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=derive)
-    return fuzz(task, _listed(raws))
+    references = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=False)
+    return fuzz(task, [*_samples(task.entry, task.dtype, derive), *_listed(references)])
 
 
 OP_CHECKS: dict[str, Check] = {

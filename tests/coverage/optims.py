@@ -86,8 +86,8 @@ def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
     params = [torch.nn.Parameter(copy_to(start, device)) for start in starts]
     kwargs, flags = copy.deepcopy(recipe.kwargs), recipe.flags
     if recipe.closure:
-        # One step of LBFGS is many, and each amplifies the rounding of those before.
-        kwargs.setdefault("max_iter", STEPS)
+        # One step of LBFGS is many iterations, and each amplifies the rounding of those before.
+        kwargs.setdefault("max_iter", 1)
     if device == "cpu":
         # The reference is the plain loop; capturable says where its step counts live, not what it computes.
         kwargs.pop("capturable", None)

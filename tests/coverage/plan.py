@@ -60,8 +60,9 @@ def collect(
         row.outcomes |= {(unit.dtype, check): outcome for check, outcome in outcomes.items()}
     for entry in entries:
         row = results.rows[entry.key]
+        wide = len(row.dtypes) > 1
         for dtype in entry.dtypes():
-            if row.outcomes and (reason := unrepresentable(dtype)):
+            if wide and (reason := unrepresentable(dtype)):
                 row.outcomes |= {(dtype_name(dtype), check): skip(f"dtype: {reason}") for check in entry.checks}
         if row.family == OTHERS:
             row.family = spec_family(row.ops) or OTHERS
