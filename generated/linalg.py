@@ -271,6 +271,13 @@ def _linalg_svd(
     return spectral_kernels._linalg_svd(A=A, full_matrices=full_matrices, compute_uv=compute_uv, driver=driver)
 
 
+def _linalg_svd__checks(
+    A: Array, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+) -> tuple[Array, ...]:
+    """What must hold for _linalg_svd; see its row of the table."""
+    return (jnp.all(jnp.isfinite(A)),)
+
+
 def linalg_polar(A: Array) -> tuple[Array, Array]:
     """linalg_polar(Tensor A) -> (Tensor U, Tensor H)
 

@@ -491,8 +491,27 @@ ROWS: dict[str, Row] = {
     "_linalg_slogdet.sign": Row("linalg", "_linalg_slogdet", "out"),
     "_linalg_solve_ex": Row("linalg", "_linalg_solve_ex"),
     "_linalg_solve_ex.result": Row("linalg", "_linalg_solve_ex", "out"),
-    "_linalg_svd": Row("linalg", "_linalg_svd"),
-    "_linalg_svd.U": Row("linalg", "_linalg_svd", "out"),
+    "_linalg_svd": Row(
+        "linalg",
+        "_linalg_svd",
+        checks=(
+            (
+                "LinAlgError",
+                "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.",
+            ),
+        ),
+    ),
+    "_linalg_svd.U": Row(
+        "linalg",
+        "_linalg_svd",
+        "out",
+        checks=(
+            (
+                "LinAlgError",
+                "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.",
+            ),
+        ),
+    ),
     "_log_softmax": Row("softmax", "_log_softmax"),
     "_log_softmax.out": Row("softmax", "_log_softmax", "out"),
     "_log_softmax_backward_data": Row("softmax", "_log_softmax_backward_data"),

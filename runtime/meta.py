@@ -53,6 +53,11 @@ def _column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> l
     return [outputs[0]._replace(stride=stride), *outputs[1:]]
 
 
+def _column_major_vh(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """LAPACK's layout of V^H, where it is computed; Meta answers as CUDA does."""
+    return [*outputs[:2], *(_column_major(values, outputs[2:]) if len(outputs[2].size) > 1 else outputs[2:])]
+
+
 def _least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The solution lies where LAPACK was given the right-hand side; a vector is a column less its axis."""
     a, solution = values[0], outputs[0]
@@ -103,6 +108,7 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "multilabel_margin_loss_forward": _of_one_sample,
     "native_batch_norm_backward": _input_if_asked,
     "batch_norm_backward": _input_if_asked,
+    "_linalg_svd": _column_major_vh,
     "geqrf": _column_major,
     "linalg_lstsq": _least_squares,
     "nonzero": _column_major,

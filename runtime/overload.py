@@ -413,7 +413,7 @@ class Overload:
         for holds, (kind, message) in zip(executable.check(*call.operands, *call.starts), self.row.checks, strict=True):
             if not holds:
                 raise_of_host(self.op, self.names, values, self.positional)
-                raise getattr(builtins, kind, RuntimeError)(message)
+                raise (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
 
     def resize_outs(self, values: Sequence[Any], outputs: Sequence[Output]) -> None:
         """Give `out=` tensors the result's shape and strides, with torch's warning when they were not empty."""

@@ -453,7 +453,7 @@ def test_the_quick_tier_asks_every_entry_that_has_a_dtype() -> None:
 def test_the_summary_stands_between_its_markers() -> None:
     text = f"# Title\n{summary.BEGIN}\nold\n{summary.END}\nrest"
     written = summary.replace_marked(text, summary.markdown(made(forward=Outcome("p"), gradient=fail("x"))))
-    assert "| operators (`op_db`) | 1 | 0 (0 %) | 1 of 2 (50 %) |" in written
+    assert "| operators (`op_db`) | 1 | 0 | 0 (0 %) | 1 of 2 (50 %) |" in written
     assert "old" not in written
     assert written.endswith("\nrest")
     with pytest.raises(ValueError, match="expected the lines"):

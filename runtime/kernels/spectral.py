@@ -54,10 +54,14 @@ def _linalg_svd(
         vh = jnp.broadcast_to(jnp.eye(columns, n, dtype=A.dtype), (*A.shape[:-2], columns, n))
         s = jnp.zeros((*A.shape[:-2], k), real_dtype(A.dtype))
         return (u, s, vh) if compute_uv else (nothing, s, nothing)
+    # LAPACK does not come to an end with an infinity.
+    finite = jnp.all(jnp.isfinite(A), axis=(-2, -1))
+    a = jnp.where(finite[..., None, None], A, 0)
     if not compute_uv:
-        return nothing, lax.linalg.svd(A, compute_uv=False), nothing
-    u, s, vh = lax.linalg.svd(A, full_matrices=full_matrices)
-    return u, s, vh
+        return nothing, jnp.where(finite[..., None], lax.linalg.svd(a, compute_uv=False), jnp.nan), nothing
+    u, s, vh = lax.linalg.svd(a, full_matrices=full_matrices)
+    held = finite[..., None, None]
+    return jnp.where(held, u, jnp.nan), jnp.where(finite[..., None], s, jnp.nan), jnp.where(held, vh, jnp.nan)
 
 
 def linalg_matrix_sqrth(self: Array) -> Array:

@@ -44,6 +44,10 @@ class Row:
         letters = {o.letter for o in found}
         return "p" in letters and not letters & (BAD | {"-"})
 
+    def asked(self) -> bool:
+        """Whether any check passed or failed: an entry for another backend, or for a dtype JAX lacks, is not asked."""
+        return any(o.letter in BAD | {"p"} for o in self.outcomes.values())
+
     def passes_everywhere(self) -> bool:
         """No check failed in any dtype, and every dtype in which something ran has a pass or a stated reason."""
         return self.passes() and not any(o.letter in BAD for o in self.outcomes.values())
