@@ -185,7 +185,8 @@ def test_everything_rendered_is_as_ruff_would_write_it(built: Built) -> None:
     for path, source in build.files().items():
         path.write_text(source)
     first_party = ["--config", 'lint.isort.known-first-party=["tenax"]']
-    for command in (["format", "--check", "--diff"], ["check", "--select=E,F,I", *first_party]):
+    messages = ["--per-file-ignores", "table.py:E501"]  # as pyproject.toml has it: they are as long as they are
+    for command in (["format", "--check", "--diff"], ["check", "--select=E,F,I", *first_party, *messages]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--isolated", "--config=line-length=120", "generated"],
             cwd=build.tree.generated.parent,
