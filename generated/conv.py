@@ -315,17 +315,6 @@ def conv_depthwise3d(
     return convolution(self, weight, bias, stride, padding, dilation, False, [0, 0, 0], weight.shape[0])
 
 
-def _nnpack_spatial_convolution(
-    input: Array, weight: Array, bias: Array | None, padding: Sequence[int], stride: Sequence[int] = (1, 1)
-) -> Array:
-    """_nnpack_spatial_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[2] padding, SymInt[2] stride=1) ->
-        Tensor
-
-    Spec: ops_spec/conv.yaml
-    """
-    return convolution(input, weight, bias, stride, padding, [1, 1], False, [0, 0], 1)
-
-
 def im2col(
     self: Array, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
 ) -> Array:

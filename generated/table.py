@@ -538,8 +538,6 @@ ROWS: dict[str, Row] = {
     ),
     "_new_zeros_with_same_feature_meta": Row("creation", "_new_zeros_with_same_feature_meta"),
     "_new_zeros_with_same_feature_meta.out": Row("creation", "_new_zeros_with_same_feature_meta", "out"),
-    "_nnpack_spatial_convolution": Row("conv", "_nnpack_spatial_convolution"),
-    "_nnpack_spatial_convolution.out": Row("conv", "_nnpack_spatial_convolution", "out"),
     "_padded_dense_to_jagged_forward": Row(
         "nested", "_padded_dense_to_jagged_forward", dynamic="without total_L, the number of rows lies in the offsets"
     ),
@@ -2646,6 +2644,8 @@ UNSUPPORTED: dict[str, str] = {
     "_nested_view_from_jagged": "strided nested tensors; use layout=torch.jagged",
     "_nested_view_from_jagged_copy": "strided nested tensors; use layout=torch.jagged",
     "_nested_view_from_jagged_copy.out": "strided nested tensors; use layout=torch.jagged",
+    "_nnpack_spatial_convolution": "a call into a vendor's library",
+    "_nnpack_spatial_convolution.out": "a call into a vendor's library",
     "_philox_key_fold_in": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
     "_philox_key_fold_in.Tensor": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
     "_philox_key_split": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",

@@ -136,9 +136,6 @@ FORMULAS: dict[str, tuple[Maker, Callable[..., Any]]] = {
     "convolution_overrideable": (lambda: call(r(2, 4, 5, 5), r(6, 4, 3, 3), r(6), *_GEOMETRY), _convolution),
     "convolution_backward_overrideable": (
         lambda: call(r(2, 6, 5, 5), r(2, 4, 5, 5), r(6, 4, 3, 3), *_GEOMETRY, [True] * 3), _convolution_backward),
-    "_nnpack_spatial_convolution": (
-        lambda: call(r(2, 4, 5, 5), r(6, 4, 3, 3), r(6), [1, 1]),
-        lambda x, w, b, padding: F.conv2d(x, w, b, 1, padding)),
     "_masked_scale": (
         lambda: call(r(2, 3), i([0, 1, 1], [1, 0, 1], dtype=torch.uint8), 2.0),
         lambda x, m, s: x * m * s),
