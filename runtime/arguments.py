@@ -15,7 +15,7 @@ import jax
 import numpy as np
 import torch
 
-from .cell import Cell, Fill, Kind
+from .cell import Cell, Fill, Kind, untraced
 from .dtypes import torch_dtype
 from .views import View, locate
 
@@ -62,7 +62,12 @@ def whole(kind: Kind) -> Operand:
 
 
 _parts: dict[Any, tuple[Operand, jax.Array | None]] = {}
-_place = jax.jit(lambda array: array)  # the cheapest way from NumPy to a device
+_identity = jax.jit(lambda array: array)  # the cheapest way from NumPy to a device
+
+
+def _place(array: Any) -> Any:
+    """A small host array on the device; within a trace it stays a constant."""
+    return _identity(array) if untraced() else array
 
 
 def part(kind: Kind, size: torch.Size, stride: tuple[int, ...], offset: int) -> tuple[Operand, jax.Array | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
+from jax._src import core
 
 from .dtypes import numpy_dtype, torch_dtype
 
@@ -108,7 +110,9 @@ class Cell:
         held = self.held
         if held.__class__ is Fill:
             held = materialise(held, self.index)
-            self.write(held)
+            if not isinstance(held, jax.core.Tracer):  # which is no write: a trace must not take it for one
+                self.__dict__["held"] = held
+                self.__dict__["value"] = None if self.index or self.mixed else held
         return held  # type: ignore[return-value]
 
     def write(self, array: jax.Array | Fill) -> None:
@@ -151,10 +155,15 @@ def poison() -> None:
 def put(array: np.ndarray, index: int) -> jax.Array:
     """A host array on device `index`, of its own dtype: outside `enable_x64` JAX would make 64-bit data 32-bit."""
     device = jax.devices()[index]
-    if array.dtype.itemsize < 8 or array.dtype.name == "complex64":
+    wide = array.dtype.itemsize >= 8 and array.dtype.name != "complex64"
+    with (
+        jax.enable_x64(True) if wide else nullcontext(),
+        nullcontext() if untraced() else jax.ensure_compile_time_eval(),
+    ):
         return jax.device_put(array, device)
-    with jax.enable_x64(True):
-        return jax.device_put(array, device)
+
+
+untraced = core.trace_state_clean  # whether JAX traces nothing on this thread
 
 
 _SMALL = 1 << 16  # bytes
@@ -163,6 +172,8 @@ _SMALL = 1 << 16  # bytes
 def materialise(fill: Fill, index: int) -> jax.Array:
     """Make the array of a `Fill` on device `index`. Arrays are immutable, so small ones are made once and shared."""
     kind = fill.kind
+    if not untraced():
+        return jax.lax.full(kind.shape, fill.value, kind.dtype)
     if kind.nbytes <= _SMALL:
         return _constant(fill, repr(fill.value), index)
     return jnp.full(kind.shape, fill.value, kind.dtype, device=jax.devices()[index])

@@ -15,6 +15,7 @@ from .cell import MOST_AXES, cell_of, put, wrap
 from .device import jax_devices
 from .dtypes import CARRIER, numpy_dtype
 from .program import load
+from .trace import refuse
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
@@ -126,7 +127,9 @@ def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
     """Copy a tensor of the device into a host tensor of any dtype and strides."""
     if tensor.dim() > MOST_AXES:
         tensor = tensor.reshape(-1)
-    destination.copy_(from_numpy(np.asarray(read(tensor)), tensor.dtype).view(destination.shape))
+    destination.copy_(
+        from_numpy(np.asarray(refuse(read(tensor), "copy to the CPU")), tensor.dtype).view(destination.shape)
+    )
 
 
 def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:

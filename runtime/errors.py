@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class TraceError(RuntimeError):
+    """What a program asks for is not known, or would be lost, while it is traced."""
+
+
 def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
     """Torch's error for operands on different devices, with a remedy."""
     return RuntimeError(

@@ -17,6 +17,7 @@ from .device import device_index
 from .dtypes import numpy_dtype
 from .quantize import fused_moving_avg_obs_fq_helper
 from .register import kernel_of
+from .trace import refuse
 
 _aten = torch.ops.aten
 _META = torch._C.DispatchKey.Meta
@@ -198,7 +199,7 @@ def _is_all(tensor: Tensor, cell: Cell) -> bool:
 
 def local_scalar_dense(self: Tensor) -> Any:
     """The value of a one-element tensor as a Python number."""
-    return read(self).reshape(()).item()
+    return refuse(read(self), "item").reshape(()).item()
 
 
 def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:

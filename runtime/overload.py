@@ -31,7 +31,7 @@ from .arguments import (
     part,
     whole,
 )
-from .cell import Cell, Fill, cell_of, put
+from .cell import Cell, Fill, cell_of, put, untraced
 from .device import current_index, device_index
 from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
@@ -229,7 +229,7 @@ class Overload:
             if len(self.fast) >= _FAST_HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
-        if executable.check is not None:
+        if executable.check is not None and untraced():  # a program that JAX traces cannot raise of its values
             self.verify(executable, call, values)
         if not call.written:
             return executable.finish(executable.run(*call.operands, *call.starts), call.index or 0)
@@ -397,6 +397,8 @@ class Overload:
         operands = call.operands
         cells = call.cells
         if sum([c.kind.nbytes for c in cells]) < _DONATE_FROM * len(cells) or any(c.mixed for c in cells):
+            return False
+        if not untraced():
             return False
         for cell, position in zip(cells, call.positions, strict=True):
             if position < 0:

@@ -6,6 +6,8 @@ As torch's Philox generator on CUDA, so that a state is small, host-side and fre
 from __future__ import annotations
 
 import secrets
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,13 @@ _GOLDEN = 0x9E3779B97F4A7C15
 class _State:
     seed = 0
     offset = 0
+
+
+class _Drawing(threading.local):
+    draw: Callable[[torch.Generator | None], Any] | None = None
+
+
+drawing = _Drawing()  # `draw` is what a trace of this thread puts in the place of `drawn`
 
 
 class DeviceGenerator(torch.Generator):
@@ -92,14 +101,27 @@ def set_rng_state(state: torch.Tensor, device: Any = "jax") -> None:
     _State.seed, _State.offset = (int(v) for v in np.frombuffer(bytes(state.tolist()), np.uint64))
 
 
-def next_key(generator: torch.Generator | None = None) -> np.ndarray:
-    """Raw key data, uint32[2], for one random op: from the device's stream, or drawn from a CPU generator."""
+def next_key(generator: torch.Generator | None = None) -> Any:
+    """Raw key data, uint32[2], for one random op: from the device's stream, or drawn from a CPU generator.
+
+    Within a trace it is the trace's to say: a number drawn there would be the same at every run of the program.
+    """
+    return drawn(generator) if drawing.draw is None else drawing.draw(generator)
+
+
+def drawn(generator: torch.Generator | None = None) -> np.ndarray:
+    """As `next_key`, outside a trace."""
     if generator is not None:
         bits = torch.empty((), dtype=torch.int64, device="cpu").random_(generator=generator).item()
         return np.array([int(bits) >> 32 & _MASK, int(bits) & _MASK], np.uint32)
     _State.offset += 1
+    return key_at(_State.seed, _State.offset)
+
+
+def key_at(seed: int, offset: int) -> np.ndarray:
+    """The key data of draw number `offset` of the device's stream."""
     # SplitMix64 (Steele, Lea & Flood 2014) spreads (seed, offset) over the key space.
-    z = (_State.seed + _State.offset * _GOLDEN) & ((1 << 64) - 1)
+    z = (seed + offset * _GOLDEN) & ((1 << 64) - 1)
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & ((1 << 64) - 1)
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & ((1 << 64) - 1)
     z ^= z >> 31

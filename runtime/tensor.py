@@ -54,8 +54,9 @@ def jax_value(self: torch.Tensor) -> Any:  # shown as Tensor.jax
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     from .convert import read
+    from .trace import refuse
 
-    array = np.asarray(read(self.detach()))
+    array = np.asarray(refuse(read(self.detach()), "numpy"))
     return array.astype(dtype) if dtype is not None and array.dtype != dtype else array
 
 

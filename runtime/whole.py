@@ -67,7 +67,8 @@ class Whole:
             bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
         if overload.row.random:
             index = xs[0].device.index or 0
-            xs.append(cells.wrap(cells.put(next_key(), index), index))
+            key = next_key()
+            xs.append(cells.wrap(key if isinstance(key, jax.Array) else cells.put(key, index), index))
         return bound[0], xs, bound[1]
 
     def operands(self, values: list[Any]) -> list[Any]:
