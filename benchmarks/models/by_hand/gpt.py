@@ -1,0 +1,50 @@
+"""A decoder-only transformer in the shape of GPT-2."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .layers import Tree, Weights, layer_norm, linear, linear_params, norm_params
+
+# What does not follow from the shapes of the parameters.
+HEADS = 4
+
+
+def from_torch(weights: Weights) -> tuple[Tree, Tree]:
+    params = {
+        "tokens": jnp.array(weights["tokens.weight"]),
+        "positions": jnp.array(weights["positions.weight"]),
+        "blocks": [],
+        "norm": norm_params(weights, "norm"),
+    }
+    linears = {"inputs": "attention.inputs", "output": "attention.output", "up": "up", "down": "down"}
+    while (prefix := f"blocks.{len(params['blocks'])}") + ".up.weight" in weights:
+        block = {name: linear_params(weights, f"{prefix}.{there}") for name, there in linears.items()}
+        params["blocks"].append(block | {name: norm_params(weights, f"{prefix}.{name}") for name in ("norm1", "norm2")})
+    return params, {}
+
+
+def parts(p: Tree, x: jax.Array, heads: int) -> list[jax.Array]:
+    """Queries, keys and values, each (batch, length, heads, size of a head)."""
+    batch, length, width = x.shape
+    shape = (batch, length, heads, width // heads)
+    return [part.reshape(shape) for part in jnp.split(linear(p["inputs"], x), 3, -1)]
+
+
+def perceptron(p: Tree, x: jax.Array) -> jax.Array:
+    return x + linear(p["down"], jax.nn.gelu(linear(p["up"], layer_norm(p["norm2"], x))))
+
+
+def apply(
+    params: Tree, state: Tree, tokens: jax.Array, training: bool = False, heads: int = HEADS, implementation: Any = None
+) -> tuple[jax.Array, Tree]:
+    attention = partial(jax.nn.dot_product_attention, is_causal=True, implementation=implementation)
+    x = params["tokens"][tokens] + params["positions"][: tokens.shape[1]]
+    for p in params["blocks"]:
+        y = attention(*parts(p, layer_norm(p["norm1"], x), heads))
+        x = perceptron(p, x + linear(p["output"], y.reshape(x.shape)))
+    return layer_norm(params["norm"], x) @ params["tokens"].T, state

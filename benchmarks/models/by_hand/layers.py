@@ -1,0 +1,34 @@
+"""The layers that several models share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+Weights = Mapping[str, np.ndarray]
+Tree = dict[str, Any]
+
+
+def linear_params(weights: Weights, name: str) -> Tree:
+    return {"w": jnp.array(weights[f"{name}.weight"].T), "b": jnp.array(weights[f"{name}.bias"])}
+
+
+def linear(p: Tree, x: jax.Array) -> jax.Array:
+    return x @ p["w"] + p["b"]
+
+
+def norm_params(weights: Weights, name: str) -> Tree:
+    """Of a layer norm or a batch norm."""
+    return {"scale": jnp.array(weights[f"{name}.weight"]), "bias": jnp.array(weights[f"{name}.bias"])}
+
+
+def layer_norm(p: Tree, x: jax.Array) -> jax.Array:
+    """Over the last axis."""
+    mean = x.mean(-1, keepdims=True)
+    var = x.var(-1, keepdims=True)
+    return (x - mean) * lax.rsqrt(var + 1e-5) * p["scale"] + p["bias"]

@@ -1,0 +1,82 @@
+"""What is measured: each model in both writings, a batch for it, and its optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import torch
+from torch import nn
+
+from .by_hand import gpt as gpt_by_hand
+from .by_hand import lstm as lstm_by_hand
+from .by_hand import mlp as mlp_by_hand
+from .by_hand import resnet as resnet_by_hand
+from .gpt import GPT
+from .lstm import LSTM
+from .mlp import MLP
+from .resnet import ResNet
+
+Batch = tuple[torch.Tensor, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model that is trained; `batch` gives inputs and targets on the host."""
+
+    name: str
+    module: Callable[[], nn.Module]
+    batch: Callable[[], Batch]
+    optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
+    by_hand: ModuleType
+    optax: Callable[[], optax.GradientTransformation]
+
+
+def weights(module: nn.Module) -> dict[str, np.ndarray]:
+    """Copies of parameters and buffers on the host."""
+    return {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
+
+
+def array(x: torch.Tensor) -> jax.Array:
+    """A batch as one has it in JAX: 32-bit tokens, images with channels last."""
+    if x.dim() == 4:
+        x = x.permute(0, 2, 3, 1)
+    return jnp.array(x.numpy().astype(np.float32 if x.is_floating_point() else np.int32))
+
+
+def classified(classes: int, *shape: int) -> Batch:
+    return torch.randn(shape), torch.randint(classes, shape[:1])
+
+
+def text(vocabulary: int, batch: int, length: int) -> Batch:
+    """Tokens, and the ones that follow."""
+    tokens = torch.randint(vocabulary, (batch, length + 1))
+    return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+
+
+ADAMW = (partial(torch.optim.AdamW, lr=1e-3), partial(optax.adamw, 1e-3, weight_decay=1e-2))
+MOMENTUM = (partial(torch.optim.SGD, lr=1e-2, momentum=0.9), partial(optax.sgd, 1e-2, momentum=0.9))
+
+
+def _case(name: str, module: Callable, batch: Callable, by_hand: ModuleType, optimizers: tuple = ADAMW) -> Case:
+    return Case(name, module, batch, optimizers[0], by_hand, optimizers[1])
+
+
+def gpt(layers: int) -> Case:
+    return _case(f"GPT, {layers} layers", partial(GPT, layers), partial(text, 512, 4, 64), gpt_by_hand)
+
+
+CASES = (
+    _case("MLP", MLP, partial(classified, 16, 64, 256), mlp_by_hand),
+    _case("ResNet-18", ResNet, partial(classified, 10, 8, 3, 64, 64), resnet_by_hand, MOMENTUM),
+    gpt(4),
+    gpt(12),
+    gpt(48),
+    _case("LSTM", LSTM, partial(text, 256, 16, 32), lstm_by_hand),
+)
