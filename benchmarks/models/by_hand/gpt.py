@@ -28,6 +28,16 @@ def from_torch(weights: Weights) -> tuple[Tree, Tree]:
     return params, {}
 
 
+def halved(params: Tree, dtype: Any) -> Tree:
+    """The parameters as mixed precision multiplies them: matrices in `dtype`, norms and embeddings as they are."""
+    blocks = [{name: _cast(p, dtype) if "w" in p else p for name, p in block.items()} for block in params["blocks"]]
+    return params | {"blocks": blocks, "head": params["tokens"].astype(dtype)}
+
+
+def _cast(p: Tree, dtype: Any) -> Tree:
+    return {name: value.astype(dtype) for name, value in p.items()}
+
+
 def parts(p: Tree, x: jax.Array, heads: int) -> list[jax.Array]:
     """Queries, keys and values, each (batch, length, heads, size of a head)."""
     batch, length, width = x.shape
@@ -47,4 +57,5 @@ def apply(
     for p in params["blocks"]:
         y = attention(*parts(p, layer_norm(p["norm1"], x), heads))
         x = perceptron(p, x + linear(p["output"], y.reshape(x.shape)))
-    return layer_norm(params["norm"], x) @ params["tokens"].T, state
+    head = params.get("head", params["tokens"])
+    return layer_norm(params["norm"], x).astype(head.dtype) @ head.T, state

@@ -19,6 +19,9 @@ def linear_params(weights: Weights, name: str) -> Tree:
 
 
 def linear(p: Tree, x: jax.Array) -> jax.Array:
+    """In the dtype of the matrix."""
+    if x.dtype != p["w"].dtype:
+        x = x.astype(p["w"].dtype)
     return x @ p["w"] + p["b"]
 
 

@@ -1,0 +1,230 @@
+"""Tokens per second of training GPT-2 (124M parameters) on one accelerator, written three ways.
+
+`python benchmarks/gpu_gpt.py tenax` is the PyTorch step under `tenax.jit`, `jax` the same written by hand in JAX with
+optax, `torch` the PyTorch step under `torch.compile` on CUDA; each needs its own libraries alone, and writes `--out`.
+`all` runs each in a process of its own (`--torch-python` names the interpreter of a PyTorch with CUDA) and prints a
+table. Everywhere: float32 parameters and moments, AdamW, products and attention in bfloat16, norms, residual sums and
+the loss in float32, which is what `torch.autocast` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from models.gpt import GPT
+from models.training import cross_entropy
+
+VARIANTS = ("tenax", "jax", "torch")
+RATE, DECAY = 3e-4, 0.1
+REPEATS = 3
+
+
+class Run(NamedTuple):
+    """A variant that is ready: one step gives the loss, which `item` makes a number; `wait` waits for the device."""
+
+    step: Callable[[], Any]
+    item: Callable[[Any], float]
+    wait: Callable[[], None]
+    peak: Callable[[], int]
+    device: str
+    versions: str
+
+
+def model(options: argparse.Namespace) -> GPT:
+    """The same initial values in every process."""
+    torch.manual_seed(0)
+    return GPT(options.layers, options.width, options.heads, options.length, options.vocabulary)
+
+
+def batch(options: argparse.Namespace) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    tokens = torch.randint(options.vocabulary, (options.batch, options.length + 1), generator=generator)
+    return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+
+
+def torch_step(options: argparse.Namespace, device: str, module: Callable, optimizer: Any) -> Callable[[], Any]:
+    """A plain step of training."""
+    x, target = (t.to(device) for t in batch(options))
+
+    def step(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(device, torch.bfloat16):
+            loss = cross_entropy(module(x), target)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.detach()
+
+    if device == "jax" and not options.eager:
+        import tenax
+
+        step = tenax.jit(step)
+    return lambda: step(x, target)
+
+
+def by_tenax(options: argparse.Namespace) -> Run:
+    import jax
+
+    import tenax
+
+    module = model(options).to("jax")
+    optimizer = torch.optim.AdamW(module.parameters(), RATE, weight_decay=DECAY)
+    step = torch_step(options, "jax", module, optimizer)
+    versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
+    wait = lambda: jax.block_until_ready([p.jax() for p in module.parameters()])  # noqa: E731
+    return Run(step, lambda loss: loss.item(), wait, peak_of_jax, jax.devices()[0].device_kind, versions)
+
+
+def by_jax(options: argparse.Namespace) -> Run:
+    import jax
+    import jax.numpy as jnp
+    import optax
+    from models.by_hand import gpt
+    from models.by_hand.training import train_step
+    from models.cases import array, weights
+
+    fused = options.device == "gpu" and options.attention == "cudnn"
+
+    def apply(params: Any, state: Any, tokens: jax.Array, training: bool) -> tuple[jax.Array, Any]:
+        params = gpt.halved(params, jnp.bfloat16)
+        implementation = "cudnn" if fused else None
+        logits, state = gpt.apply(params, state, tokens, training, options.heads, implementation)
+        return logits.astype(jnp.float32), state
+
+    params, state = gpt.from_torch(weights(model(options)))
+    optimizer = optax.adamw(RATE, weight_decay=DECAY)
+    held = [(params, state, optimizer.init(params))]
+    del params
+    jitted = train_step(apply, optimizer)
+    x, target = (array(t) for t in batch(options))
+
+    def step() -> jax.Array:
+        held[0], loss = jitted(held[0], x, target)
+        return loss
+
+    kind = jax.devices()[0].device_kind
+    versions = f"jax {jax.__version__}, optax {optax.__version__}"
+    return Run(step, float, lambda: jax.block_until_ready(held[0]), peak_of_jax, kind, versions)
+
+
+def peak_of_jax() -> int:
+    """The most bytes in use so far; 0 where the device does not say."""
+    import jax
+
+    return (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use", 0)
+
+
+def by_torch(options: argparse.Namespace) -> Run:
+    cuda = options.device == "gpu"
+    device = "cuda" if cuda else "cpu"
+    torch.set_float32_matmul_precision("high")
+    module = model(options).to(device)
+    optimizer = torch.optim.AdamW(module.parameters(), RATE, weight_decay=DECAY, fused=True)
+    called = module if options.eager else torch.compile(module)
+    step = torch_step(options, device, called, optimizer)
+    wait = torch.cuda.synchronize if cuda else lambda: None
+    peak = torch.cuda.max_memory_allocated if cuda else lambda: 0
+    kind = torch.cuda.get_device_name() if cuda else platform.processor()
+    return Run(step, lambda loss: loss.item(), wait, peak, kind, f"torch {torch.__version__}")
+
+
+def measure(variant: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Losses of the first three steps, and the time of the later ones."""
+    started = time.perf_counter()
+    run = {"tenax": by_tenax, "jax": by_jax, "torch": by_torch}[variant](options)
+    losses, first = [run.item(run.step())], time.perf_counter() - started
+    losses += [run.item(run.step()) for _ in range(2)]
+    for _ in range(options.warmup):
+        run.step()
+    seconds = []
+    for _ in range(REPEATS):
+        run.wait()
+        started = time.perf_counter()
+        for _ in range(options.steps):
+            run.step()
+        run.wait()
+        seconds.append((time.perf_counter() - started) / options.steps)
+    second = statistics.median(seconds)
+    return {
+        "variant": f"{variant}, eager" if options.eager and variant != "jax" else variant,
+        "losses": losses,
+        "milliseconds": 1e3 * second,
+        "tokens_per_second": options.batch * options.length / second,
+        "peak_bytes": run.peak(),
+        "first_step_seconds": first,
+        "device": run.device,
+        "versions": run.versions,
+        "shape": {k: getattr(options, k) for k in ("layers", "width", "heads", "length", "vocabulary", "batch")},
+    }
+
+
+def compare(options: argparse.Namespace, arguments: list[str]) -> list[dict[str, Any]]:
+    """Every variant in a process of its own.
+
+    Raises:
+        AssertionError: the losses of the first three steps differ by more than bfloat16 explains.
+    """
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for variant in VARIANTS:
+            out = Path(folder) / f"{variant}.json"
+            python = options.torch_python if variant == "torch" else sys.executable
+            subprocess.run([python, __file__, variant, *arguments, "--out", out], check=True)
+            results.append(json.loads(out.read_text()))
+    for other in results[1:]:
+        pairs = zip(results[0]["losses"], other["losses"], strict=True)
+        assert all(abs(a - b) < 2e-2 * abs(b) for a, b in pairs), [r["losses"] for r in results]
+    return results
+
+
+def show(results: list[dict[str, Any]]) -> None:
+    """One row for each variant."""
+    print("| variant | tokens/s | ms a step | peak GiB | first step s | losses | versions |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for r in results:
+        losses = " ".join(f"{x:.4f}" for x in r["losses"])
+        numbers = f"{r['tokens_per_second']:.0f} | {r['milliseconds']:.1f} | {r['peak_bytes'] / 2**30:.2f}"
+        print(f"| {r['variant']} | {numbers} | {r['first_step_seconds']:.1f} | {losses} | {r['versions']} |")
+    print(f"{results[0]['device']}, {results[0]['shape']}")
+
+
+def main() -> None:
+    """Run one variant, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("variant", choices=(*VARIANTS, "all"))
+    parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu")
+    parser.add_argument("--attention", choices=("cudnn", "xla"), default="cudnn", help="of the hand-written step")
+    parser.add_argument("--eager", action="store_true", help="the PyTorch steps without a compiler")
+    for name, default in (("layers", 12), ("width", 768), ("heads", 12), ("length", 1024), ("vocabulary", 50304)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    for name, default in (("batch", 16), ("warmup", 5), ("steps", 20)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--torch-python", default=sys.executable, help="the interpreter of the torch variant")
+    parser.add_argument("--out", type=Path, help="a JSON file for the results")
+    options = parser.parse_args()
+    if options.variant == "all":
+        rest = [x for x in sys.argv[1:] if x != "all"]
+        results = compare(options, rest)
+    else:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        if options.device == "cpu":
+            os.environ["JAX_PLATFORMS"] = "cpu"
+        results = [measure(options.variant, options)]
+    show(results)
+    if options.out:
+        options.out.write_text(json.dumps(results if options.variant == "all" else results[0], indent=1))
+
+
+if __name__ == "__main__":
+    main()
