@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,10 +15,12 @@ import optax
 import torch
 from torch import nn
 
+from .by_hand import decode as decode_by_hand
 from .by_hand import gpt as gpt_by_hand
 from .by_hand import lstm as lstm_by_hand
 from .by_hand import mlp as mlp_by_hand
 from .by_hand import resnet as resnet_by_hand
+from .decode import Decoder
 from .gpt import GPT
 from .lstm import LSTM
 from .mlp import MLP
@@ -28,14 +31,15 @@ Batch = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass(frozen=True)
 class Case:
-    """A model that is trained; `batch` gives inputs and targets on the host."""
+    """A model; `batch` gives inputs and targets on the host, or a token and its position."""
 
     name: str
     module: Callable[[], nn.Module]
     batch: Callable[[], Batch]
     optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
-    by_hand: ModuleType
     optax: Callable[[], optax.GradientTransformation]
+    by_hand: ModuleType
+    programs: tuple[str, ...] = ("forward", "training step")
 
 
 def weights(module: nn.Module) -> dict[str, np.ndarray]:
@@ -64,8 +68,8 @@ ADAMW = (partial(torch.optim.AdamW, lr=1e-3), partial(optax.adamw, 1e-3, weight_
 MOMENTUM = (partial(torch.optim.SGD, lr=1e-2, momentum=0.9), partial(optax.sgd, 1e-2, momentum=0.9))
 
 
-def _case(name: str, module: Callable, batch: Callable, by_hand: ModuleType, optimizers: tuple = ADAMW) -> Case:
-    return Case(name, module, batch, optimizers[0], by_hand, optimizers[1])
+def _case(name: str, module: Callable, batch: Callable, by_hand: ModuleType, optimizers: Any = ADAMW) -> Case:
+    return Case(name, module, batch, *optimizers, by_hand)
 
 
 def gpt(layers: int) -> Case:
@@ -79,4 +83,12 @@ CASES = (
     gpt(12),
     gpt(48),
     _case("LSTM", LSTM, partial(text, 256, 16, 32), lstm_by_hand),
+)
+DECODING = Case(
+    "GPT, 4 layers",
+    lambda: Decoder(GPT(4, width=128, length=128)),
+    lambda: (torch.tensor([[7]]), torch.tensor([0])),
+    *ADAMW,
+    decode_by_hand,
+    ("32 tokens",),
 )
