@@ -1,0 +1,322 @@
+"""`torch.compile(backend="tenax")`: compiled modules agree with CPU torch in values, gradients and state."""
+
+import copy
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch._dynamo.testing import CompileCounterWithBackend
+from torch.nn import functional as F  # noqa: N812
+from torch.utils.checkpoint import checkpoint
+
+from tests.agreement import agree, check, compiled, leaves
+
+Tensor = torch.Tensor
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Each test compiles anew, and a recompilation beyond torch's limit is an error."""
+    torch._dynamo.reset()
+    with torch._dynamo.config.patch(fail_on_recompile_limit_hit=True):
+        yield
+
+
+def train(make: Callable[[], nn.Module], *inputs: Tensor, steps: int = 3, **options: Any) -> None:
+    """A module: training, then evaluation."""
+    host = make()
+    device = copy.deepcopy(host).to("jax")
+    run = compiled(device, **options)
+    optimizers = [torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (host, device)]
+    for _ in range(steps):
+        for f, optimizer, kind in zip((host, run), optimizers, ("cpu", "jax"), strict=True):
+            optimizer.zero_grad()
+            leaves(f(*(x.to(kind) for x in inputs)))[0].square().mean().backward()
+            optimizer.step()
+        expected, found = host.state_dict(), device.state_dict()
+        for name, value in expected.items():
+            torch.testing.assert_close(found[name].cpu(), value, rtol=1e-3, atol=1e-4, msg=name)
+    host.eval()
+    run.eval()
+    with torch.no_grad():
+        for x, y in zip(leaves(run(*(x.to("jax") for x in inputs))), leaves(host(*inputs)), strict=True):
+            torch.testing.assert_close(x.cpu(), y, rtol=1e-3, atol=1e-3)
+            assert x.stride() == y.stride()
+
+
+class Block(nn.Module):
+    """Causal attention and a feed-forward layer, with residuals."""
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.qkv, self.out = nn.Linear(8, 24), nn.Linear(8, 8)
+        self.up, self.down = nn.Linear(8, 16), nn.Linear(16, 8)
+        self.first, self.second = nn.LayerNorm(8), nn.LayerNorm(8)
+        self.dropout = dropout
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, length, _ = x.shape
+        q, k, v = self.qkv(self.first(x)).view(n, length, 3, 2, 4).permute(2, 0, 3, 1, 4)
+        p = self.dropout if self.training else 0.0
+        attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=p)
+        x = x + F.dropout(self.out(attended.transpose(1, 2).reshape(n, length, 8)), p)
+        return x + self.down(F.gelu(self.up(self.second(x))))
+
+
+# -- modules -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_mlp_trains_as_on_the_cpu() -> None:
+    train(lambda: nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2)), torch.randn(3, 4))
+
+
+def test_convolution_and_batch_norm_train_as_on_the_cpu() -> None:
+    layers = lambda: nn.Sequential(  # noqa: E731
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 2)
+    )
+    train(layers, torch.randn(2, 3, 8, 8))
+
+
+def test_a_transformer_block_trains_as_on_the_cpu() -> None:
+    train(Block, torch.randn(2, 5, 8))
+
+
+def test_an_lstm_trains_as_on_the_cpu() -> None:
+    with torch._dynamo.config.patch(allow_rnn=True):
+        train(lambda: nn.LSTM(4, 6, 2, batch_first=True), torch.randn(2, 5, 4))
+
+
+def test_composites_stay_whole_in_the_graph() -> None:
+    targets: list[str] = []
+
+    def spy(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        targets.extend(str(n.target) for n in graph.graph.nodes)
+        return graph.forward
+
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    block = Block().to("jax")
+    run = torch.compile(block, backend=aot_autograd(fw_compiler=lambda g, i: make_boxed_func(spy(g, i))))
+    x = torch.randn(2, 5, 8, device="jax")
+    run(x).sum().backward()
+    assert targets.count("tenax.call.default") == 2  # forward and backward
+    targets.clear()
+    with torch.no_grad():
+        run(x)
+    assert targets.count("tenax.call.default") == 1
+    assert "aten.softmax.default" not in targets and "aten.native_layer_norm.default" in targets
+
+
+def test_a_call_runs_no_operation_of_torch() -> None:
+    run = compiled(nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)).to("jax"))
+    x = torch.randn(3, 4, device="jax")
+    with torch.no_grad():
+        run(x)
+        with torch.autograd.profiler.profile() as profile:
+            run(x)
+    assert not {e.name for e in profile.function_events if e.name.startswith("aten::")}
+
+
+def test_parameters_are_arguments() -> None:
+    layer = nn.Linear(2, 2, bias=False).to("jax")
+    run = compiled(layer)
+    x = torch.ones(1, 2, device="jax")
+    run(x)
+    with torch.no_grad():
+        layer.weight.fill_(3.0)
+    assert run(x).tolist() == [[6.0, 6.0]]
+    layer.weight.data = torch.ones(2, 2, device="jax")
+    assert run(x).tolist() == [[2.0, 2.0]]
+
+
+# -- randomness --------------------------------------------------------------------------------------------------------
+
+
+def test_random_numbers_are_those_of_eager_mode_and_new_in_each_call() -> None:
+    block = Block(dropout=0.5).to("jax")
+    run = compiled(lambda x: block(x) + torch.rand_like(x) + torch.randn(8, device="jax").exponential_())
+    for grad in (False, True):
+        x = torch.randn(2, 5, 8, device="jax", requires_grad=grad)
+        drawn = []
+        for f in (run, run._torchdynamo_orig_callable):
+            torch.manual_seed(3)
+            drawn.append([f(x).detach() for _ in range(3)])
+        assert not torch.equal(drawn[0][0], drawn[0][1])
+        for a, b in zip(*drawn, strict=True):
+            torch.testing.assert_close(a, b)
+
+
+def test_two_draws_in_one_graph_differ() -> None:
+    def f(x: Tensor) -> Tensor:
+        return x * (torch.empty_like(x).exponential_() - torch.empty_like(x).exponential_())
+
+    x = torch.ones(8, device="jax", requires_grad=True)
+    y = compiled(f)(x)
+    y.sum().backward()
+    assert y.abs().min() > 0
+    torch.testing.assert_close(x.grad, y.detach())
+
+
+def test_backward_sees_the_mask_that_forward_drew() -> None:
+    x = torch.ones(64, device="jax", requires_grad=True)
+    run = compiled(lambda x: F.dropout(x, 0.5))
+    for _ in range(2):
+        y = run(x)
+        (g,) = torch.autograd.grad(y.sum(), x)
+        torch.testing.assert_close(g, y.detach())
+
+
+# -- what torch does around the graphs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # torch asks for it where the graph broke
+def test_a_graph_break_runs_on_the_device() -> None:
+    def f(x: Tensor) -> Tensor:
+        x = x * 2
+        if x.sum() > 0:
+            return x.sin()
+        return x.cos()
+
+    check(f, torch.ones(3, requires_grad=True))
+    check(f, -torch.ones(3))
+    counter = CompileCounterWithBackend("tenax")
+    torch.compile(f, backend=counter)(torch.ones(3, device="jax"))
+    assert counter.frame_count == 2
+
+
+def test_shapes_left_open_compile_torch_graphs_once() -> None:
+    counter = CompileCounterWithBackend("tenax")
+    block = Block()
+    device = copy.deepcopy(block).to("jax")
+    run = torch.compile(device, backend=counter, dynamic=True)
+    counts = []
+    for n, length in ((2, 5), (3, 7), (4, 6)):
+        x = torch.randn(n, length, 8)
+        agree(run(x.to("jax")), block(x))
+        counts.append(counter.frame_count)
+    assert len(set(counts)) == 1
+
+
+def test_a_size_that_changes_is_a_number_of_the_program() -> None:
+    def f(x: Tensor) -> Tensor:
+        return x.view(-1, 2).sum(0) * x.shape[0] + torch.arange(x.shape[0], device=x.device).sum()
+
+    for n in (4, 6, 8, 10):
+        check(f, torch.randn(n, 2, requires_grad=True), calls=1, dynamic=True)
+
+
+def test_a_second_derivative_raises_torchs_error() -> None:
+    x = torch.ones(3, device="jax", requires_grad=True)
+    (g,) = torch.autograd.grad(compiled(lambda x: x.sin().sum())(x), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="does not currently support double backward"):
+        g.sum().backward()
+
+
+def test_derivatives_inside_the_compiled_function_nest() -> None:
+    check(lambda x: torch.func.grad(torch.func.grad(lambda y: y.sin()))(x), torch.tensor(0.5))
+    check(torch.vmap(lambda x: x @ x), torch.randn(3, 4))
+
+
+def test_a_gradient_flows_through_an_input_that_is_a_result() -> None:
+    check(lambda x, y: (x, x * y), torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True))
+
+
+def test_an_optimizer_step_compiles() -> None:
+    for make in (
+        lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
+        lambda p: torch.optim.AdamW(p, lr=0.1, capturable=True),
+        lambda p: torch.optim.AdamW(p, lr=0.1, fused=True),
+    ):
+        torch._dynamo.reset()
+        host = nn.Linear(3, 2)
+        device = copy.deepcopy(host).to("jax")
+        optimizers = [make(list(m.parameters())) for m in (host, device)]
+        if optimizers[0].defaults.get("capturable"):
+            optimizers[0].param_groups[0]["capturable"] = False  # not on the CPU
+        step = compiled(optimizers[1].step)
+        for _ in range(3):
+            for m, kind in ((host, "cpu"), (device, "jax")):
+                m(torch.ones(2, 3, device=kind)).square().sum().backward()
+            optimizers[0].step()
+            step()
+        for p, q in zip(host.parameters(), device.parameters(), strict=True):
+            torch.testing.assert_close(q.detach().cpu(), p.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_counter_on_the_cpu_counts() -> None:
+    host = nn.Linear(3, 2)
+    device = copy.deepcopy(host).to("jax")
+    optimizers = [torch.optim.Adam(m.parameters(), lr=0.1) for m in (host, device)]
+    step = compiled(optimizers[1].step)
+    for _ in range(4):
+        for m, kind in ((host, "cpu"), (device, "jax")):
+            m(torch.ones(2, 3, device=kind)).square().sum().backward()
+        optimizers[0].step()
+        step()
+    for p, q in zip(host.parameters(), device.parameters(), strict=True):
+        torch.testing.assert_close(q.detach().cpu(), p.detach(), rtol=1e-4, atol=1e-5)
+    assert {int(s["step"]) for s in optimizers[1].state.values()} == {4}
+
+
+def test_checkpointed_activations_are_computed_again() -> None:
+    layer = nn.Linear(3, 3)
+    device = copy.deepcopy(layer).to("jax")
+    run = compiled(lambda x: checkpoint(lambda y: device(y).sin(), x, use_reentrant=False))
+    x, y = torch.ones(2, 3, requires_grad=True), torch.ones(2, 3, device="jax", requires_grad=True)
+    layer(x).sin().sum().backward()
+    run(y).sum().backward()
+    agree([y.grad, device.weight.grad], [x.grad, layer.weight.grad])
+
+
+def test_autocast_is_part_of_the_graph() -> None:
+    layer = nn.Linear(4, 4).to("jax")
+    run = compiled(layer)
+    x = torch.randn(2, 4, device="jax")
+    for _ in range(2):
+        with torch.autocast("jax", torch.bfloat16):
+            assert run(x).dtype is torch.bfloat16
+        assert run(x).dtype is torch.float32
+
+
+def test_inference_mode_has_graphs_of_its_own() -> None:
+    block = Block()
+    device = copy.deepcopy(block).to("jax")
+    run = compiled(device)
+    x = torch.randn(2, 5, 8)
+    with torch.inference_mode():
+        torch.testing.assert_close(run(x.to("jax")).cpu(), block(x), rtol=1e-4, atol=1e-5)
+    agree(run(x.to("jax")), block(x))
+
+
+# -- the public face ---------------------------------------------------------------------------------------------------
+
+
+def test_unknown_modes_and_options_are_errors() -> None:
+    x = torch.ones(2, device="jax")
+    with pytest.raises(Exception, match=r"mode 'fastest'; expected one of \('default'"):
+        compiled(lambda x: x + 1, mode="fastest")(x)
+    with pytest.raises(Exception, match=r"options \['triton'\] are unknown; expected some of \('donate'"):
+        compiled(lambda x: x + 1, options={"triton": True})(x)
+
+
+def test_options_reach_xla() -> None:
+    x = torch.ones(2, device="jax")
+    options = {"donate": False, "compiler_options": {"xla_cpu_enable_fast_math": False}}
+    assert compiled(lambda x: x + 1, options=options)(x).tolist() == [2, 2]
+    with pytest.raises(Exception, match="no_such_option"):
+        compiled(lambda x: x + 2, options={"compiler_options": {"xla_no_such_option": True}})(x)
+    assert compiled(lambda x: x + 3, mode="max-autotune")(x).tolist() == [4, 4]
+
+
+def test_torch_finds_the_backend_without_an_import() -> None:
+    program = (
+        "import torch; assert 'tenax' in torch._dynamo.list_backends();"
+        "f = torch.compile(lambda x: x * 2, backend='tenax'); print(f(torch.ones(2, device='jax')).tolist())"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout.strip() == "[2.0, 2.0]", run.stderr[-2000:]
