@@ -17,6 +17,7 @@ from .tensor import Tensor as Tensor
 if TYPE_CHECKING:
     from .convert import from_jax as from_jax
     from .convert import to_jax as to_jax
+    from .jitted import jit as jit
     from .lowering import register_lowering as register_lowering
 
 __version__ = "0.1.0"
@@ -24,11 +25,12 @@ __version__ = "0.1.0"
 # What needs JAX is imported when first asked for.
 _LAZY = {
     "from_jax": "convert",
+    "jit": "jitted",
     "register_lowering": "lowering",
     "to_jax": "convert",
 }
 
-__all__ = ["Tensor", "from_jax", "register_lowering", "synchronize", "to_jax"]
+__all__ = ["Tensor", "from_jax", "jit", "register_lowering", "synchronize", "to_jax"]
 
 
 def __getattr__(name: str) -> Any:

@@ -154,6 +154,8 @@ def number(value: Any, wide: bool) -> tuple[Any, Any]:
     if value is None:
         return None, None
     kind = value.__class__
+    if kind in SYMBOLS:
+        return _traced_number(value.node.array, SYMBOLS[kind], wide)
     if kind not in NUMBER:
         value, kind = float(value), float
     if kind is not bool and (wide or (kind is int and not -(2**31) <= value < 2**31)):
@@ -163,12 +165,25 @@ def number(value: Any, wide: bool) -> tuple[Any, Any]:
     return kind, scalar(value)
 
 
+# Numbers that a trace computes (symbol.py), and the Python types that they stand for.
+SYMBOLS: dict[type, type] = {torch.SymBool: bool, torch.SymInt: int, torch.SymFloat: float}
+
+
+def _traced_number(array: jax.Array, kind: type, wide: bool) -> tuple[Any, Any]:
+    if kind is bool or not wide:
+        return kind, jax.lax.convert_element_type(array, NUMBER[kind])
+    with jax.enable_x64(True):
+        return Words(kind, False), jax.lax.bitcast_convert_type(array, np.uint32)
+
+
 def is_wide(values: Sequence[Any]) -> bool:
     """Whether numbers must keep 64 bits: beside a 64-bit tensor, or where no tensor says otherwise."""
     dtypes = set()
     for value in values:
         if isinstance(value, torch.Tensor):
             dtypes.add(value.dtype)
+        elif value.__class__ in SYMBOLS:
+            continue
         elif isinstance(value, (list, tuple)):
             dtypes |= {v.dtype for v in value if isinstance(v, torch.Tensor)}
         elif value in _WIDE_DTYPES:

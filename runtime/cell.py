@@ -173,7 +173,9 @@ def materialise(fill: Fill, index: int) -> jax.Array:
     """Make the array of a `Fill` on device `index`. Arrays are immutable, so small ones are made once and shared."""
     kind = fill.kind
     if not untraced():
-        return jax.lax.full(kind.shape, fill.value, kind.dtype)
+        value: Any = fill.value
+        value = value.node.array.astype(kind.dtype) if hasattr(value, "node") else value  # a number of the trace
+        return jax.lax.full(kind.shape, value, kind.dtype)
     if kind.nbytes <= _SMALL:
         return _constant(fill, repr(fill.value), index)
     return jnp.full(kind.shape, fill.value, kind.dtype, device=jax.devices()[index])

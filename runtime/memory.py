@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import torch
 
 from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_kind
@@ -17,7 +18,8 @@ from .device import device_index
 from .dtypes import numpy_dtype
 from .quantize import fused_moving_avg_obs_fq_helper
 from .register import kernel_of
-from .trace import refuse
+from .symbol import symbol
+from .trace import refuse, unknown
 
 _aten = torch.ops.aten
 _META = torch._C.DispatchKey.Meta
@@ -199,7 +201,10 @@ def _is_all(tensor: Tensor, cell: Cell) -> bool:
 
 def local_scalar_dense(self: Tensor) -> Any:
     """The value of a one-element tensor as a Python number."""
-    return refuse(read(self), "item").reshape(()).item()
+    value = read(self)
+    if unknown(value):
+        return symbol(value.reshape(())) if value.dtype.kind != "c" else refuse(value, "item")
+    return value.reshape(()).item()
 
 
 def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
+from .arguments import SYMBOLS
+
 _KEY = torch._C.DispatchKey.Meta
 _DEVICE = torch.device("meta")
 _READ = {"batch_sizes"}  # arguments whose values decide shapes; on the CPU in every program
@@ -139,6 +141,8 @@ def to_meta(value: Any) -> Any:
         return [to_meta(x) for x in value]
     if isinstance(value, torch.device):
         return _DEVICE
+    if value.__class__ in SYMBOLS:
+        return SYMBOLS[value.__class__](1)
     return None if isinstance(value, torch.Generator) else value
 
 

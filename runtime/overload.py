@@ -19,6 +19,7 @@ import torch
 
 from .arguments import (
     NUMBER,
+    SYMBOLS,
     Operand,
     Plain,
     Words,
@@ -40,6 +41,7 @@ from .meta import Output, corrected, has_meta, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
 from .release import fit, known
+from .trace import refuse, unknown
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 # In-place ops that overwrite without reading.
@@ -47,6 +49,9 @@ _BLIND = {
     *("fill_", "zero_", "copy_", "normal_", "uniform_", "random_", "bernoulli_"),
     *("exponential_", "geometric_", "cauchy_", "log_normal_"),
 }
+# Arguments that, when false or 0, say that a random op draws nothing.
+_IDLE = {"dropout", "dropout_p", "train", "training"}
+_NO_KEY = np.zeros(2, np.uint32)
 _DONATE_FROM = 1 << 16  # bytes on average; below it a fresh buffer costs less than finding out
 _FAST_HELD = 1 << 14  # entries of a fast path; a full one starts anew
 
@@ -136,6 +141,7 @@ class Overload:
         self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
         self.blind = row.form == "inplace" and packet in _BLIND
         self.sees_bits = name in bit_ops()
+        self.idle = [i for i, n in enumerate(self.names) if n in _IDLE or (packet, n) == ("native_dropout", "p")]
         self.prepare = PREPARE.get(name)
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | Bound] = {}
@@ -280,9 +286,11 @@ class Overload:
                     value = Plain(value, value.__class__)
                 elif value.__class__ is list:
                     value = frozen(value)
+                elif value.__class__ in SYMBOLS:
+                    refuse(value.node.array, f"{self.name}: {slot.name}")
                 parts.append(value)
             elif kind == "number":
-                plain = slot.keyword and value is not None and value == slot.default
+                plain = slot.keyword and value.__class__ in NUMBER and value == slot.default
                 if plain:
                     call.operands.append(None)
                 parts.append(Plain(value, value.__class__) if plain else self.number_part(call, value))
@@ -297,7 +305,7 @@ class Overload:
                 parts.append(None if kind == "generator" else value)
         if self.row.random:
             generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
-            call.operands.append(next_key(generator))
+            call.operands.append(self.key(values, generator))
         if call.index is None:
             call.index = current_index()
         order: tuple[int, ...] = ()
@@ -306,6 +314,14 @@ class Overload:
             order = tuple(seen.setdefault(c, len(seen)) for c in call.cells)
         call.key = (tuple(parts), torch.get_default_dtype(), call.index, order)
         return call
+
+    def key(self, values: Sequence[Any], generator: torch.Generator | None = None) -> Any:
+        """Raw key data for a random op; none is drawn for a call that needs no number."""
+        return _NO_KEY if self.is_idle(values) else next_key(generator)
+
+    def is_idle(self, values: Sequence[Any]) -> bool:
+        """Whether a call of a random op draws nothing."""
+        return any(values[i] is not None and not values[i] for i in self.idle)
 
     def number_part(self, call: Call, value: Any) -> Any:
         """A traced number: its type is in the key, its value an operand."""
@@ -439,13 +455,14 @@ class Overload:
             if isinstance(value, torch.Tensor):
                 if value.device.type != "jax" and value.dim():
                     raise mixed_devices(self.name, value.device, f"jax:{index}")
-                return read(value)
+                array = read(value)
+                return jax.lax.optimization_barrier(array) if unknown(array) else array
             return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 
         arguments = self.parameters([[plain(x) for x in v] if isinstance(v, list) else plain(v) for v in values])
         if self.row.random:
             generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
-            arguments["rng"] = next_key(generator)
+            arguments["rng"] = self.key(values, generator)
         with jax.enable_x64(True):
             result = self.lowering(**arguments)
         results = list(result) if isinstance(result, tuple) else [result]

@@ -101,6 +101,22 @@ def set_rng_state(state: torch.Tensor, device: Any = "jax") -> None:
     _State.seed, _State.offset = (int(v) for v in np.frombuffer(bytes(state.tolist()), np.uint64))
 
 
+def state() -> tuple[int, int]:
+    """Seed and offset of the device's stream."""
+    return _State.seed, _State.offset
+
+
+def restore(state: tuple[int, int]) -> None:
+    """Set seed and offset."""
+    _State.seed, _State.offset = state
+
+
+def advance() -> tuple[int, int]:
+    """Count one draw; seed and offset after it."""
+    _State.offset += 1
+    return _State.seed, _State.offset
+
+
 def next_key(generator: torch.Generator | None = None) -> Any:
     """Raw key data, uint32[2], for one random op: from the device's stream, or drawn from a CPU generator.
 

@@ -103,8 +103,10 @@ _LINES = {
 if {a} is d{i}:
     k{i} = v{i} = None
 else:
+    v{i} = None if {a} is None else scalar({a})
     k{i} = {a}.__class__, {a} == d{i}
-    v{i} = None if {a} is None or k{i}[1] else scalar({a})
+    if k{i}[1]:
+        v{i} = None
 """,
 }
 # Only when the call is known: an array that a local name holds is not donated.

@@ -39,9 +39,11 @@ class Trace:
         self.lifts = lifts
         self.draw = draw  # the key data of a random operation
         self.lifted: dict[Cell, jax.Array] = {}  # by what array the trace knows each
+        self.aliases: set[int] = set()  # the ids of these arrays
         self.written: dict[Cell, None] = {}
         self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # what the cells from outside held
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
+        self.births: weakref.WeakKeyDictionary[Cell, Fill] = weakref.WeakKeyDictionary()  # the constants among them
 
     def lift(self, cell: Cell) -> None:
         """Make the array of a cell from outside an input."""
@@ -53,6 +55,7 @@ class Trace:
                 held = materialise(held, cell.index)
         known = alias(held)
         self.lifted[cell] = known
+        self.aliases.add(id(known))
         state["held"] = known
         state["value"] = None if cell.index or cell.mixed else known
 
@@ -61,6 +64,10 @@ class Trace:
         state = cell.__dict__
         self.before[cell] = state["held"], state["value"], state["kind"]
         state["owner"] = self
+
+    def stored(self, state: dict[str, Any], name: str, value: Any) -> Any:
+        """What a cell is to hold where `value` is written."""
+        return value
 
     def restore(self) -> None:
         """Give every cell from outside what it held before."""
@@ -127,7 +134,10 @@ def _property(name: str) -> property:
         trace = current()
         if trace is not None:
             owner = state.get("owner")
-            if "held" not in state:
+            fresh = "held" not in state
+            if value.__class__ is Fill and (fresh or (owner is trace and state["held"].__class__ is Fill)):
+                trace.births[cell] = value
+            if fresh:
                 state["owner"] = trace
                 trace.born.add(cell)
             elif owner is None and trace.lifts:
@@ -141,6 +151,7 @@ def _property(name: str) -> property:
                     "a tensor from outside is written in a function that JAX traces: pass it as an argument, or its "
                     f"module's buffers as state{at_line()}"
                 )
+            value = trace.stored(state, name, value)
         state[name] = value
 
     return property(get, put)
@@ -181,13 +192,18 @@ def _watch(more: int) -> None:
                 delattr(Cell, name)
 
 
+def unknown(array: Any) -> bool:
+    """Whether a trace is to treat the value of an array as not known."""
+    return isinstance(array, jax.core.Tracer) or any(id(array) in t.aliases for t in stack())
+
+
 def refuse(array: Any, wanted: str) -> Any:
     """The array, unless it is known only to a trace.
 
     Raises:
         TraceError: it is, and what is wanted needs its value.
     """
-    if isinstance(array, jax.core.Tracer):
+    if unknown(array):
         raise TraceError(
             f"{wanted}: the value of a tensor is not known while a function is traced{at_line()}. Keep the choice on "
             "the device (torch.where), return the tensor, or move this out of the traced function"

@@ -1,0 +1,159 @@
+"""What torch's optimizers, schedulers and scalers do on the host, while a step with them is traced.
+
+A learning rate is a Python number, a scheduler computes the next one, and a scaler asks whether to step. The first
+becomes an input of the program, the second runs at every call, before the program, and the third becomes a choice
+on the device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from torch.optim import _adafactor
+from torch.optim import optimizer as optimizers
+
+from .arguments import SYMBOLS
+from .cell import Fill, cell_of, materialise, put, wrap
+from .symbol import symbol
+from .trace import Trace, alias
+from .watch import Watch, same
+
+
+class Number(NamedTuple):
+    """A number of an optimizer's group that each call passes."""
+
+    group: dict[str, Any]
+    key: str
+
+
+class HostCall(NamedTuple):
+    """A call that each call of the program makes on the host."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+class Host:
+    """The host's part of a traced run: in order, the numbers that it reads and the calls that it makes."""
+
+    def __init__(self, trace: Trace, watch: Watch) -> None:
+        self.trace = trace
+        self.watch = watch
+        self.script: list[Number | HostCall] = []
+        self.known: list[jax.Array] = []  # by which the trace knows the numbers
+        self.moved: set[tuple[int, str]] = set()  # entries of groups that a scheduler changed
+        self._saved: list[tuple[dict[str, Any], str, Any]] = []
+
+    @contextlib.contextmanager
+    def attached(self) -> Iterator[None]:
+        """While the function is traced."""
+        before = optimizers.register_optimizer_step_pre_hook(self._before_step)
+        after = optimizers.register_optimizer_step_post_hook(self._after_step)
+        for scheduler in self.watch.schedulers:
+            scheduler.step = self._recorded(scheduler, scheduler.step)
+        for scaler in self.watch.scalers:
+            scaler._maybe_opt_step = self._step_or_not
+        _adafactor.min, _adafactor.max = _extreme(min, torch.sym_min), _extreme(max, torch.sym_max)
+        try:
+            yield
+        finally:
+            before.remove()
+            after.remove()
+            del _adafactor.min, _adafactor.max
+            self._after_step()
+            for one in (*self.watch.schedulers, *self.watch.scalers):
+                for name in ("step", "_maybe_opt_step"):
+                    one.__dict__.pop(name, None)
+
+    def _before_step(self, optimizer: Any, *_: Any) -> None:
+        for group in optimizer.param_groups:
+            if not any(p.device.type == "jax" for p in group["params"]):
+                continue
+            if group.get("capturable") is False and not group.get("fused"):
+                self._set(group, "capturable", True)
+            rate = group["lr"]
+            if isinstance(rate, (int, float)):
+                self.script.append(Number(group, "lr"))
+                with jax.ensure_compile_time_eval():
+                    known = alias(put(np.asarray(rate, np.float64), 0))
+                self.known.append(known)
+                self.trace.aliases.add(id(known))
+                on_device = group.get("capturable") or group.get("fused")
+                self._set(group, "lr", wrap(known) if on_device else symbol(known))
+
+    def _set(self, group: dict[str, Any], key: str, value: Any) -> None:
+        self._saved.append((group, key, group[key]))
+        group[key] = value
+
+    def _after_step(self, *_: Any) -> None:
+        while self._saved:
+            group, key, value = self._saved.pop()
+            group[key] = value
+
+    def _recorded(self, scheduler: Any, step: Callable[..., Any]) -> Callable[..., Any]:
+        groups = scheduler.optimizer.param_groups
+
+        def record(*args: Any, **kwargs: Any) -> Any:
+            before = [dict(g) for g in groups]
+            result = step(*args, **kwargs)
+            self.script.append(HostCall(step, args, kwargs))
+            for old, group in zip(before, groups, strict=True):
+                self.moved |= {(id(group), k) for k, v in group.items() if k not in old or not same(old[k], v)}
+            return result
+
+        return record
+
+    def _step_or_not(self, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        """In the place of `GradScaler._maybe_opt_step`: the step is made, and what it changed put back if it was not
+        to be made. State that the step creates starts from what it was created as, or from zeros."""
+        before = {cell: cell.held for cell in _cells(optimizer)}
+        result = optimizer.step(*args, **kwargs)
+        found = sum(state["found_inf_per_device"].values()).jax() > 0  # type: ignore[union-attr]
+        for cell in _cells(optimizer):
+            old, new = before.get(cell, self.trace.births.get(cell, cell.kind.zeros)), cell.held
+            if old is new:
+                continue
+            old, new = (materialise(x, cell.index) if isinstance(x, Fill) else x for x in (old, new))
+            cell.replace(jnp.where(found, old, new))
+        return result
+
+
+def _extreme(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
+    """`min` or `max` of two numbers that a trace may not know."""
+    return lambda a, b: symbolic(a, b) if a.__class__ in SYMBOLS or b.__class__ in SYMBOLS else plain(a, b)
+
+
+def _cells(optimizer: Any) -> list[Any]:
+    tensors = [p for g in optimizer.param_groups for p in g["params"]]
+    tensors += [v for s in optimizer.state.values() for v in s.values() if isinstance(v, torch.Tensor)]
+    return [cell_of(t) for t in tensors if t.device.type == "jax"]
+
+
+def on_device(watch: Watch) -> bool:
+    """Move the step counts of optimizers to the device of their parameters; whether there were any on the CPU."""
+    moved = False
+    for optimizer in watch.optimizers:
+        for parameter, state in optimizer.state.items():
+            count = state.get("step") if isinstance(state, dict) else None
+            if isinstance(count, torch.Tensor) and count.device.type == "cpu" and parameter.device.type == "jax":
+                state["step"] = count.to(parameter.device)
+                moved = True
+    return moved
+
+
+def play(script: list[Number | HostCall]) -> list[float]:
+    """Do the host's part of a call; the numbers in order."""
+    numbers = []
+    for entry in script:
+        if isinstance(entry, Number):
+            numbers.append(entry.group[entry.key])
+        else:
+            entry.function(*entry.args, **entry.kwargs)
+    return numbers

@@ -1,0 +1,76 @@
+"""A traced run that ends in a backward pass, taken apart: a program for forward and one for backward.
+
+The gradient of a compiled function is torch's own: its backward pass is traced after the function, from cotangents that
+are inputs. What backward needs of forward is saved as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import torch
+from jax.extend.core import Jaxpr, Literal, Var
+
+
+def leaves_of(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The leaves that autograd's graph of some tensors ends in, in a fixed order."""
+    found: dict[int, torch.Tensor] = {}
+    pending, seen = [t.grad_fn for t in tensors], set()
+    while pending:
+        node = pending.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.setdefault(id(node.variable), node.variable)
+        pending.extend(n for n, _ in node.next_functions)
+    return list(found.values())
+
+
+class Split(NamedTuple):
+    """The two programs: backward takes what forward gives as `residuals`, its inputs `kept`, and the cotangents."""
+
+    forward: Jaxpr  # (constants) -> outputs, residuals
+    backward: Jaxpr  # (constants, residuals) -> gradients
+    residuals: int
+
+
+def split(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Split:
+    """Take a jaxpr apart behind the equation that takes the constants numbered `cotangents`; its first `outputs`
+    results are those of forward, the others the gradients."""
+    at = _mark(jaxpr, cotangents)
+    ahead, after = jaxpr.eqns[:at], jaxpr.eqns[at:]
+    made = {v for e in ahead for v in e.outvars}
+    used = [v for e in after for v in e.invars if isinstance(v, Var)]
+    used += [v for v in jaxpr.outvars[outputs:] if isinstance(v, Var)]
+    residuals = list(dict.fromkeys(v for v in used if v in made))
+    return Split(
+        _part(jaxpr, [], ahead, [*jaxpr.outvars[:outputs], *residuals]),
+        _part(jaxpr, residuals, after, jaxpr.outvars[outputs:]),
+        len(residuals),
+    )
+
+
+def _part(jaxpr: Jaxpr, inputs: list[Var], equations: list[Any], outputs: list[Any]) -> Jaxpr:
+    info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
+    effects = set().union(*(e.effects for e in equations)) if equations else set()
+    return jaxpr.replace(invars=inputs, eqns=equations, outvars=outputs, effects=effects, debug_info=info)
+
+
+def before(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Jaxpr:
+    """The program for forward alone."""
+    return _part(jaxpr, [], jaxpr.eqns[: _mark(jaxpr, cotangents)], jaxpr.outvars[:outputs])
+
+
+def _mark(jaxpr: Jaxpr, cotangents: set[int]) -> int:
+    markers = {jaxpr.constvars[i] for i in cotangents}
+    return next(i for i, e in enumerate(jaxpr.eqns) if any(v in markers for v in e.invars if isinstance(v, Var)))
+
+
+def marked(arrays: list[jax.Array]) -> list[jax.Array]:
+    """The arrays behind an equation that `split` finds."""
+    return list(jax.lax.optimization_barrier(arrays))
+
+
+__all__ = ["Jaxpr", "Literal", "Split", "before", "leaves_of", "marked", "split"]

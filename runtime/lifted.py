@@ -1,0 +1,334 @@
+"""A lifted program: one run of a function as one XLA program, and what a call of it does on the host.
+
+The arrays that the run read are inputs; those that it wrote are outputs and take the place of the old ones, which are
+donated when nobody else holds them. What the run changed in Python is done again by every call.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from torch.autograd.function import once_differentiable
+
+from .cell import Cell, Kind, cell_of, wrap
+from .convert import read
+from .host import HostCall, play
+from .joint import Jaxpr, Literal, before, split
+from .results import Maker, Ref
+from .run import Leaf, Run, is_ours
+from .watch import Guard, Place
+
+_SMALL = 64  # elements of a constant that is compared by value
+_increment = torch.autograd.graph.increment_version
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place where every call finds another tensor of the same geometry: a gradient, a buffer that is set anew."""
+
+    path: str
+    fetch: Callable[[Sequence[Any]], Any]  # of the call's leaves
+    kind: Kind
+    geometry: tuple[Any, ...]
+
+    def cell(self, leaves: Sequence[Any]) -> Cell | None:
+        """The cell of the tensor that is there now; None when it is not as it was."""
+        try:
+            tensor = self.fetch(leaves)
+            cell = tensor.untyped_storage().cell
+        except (AttributeError, KeyError, IndexError, ValueError):
+            return None
+        return cell if cell.kind is self.kind and _geometry(tensor) == self.geometry else None
+
+
+def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tensor.size(), tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad
+
+
+def _slot(path: str, fetch: Callable[[Sequence[Any]], Any], tensor: torch.Tensor) -> Slot:
+    return Slot(path, fetch, cell_of(tensor).kind, _geometry(tensor))
+
+
+class Program:
+    """One run of a function, compiled."""
+
+    def __init__(self, run: Run, leaves: list[Any], share: Sequence[Program] = ()) -> None:
+        """`leaves` are those of the call; a program of `share` that computes the same lends its executables."""
+        self.result, self.effects, self.gradients = run.result, run.effects, run.gradients
+        self.jaxpr = run.closed.jaxpr
+        self.fills, self.index, self.draws, self.script = run.fills, run.index, run.draws, run.host.script
+        self.outputs, self.spent, self.unused = run.outputs, run.spent, run.unused
+        self.fresh = sum(f is None for f in run.fills)
+        self.grad = bool(run.differentiable) and torch.is_grad_enabled()
+        stand_ins = {id(x): i for i, x in enumerate(run.leaves) if isinstance(x, torch.Tensor)}
+        self.wrt: list[Leaf] = [stand_ins.get(id(t), t) for t in run.wrt]
+        self._place(run, leaves)
+        self._connect(run)
+        free = {(id(e.place.container), e.place.key) for e in self.effects if e.place in self.slotted}
+        free |= {(id(n.group), n.key) for n in self.script if not isinstance(n, HostCall)}
+        self.guard = Guard(run.watch, free)
+        self._compile(share)
+
+    def _place(self, run: Run, leaves: list[Any]) -> None:
+        """Find where each call finds the cells that the run read or wrote: in a slot, with a tensor that stays, with an
+        argument, or else with a tensor that nothing names and that must live on."""
+        used = {id(c) for c in run.closed.consts}
+        involved = dict.fromkeys(c for c, a in run.trace.lifted.items() if id(a) in used)
+        involved.update(dict.fromkeys(run.written))
+        arguments: dict[Cell, int] = {}
+        for i, leaf in enumerate(leaves):
+            if is_ours(leaf):
+                arguments.setdefault(cell_of(leaf), i)
+        stays = {cell_of(t): (path, t) for path, t in run.watch.tensors.values() if is_ours(t)}
+        slots: dict[Cell, Slot] = {}
+        self.slotted = []
+        for place, _ in self.effects:
+            before = run.watch.before(place)
+            if is_ours(before):
+                self.slotted.append(place)
+                slots[cell_of(before)] = _slot(place.path, _fetch(place), before)
+        touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
+        touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
+        numbers = {id(x): i for i, x in enumerate(run.leaves)}
+        self.pattern: list[tuple[Leaf, bool]] = []  # leaves, and whether they had no gradient
+        for tensor, gradient in run.before.values():
+            leaf = numbers.get(id(tensor), tensor)
+            if is_ours(gradient) and cell_of(gradient) in involved:
+                slots[cell_of(gradient)] = _slot("a gradient", _gradient(leaf), gradient)
+            elif id(tensor) not in touched:
+                continue
+            self.pattern.append((leaf, gradient is None))
+        owned = [c for c in involved if c not in slots and c in stays]
+        slotted = [c for c in involved if c in slots]
+        given = [c for c in involved if c not in slots and c not in stays and c in arguments]
+        rest = [c for c in involved if c not in slots and c not in stays and c not in arguments]
+        self.involved = [*owned, *slotted, *given, *rest]
+        self.owned, self.owned_set = owned, set(owned)
+        self.owners = [stays[c][1] for c in owned]
+        self.paths = [stays[c][0] for c in owned]
+        self.requires_grad = [t.requires_grad for t in self.owners]
+        self.slots = [slots[c] for c in slotted]
+        self.given = [arguments[c] for c in given]
+        self.rest = [weakref.ref(c) for c in rest]
+        at = {c: i for i, c in enumerate(self.involved)}
+        self.reads = [at[c] for c, a in run.trace.lifted.items() if id(a) in used]
+        self.writes = [at[c] for c in run.written]
+        self.resized = [c.kind is not k for c, k in zip(run.written, run.kinds, strict=True)]
+        self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
+        self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
+
+    def _connect(self, run: Run) -> None:
+        """Find out what each constant of the jaxpr stands for."""
+        known: dict[int, tuple[str, int]] = {}
+        cells = [run.trace.lifted[self.involved[i]] for i in self.reads]
+        for kind, arrays in (
+            ("number", run.host.known),
+            ("key", run.draws.order()),
+            ("cell", cells),
+            ("cotangent", run.cotangents),
+        ):
+            known.update({id(a): (kind, i) for i, a in enumerate(arrays)})
+        self.sources = [known.get(id(c)) for c in run.closed.consts]
+        self.constants = [c if s is None else None for c, s in zip(run.closed.consts, self.sources, strict=True)]
+
+    def _compile(self, share: Sequence[Program]) -> None:
+        jaxpr, outputs = self.jaxpr, self.outputs
+        cotangents = {i for i, s in enumerate(self.sources) if s and s[0] == "cotangent"}
+        self.residuals = 0
+        forward, kept = jaxpr, set()
+        self.backward: Callable[..., Any] | None = None
+        if self.wrt and cotangents:
+            forward, backward, self.residuals = split(jaxpr, outputs, cotangents)
+            self.backward = jax.jit(self._function(backward))
+            used = {v for e in backward.eqns for v in e.invars if v.__class__ is not Literal} | set(backward.outvars)
+            kept = {
+                s[1] for s, v in zip(self.sources, jaxpr.constvars, strict=True) if s and s[0] == "cell" and v in used
+            }
+        elif cotangents:
+            forward = before(jaxpr, outputs, cotangents)
+        written = set(self.writes)
+        self.donated = [i for i, place in enumerate(self.reads) if place in written and i not in kept]
+        for other in share:
+            if self._computes_as(other):
+                self.forward, self.backward = other.forward, other.backward
+                return
+        self.forward = jax.jit(self._function(forward), donate_argnums=tuple(3 + i for i in self.donated))
+
+    def _function(self, jaxpr: Jaxpr) -> Callable[..., Any]:
+        sources, constants = self.sources, self.constants
+
+        def program(words: Any, keys: Any, extra: Sequence[Any], *arrays: jax.Array) -> Any:
+            with jax.enable_x64(True):
+                numbers = () if words is None else jax.lax.bitcast_convert_type(words, np.float64)
+            cotangents, residuals = extra
+            given = {"number": numbers, "key": keys, "cell": arrays, "cotangent": cotangents}
+            consts = [
+                c if s is None else given[s[0]][s[1]] if given[s[0]] is not None else None
+                for s, c in zip(sources, constants, strict=True)
+            ]
+            return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts))(*residuals)
+
+        return program
+
+    def _computes_as(self, other: Program) -> bool:
+        """Whether the other's executable does for this program."""
+        return (
+            self.sources == other.sources
+            and self.donated == other.donated
+            and self.outputs == other.outputs
+            and all(map(_equal, self.constants, other.constants))
+            and self.text == other.text
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """The jaxpr as text."""
+        return str(self.jaxpr)
+
+    # -- a call ------------------------------------------------------------------------------------------------------
+
+    def bind(self, leaves: list[Any]) -> list[Cell] | str:
+        """The cells of a call, or why the program does not stand for it."""
+        reason = self.guard.failure()
+        if reason is not None:
+            return reason
+        cells = [t.untyped_storage().cell for t in self.owners]  # type: ignore[attr-defined]
+        if cells != self.owned:
+            i = next(i for i, c in enumerate(cells) if c is not self.owned[i])
+            return f"{self.paths[i]} has other data (.data was set, or it was swapped)"
+        if [t.requires_grad for t in self.owners] != self.requires_grad:
+            i = next(i for i, t in enumerate(self.owners) if t.requires_grad != self.requires_grad[i])
+            return f"{self.paths[i]}.requires_grad was {self.requires_grad[i]} and is {not self.requires_grad[i]}"
+        for leaf, none in self.pattern:
+            if (_at(leaf, leaves).grad is None) is not none:
+                return f"a gradient was {'' if none else 'not '}None and is {'not ' if none else ''}None"
+        fixed = self.owned_set
+        for slot in self.slots:
+            cell = slot.cell(leaves)
+            if cell is None or cell in fixed:
+                return f"{slot.path} is not the tensor that it was, or one like it"
+            cells.append(cell)
+        for i in self.given:
+            cell = leaves[i].untyped_storage().cell
+            if cell in fixed:
+                return f"argument {i} shares memory with {self.paths[self.owned.index(cell)]}"
+            cells.append(cell)
+        for reference in self.rest:
+            cell = reference()
+            if cell is None:
+                return "a tensor that the function used is gone"
+            cells.append(cell)
+        return cells
+
+    def call(self, leaves: list[Any], cells: list[Cell]) -> Any:
+        """Run the program on the cells that `bind` gave."""
+        numbers = play(self.script)
+        words = np.asarray(numbers, np.float64).view(np.uint32).reshape(-1, 2) if numbers else None
+        keys = self.draws.keys()
+        arrays = [c.value if c.value is not None else c.read() for c in [cells[i] for i in self.reads]]
+        for i in self.donated:
+            # Held by the cell (twice where it has a value), by `arrays`, and getrefcount's own argument.
+            if sys.getrefcount(arrays[i]) > 3 + (cells[self.reads[i]].value is not None):
+                arrays[i] = jnp.array(arrays[i], copy=True)
+        results = self.forward(words, keys, (None, ()), *arrays)
+        fresh = iter(results)
+        maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
+        for i, resized in zip(self.writes, self.resized, strict=True):
+            (cells[i].write if resized else cells[i].replace)(next(fresh))
+        if self.changed:
+            _increment(self.changed)
+        if self.changed_given:
+            _increment([leaves[i] for i in self.changed_given])
+        for place, value in self.effects:
+            _put(place, None if value is None else maker.make(value), value is None)
+        for leaf, value in self.gradients:
+            _at(leaf, leaves).grad = None if value is None else maker.make(value)
+        if self.grad:
+            self._differentiate(maker, leaves, (words, keys, arrays), list(fresh))
+        return maker.make(self.result)
+
+    def _differentiate(self, maker: Maker, leaves: list[Any], operands: Any, residuals: list[jax.Array]) -> None:
+        """Give the results that autograd follows a place in its graph."""
+        refs = [r for r in self.result.leaves if isinstance(r, Ref) and r.requires_grad]
+        tensors = [maker.tensor(r) for r in refs]
+        wrt = [_at(leaf, leaves) for leaf in self.wrt] or [torch.empty(0, device="jax", requires_grad=True)]
+        for ref, tensor in zip(refs, Joined.apply(self, operands, residuals, tensors, *wrt), strict=True):
+            maker.known[ref] = tensor
+
+
+class Joined(torch.autograd.Function):
+    """The results of a program, whose gradient is the program's backward part."""
+
+    @staticmethod
+    def forward(ctx: Any, program: Program, operands: Any, residuals: Any, tensors: Any, *wrt: torch.Tensor) -> Any:
+        """The tensors, as results of the leaves."""
+        ctx.program, ctx.operands, ctx.residuals = program, operands, residuals
+        ctx.versions = [(t, t._version) for t in wrt]
+        ctx.like = [(tuple(t.shape), t.dtype) for t in tensors]
+        return tuple(tensors)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        """The gradients of the leaves."""
+        program = ctx.program
+        if program.spent or ctx.operands is None:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+                "if you need to access saved tensors after calling backward."
+            )
+        for tensor, version in ctx.versions:
+            if tensor._version != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[torch.jax.{tensor.type().rpartition('.')[2]} {list(tensor.shape)}] is at version "
+                    f"{tensor._version}; expected version {version} instead."
+                )
+        words, keys, arrays = ctx.operands
+        cotangents = [read(g) for g in gradients]
+        found = iter(program.backward(words, keys, (cotangents, ctx.residuals), *arrays))
+        return None, None, None, None, *(None if unused else wrap(next(found)) for unused in program.unused)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or (np.size(a) <= _SMALL and np.array_equal(a, b))
+
+
+def _at(leaf: Leaf, leaves: Sequence[Any]) -> torch.Tensor:
+    return leaves[leaf] if isinstance(leaf, int) else leaf
+
+
+def _gradient(leaf: Leaf) -> Callable[[Sequence[Any]], Any]:
+    return lambda leaves: _at(leaf, leaves).grad
+
+
+def _fetch(place: Place) -> Callable[[Sequence[Any]], Any]:
+    container, key = place.container, place.key
+    if isinstance(container, types.CellType):
+        return lambda leaves: container.cell_contents
+    return lambda leaves: container[key]
+
+
+def _put(place: Place, value: Any, gone: bool) -> None:
+    container, key = place.container, place.key
+    if isinstance(container, types.CellType):
+        container.cell_contents = value
+    elif isinstance(container, list):
+        container[:] = value
+    elif gone:
+        container.pop(key, None)
+    else:
+        container[key] = value

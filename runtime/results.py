@@ -1,0 +1,177 @@
+"""Results of a traced run: trees of tensors, described so that every call can make them anew.
+
+A tensor is a cell and a geometry. The cell is one that the run made, whose array is an output of the program, or one
+from outside, of which the tensor is a view.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .cell import Cell, cell_of, new_tensor
+from .dtypes import torch_dtype
+
+_META = torch._C.DispatchKey.Meta
+_set = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
+_create = torch._C._acc.create_empty_tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A tensor on a cell that the run made."""
+
+    cell: int
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    dtype: torch.dtype
+    bits: int  # 1: conjugated, 2: negated
+    plain: bool  # all of its cell, in order
+    requires_grad: bool
+    is_parameter: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A tensor on a cell from outside: `like` shares its storage."""
+
+    like: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A tensor from outside, itself."""
+
+    tensor: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument, itself."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """An object that is no tree to torch, with results among its attributes."""
+
+    like: Any
+    parts: dict[str, Described]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A tree of results: its leaves, those that are tensors described."""
+
+    leaves: tuple[Any, ...]
+    spec: Any
+
+
+class Results:
+    """The cells that a run made and that its results need, in order."""
+
+    def __init__(self, outside: Callable[[Cell], bool], arguments: dict[int, int]) -> None:
+        self.outside = outside
+        self.arguments = arguments  # the index of each argument by its id
+        self.cells: dict[Cell, int] = {}
+        self.differentiable: list[torch.Tensor] = []
+
+    def describe(self, tree: Any) -> Described:
+        """A tree with each tensor of it described."""
+        leaves, spec = pytree.tree_flatten(tree)
+        return Described(tuple([self._leaf(leaf) for leaf in leaves]), None if spec.is_leaf() else spec)
+
+    def _leaf(self, leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            parts = getattr(leaf, "__dict__", None)
+            if isinstance(parts, dict) and not isinstance(leaf, (type, torch.nn.Module)):
+                found = {k: self.describe(v) for k, v in parts.items() if _has_tensor(v)}
+                if found:
+                    return Attributes(leaf, found)
+            return leaf
+        if id(leaf) in self.arguments:
+            return Argument(self.arguments[id(leaf)])
+        if leaf.device.type != "jax" or leaf.layout is not torch.strided:
+            return Same(leaf)
+        cell = cell_of(leaf)
+        if self.outside(cell):
+            return Same(leaf) if leaf._base is None and leaf.is_leaf else View(leaf.detach())
+        if leaf.requires_grad:
+            self.differentiable.append(leaf)
+        size, stride, offset = tuple(leaf.size()), tuple(leaf.stride()), int(leaf.storage_offset())
+        bits = leaf.is_conj() + 2 * leaf.is_neg()
+        kind = cell.kind
+        plain = size == kind.shape and stride == kind.stride and not bits and not cell.mixed
+        number = self.cells.setdefault(cell, len(self.cells))
+        parameter = isinstance(leaf, torch.nn.Parameter)
+        return Ref(number, size, stride, offset, leaf.dtype, bits, plain, leaf.requires_grad, parameter)
+
+
+def _has_tensor(tree: Any) -> bool:
+    return any(isinstance(x, torch.Tensor) for x in pytree.tree_leaves(tree))
+
+
+class Maker:
+    """Makes the tensors of one call from the cells of its results."""
+
+    def __init__(self, held: list[Any], leaves: list[Any], index: int) -> None:
+        """`held` are the arrays, or fills, of the cells; `leaves` the arguments of the call."""
+        self.cells = [Cell(h, index) for h in held]
+        self.bases: list[torch.Tensor | None] = [None] * len(held)
+        self.leaves = leaves
+        self.known: dict[Ref, torch.Tensor] = {}  # those with a place in autograd's graph
+
+    def make(self, described: Described) -> Any:
+        """The tree that `Results.describe` described, with new tensors."""
+        leaves = [self.leaf(x) if x.__class__ in _DESCRIBED else x for x in described.leaves]
+        return leaves[0] if described.spec is None else pytree.tree_unflatten(leaves, described.spec)
+
+    def leaf(self, leaf: Any) -> Any:
+        """The tensor of one description."""
+        if isinstance(leaf, Ref):
+            return self.tensor(leaf)
+        if isinstance(leaf, Argument):
+            return self.leaves[leaf.index]
+        if isinstance(leaf, Same):
+            return leaf.tensor
+        if isinstance(leaf, View):
+            return leaf.like.detach()
+        made = copy.copy(leaf.like)
+        made.__dict__.update({k: self.make(v) for k, v in leaf.parts.items()})
+        return made
+
+    def tensor(self, ref: Ref) -> torch.Tensor:
+        """A tensor on a new cell."""
+        if ref in self.known:
+            return self.known[ref]
+        cell = self.cells[ref.cell]
+        base = self.bases[ref.cell]
+        if base is None:
+            kind = cell.kind
+            base = self.bases[ref.cell] = new_tensor(cell, kind.shape, torch_dtype(kind.dtype))
+            if ref.plain:
+                return torch.nn.Parameter(base, ref.requires_grad) if ref.is_parameter else base
+        tensor = _create((0,), ref.dtype)
+        tensor = _set(_META, tensor, base.untyped_storage(), ref.offset, ref.size, ref.stride)
+        if torch_dtype(cell.kind.dtype) != ref.dtype:
+            cell.mix()
+        if ref.bits & 1:
+            tensor = tensor.conj()
+        if ref.bits & 2:
+            tensor = tensor._neg_view()
+        return torch.nn.Parameter(tensor, ref.requires_grad) if ref.is_parameter else tensor
+
+
+def is_described(described: Described) -> bool:
+    """Whether there is a tensor among the leaves."""
+    return any(x.__class__ in _DESCRIBED for x in described.leaves)
+
+
+_DESCRIBED = {Ref, View, Same, Argument, Attributes}

@@ -1,0 +1,196 @@
+"""One run of a torch function under a JAX trace that lifts: what it reads, gives and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import torch
+from jax.extend.core import ClosedJaxpr
+from torch.utils import _pytree as pytree
+
+from .arguments import SYMBOLS
+from .cell import Cell, Fill, wrap
+from .convert import read
+from .draws import Draws
+from .dtypes import numpy_dtype
+from .errors import TraceError
+from .host import Host, HostCall
+from .joint import leaves_of, marked
+from .results import Described, Maker, Ref, Results, is_described
+from .trace import Trace, alias, tracing
+from .watch import MISSING, Place, Watch
+
+Leaf = torch.Tensor | int  # a tensor that stays, or the number of an argument
+
+
+class Effect(NamedTuple):
+    """What a run left at a place: None where the entry is gone; the whole of a list."""
+
+    place: Place
+    value: Described | None
+
+
+class Gradient(NamedTuple):
+    """What a run left as the gradient of a leaf."""
+
+    leaf: Leaf
+    value: Described | None
+
+
+class Run:
+    """One traced run of a function: the jaxpr, and what it read, gave and changed."""
+
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, leaves: list[Any], watch: Watch) -> None:
+        """`leaves` are those of the arguments, as the function gets them.
+
+        Raises:
+            TraceError: the run asks for what only a value can tell, or changes what no program can.
+        """
+        self.watch, self.leaves = watch, leaves
+        self.draws = Draws()
+        self.trace = Trace(lifts=True, draw=self.draws.draw)
+        self.host = Host(self.trace, watch)
+        tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
+        self.before = {id(t): (t, t.grad) for t in tensors if t.requires_grad and t.is_leaf}
+        self.effects: list[Effect] = []
+        self.gradients: list[Gradient] = []
+        self.written: list[Cell] = []
+        self.wrt: list[torch.Tensor] = []  # the leaves to which the results are differentiable
+        self.spent = False  # whether the results' graph was used up within
+        self.cotangents: list[jax.Array] = []
+        self.unused: list[bool] = []
+        failures: list[Exception] = []
+
+        def run() -> list[jax.Array]:
+            with tracing(self.trace):
+                try:
+                    before = pytree.tree_flatten((args, kwargs))
+                    with self.host.attached():
+                        result = function(*args, **kwargs)
+                    _refuse_changed(before, (args, kwargs))
+                    return self._finish(result)
+                except Exception as failure:  # raised below, without the frames and the note of JAX
+                    failures.append(failure)
+                    return []
+                finally:
+                    watch.restore()
+                    for leaf, gradient in self.before.values():
+                        if leaf.grad is not gradient:
+                            leaf.grad = gradient
+
+        try:
+            self.closed: ClosedJaxpr = jax.make_jaxpr(run)()
+        finally:
+            self.draws.finish()
+            self.trace.lose()
+        if failures:
+            raise failures.pop()
+
+    def _finish(self, result: Any) -> list[jax.Array]:
+        """Describe what the run gave and changed; what the program gives."""
+        trace = self.trace
+        arguments = {id(x): i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)}
+        results = Results(trace.before.__contains__, arguments)
+        self.result = results.describe(result)
+        self.differentiable = list(results.differentiable)
+        self._describe_changes(results)
+        for leaf, gradient in self.before.values():
+            if leaf.grad is not gradient:
+                value = None if leaf.grad is None else results.describe(leaf.grad)
+                self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
+        self.births = [trace.births.get(cell) for cell in results.cells]
+        self.index = next((cell.index for cell in results.cells), 0)
+        self.fills = [cell.held if isinstance(cell.held, Fill) else None for cell in results.cells]
+        arrays = [cell.held for cell in results.cells if not isinstance(cell.held, Fill)]
+        for cell in trace.written:
+            if cell.held is not trace.lifted.get(cell):
+                self.written.append(cell)
+                arrays.append(cell.read())
+        self.kinds = [cell.kind for cell in self.written]
+        self.outputs = len(arrays)
+        if self.differentiable and torch.is_grad_enabled():
+            arrays += self._backward()
+        return arrays
+
+    def _describe_changes(self, results: Results) -> None:
+        """What the run changed in Python. The numbers of schedulers and scalers change by the host's part."""
+        scripted = self.watch.scripted()
+        passed = {(id(n.group), n.key) for n in self.host.script if not isinstance(n, HostCall)} | self.host.moved
+        lists: dict[int, Place] = {}
+        for place, old, new in self.watch.changes():
+            if (id(place.container), place.key) in passed:
+                continue
+            if isinstance(place.container, list):
+                lists.setdefault(id(place.container), place)
+                continue
+            value = None if new is MISSING else results.describe(new)
+            if id(place.container) in scripted and not (value and is_described(value)):
+                continue
+            if value is not None and not is_described(value) and new is not None:
+                raise TraceError(
+                    f"{place.path} changes from {_short(old)} to {_short(new)} within a compiled function. A call of "
+                    "the compiled program runs no Python, so it would not change again: keep it in a tensor, or "
+                    "change it outside"
+                )
+            self.effects.append(Effect(place, value))
+        for place in lists.values():
+            self.effects.append(Effect(place._replace(key=None), results.describe(list(place.container))))
+
+    def _backward(self) -> list[jax.Array]:
+        """Trace torch's backward pass from the results, after a mark; its gradients."""
+        outputs = self.differentiable
+        with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+            self.cotangents = [alias(jnp.zeros(tuple(t.shape), numpy_dtype(t.dtype))) for t in outputs]
+        given = [wrap(a) for a in marked(self.cotangents)]
+        self.wrt = leaves_of(outputs)
+        try:
+            found = torch.autograd.grad(outputs, self.wrt, given, allow_unused=True)
+        except RuntimeError as error:
+            if "second time" not in str(error):
+                raise
+            self.spent, self.wrt = True, []
+            return []
+        self.unused = [g is None for g in found]
+        return [read(g) for g in found if g is not None]
+
+
+def _refuse_changed(before: Any, now: Any) -> None:
+    leaves, spec = pytree.tree_flatten(now)
+    if spec != before[1] or any(a is not b for a, b in zip(leaves, before[0], strict=True)):
+        raise TraceError("a compiled function changes a container among its arguments; return the new one instead")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}..."
+
+
+def is_ours(value: Any) -> bool:
+    """Whether a value is a dense tensor of the device."""
+    return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+
+
+def _is_constant(fill: Fill | None) -> bool:
+    """Whether it is a fill by a number that is known outside the trace too."""
+    return fill is not None and fill.value.__class__ not in SYMBOLS
+
+
+def settle(run: Run) -> bool:
+    """Make the state that a run's optimizers and scalers were about to create, where it starts from constants.
+
+    The run that follows finds it there, as all later ones do, so that one program serves the first step and the others.
+    """
+    owned = run.watch.scripted() | {id(o.state) for o in run.watch.optimizers}
+    owned |= {id(s) for o in run.watch.optimizers for s in o.state.values()}
+    mine = [e for e in run.effects if id(e.place.container) in owned and e.value is not None]
+    refs = [x for e in mine for x in e.value.leaves if isinstance(x, Ref)]  # type: ignore[union-attr]
+    if not refs or not all(r.plain and _is_constant(run.births[r.cell]) for r in refs):
+        return False
+    made = {r.cell: run.births[r.cell] for r in refs}
+    maker = Maker([made.get(i) or run.births[refs[0].cell] for i in range(len(run.births))], run.leaves, run.index)
+    for place, value in mine:
+        place.container[place.key] = maker.make(value)  # type: ignore[arg-type]
+    return True

@@ -1,0 +1,347 @@
+"""What a function reaches in Python: its variables, modules, optimizers and containers.
+
+A compiled program stands for one run of the function, so it holds as long as what that run could read is the same; and
+what the run changed there must be done again by every call. So the content of these containers is compared before a
+call, and noted before and after a trace.
+
+Objects are followed through attributes, lists, dicts, closures and the globals that a function names; libraries other
+than modules and optimizers are not.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import operator
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+
+Module, Optimizer = torch.nn.Module, torch.optim.Optimizer
+Scheduler, Scaler = torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler
+
+_SIMPLE = (
+    *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
+)
+_MOST = 100_000  # objects that are followed
+# Libraries whose objects hold no state of a program.
+_CLOSED = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
+_CLOSED -= {"__main__"}
+
+
+class Place(NamedTuple):
+    """An entry of a container, and how a person would write it."""
+
+    container: Any  # a dict, a list, or a closure's cell
+    key: Any
+    path: str
+
+
+@dataclass(slots=True)
+class Held:
+    """A container and what it held; `keys` where only some of its entries count."""
+
+    path: str
+    container: Any
+    content: Any
+    keys: tuple[Any, ...] | None = None
+    kind: str = ""  # script: each call computes its numbers anew on the host; private: it is only put back
+
+    def items(self) -> dict[Any, Any]:
+        """The entries now."""
+        container = self.container
+        if isinstance(container, types.CellType):
+            try:
+                return {None: container.cell_contents}
+            except ValueError:
+                return {}
+        if isinstance(container, list):
+            return dict(enumerate(container))
+        if self.keys is not None:
+            return {k: container[k] for k in self.keys if k in container}
+        return dict(container)
+
+    def restore(self) -> None:
+        """Put back what it held."""
+        container, content = self.container, self.content
+        if isinstance(container, types.CellType):
+            if content:
+                container.cell_contents = content[None]
+        elif isinstance(container, list):
+            container[:] = content.values()
+        elif self.keys is not None:
+            for key in self.items():
+                if key not in content:
+                    del container[key]
+            container.update(content)
+        else:
+            container.clear()
+            container.update(content)
+
+
+class Change(NamedTuple):
+    """What a run did to a container: `new` stands at `place`, or is gone."""
+
+    place: Place
+    old: Any
+    new: Any
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING = _Missing()
+
+
+class Watch:
+    """The containers reached from some roots, and what they held when this was made."""
+
+    def __init__(self, **roots: Any) -> None:
+        self.held: list[Held] = []
+        self.tensors: dict[int, tuple[str, torch.Tensor]] = {}
+        self.modules: list[tuple[str, Module]] = []
+        self.optimizers: list[Optimizer] = []
+        self.schedulers: list[Any] = []
+        self.scalers: list[Any] = []
+        self._seen: dict[int, Any] = {}
+        pending = list(roots.items())
+        while pending:
+            path, value = pending.pop()
+            if isinstance(value, _SIMPLE) or id(value) in self._seen:
+                continue
+            self._seen[id(value)] = value
+            pending.extend(self._visit(path, value))
+            if len(self._seen) > _MOST:
+                raise RuntimeError(f"tenax.jit: more than {_MOST} objects are reached from the function, by {path}")
+
+    def _hold(self, path: str, container: Any, keys: tuple[Any, ...] | None = None, kind: str = "") -> Held:
+        held = Held(path, container, None, keys, kind)
+        held.content = held.items()
+        self.held.append(held)
+        return held
+
+    def _visit(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
+        if isinstance(value, torch.Tensor):
+            self.tensors[id(value)] = path, value
+            return
+        if isinstance(value, dict):
+            self._hold(path, value)
+            for key, item in list(value.items()):
+                yield f"{path}[{_text(key)}]", item
+                if not isinstance(key, _SIMPLE):
+                    yield f"a key of {path}", key
+        elif isinstance(value, list):
+            self._hold(path, value)
+            for i, item in enumerate(value):
+                yield f"{path}[{i}]", item
+        elif isinstance(value, (tuple, set, frozenset)):
+            for i, item in enumerate(value):
+                yield f"{path}[{i}]", item
+        elif isinstance(value, functools.partial):
+            yield from ((path, value.func), (path, value.args), (path, value.keywords))
+        elif isinstance(value, types.MethodType):
+            yield from ((path, value.__func__), (path, value.__self__))
+        elif isinstance(value, types.FunctionType):
+            yield from self._function(value)
+        elif isinstance(value, Module):
+            self.modules.append((path, value))
+            yield from self._module(path, value)
+        elif isinstance(value, Optimizer):
+            self.optimizers.append(value)
+            yield f"{path}.state", value.state
+            yield f"{path}.param_groups", value.param_groups
+        elif isinstance(value, (Scheduler, Scaler)):
+            (self.schedulers if isinstance(value, Scheduler) else self.scalers).append(value)
+            self._hold(path, value.__dict__, kind="script")
+            for state in _private(value):
+                self._hold(path, state, kind="private")
+            for name, item in list(value.__dict__.items()):
+                if isinstance(item, (torch.Tensor, Optimizer, Scheduler)) or name == "_schedulers":
+                    yield f"{path}.{name}", item
+        elif not isinstance(value, (type, types.ModuleType)) and _is_open(type(value).__module__):
+            attributes = getattr(value, "__dict__", None)
+            if isinstance(attributes, dict):
+                self._hold(path, attributes)
+                for name, item in list(attributes.items()):
+                    yield f"{path}.{name}", item
+
+    def _module(self, path: str, module: Module) -> Iterator[tuple[str, Any]]:
+        state = module.__dict__
+        self._hold(path, state, tuple(k for k in state if k not in _PRIVATE))
+        for name, item in list(state.items()):
+            if name in _TABLES:
+                self._hold(path, item)
+                for key, entry in item.items():
+                    yield f"{path}.{key}", entry
+            elif name not in _PRIVATE:
+                yield f"{path}.{name}", item
+        if _is_open(type(module).__module__):
+            forward = getattr(type(module), "forward", None)
+            if isinstance(forward, types.FunctionType):
+                yield f"{path}.forward", forward
+
+    def _function(self, function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+        names = function.__code__.co_freevars
+        for name, cell in zip(names, function.__closure__ or (), strict=True):
+            held = self._hold(name, cell)
+            yield from ((name, v) for v in held.content.values())
+        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            yield f"a default of {function.__name__}", value
+        if wrapped := getattr(function, "__wrapped__", None):
+            yield function.__name__, wrapped
+        if _is_open(function.__module__):
+            scope = function.__globals__
+            held = self._hold("", scope, tuple(dict.fromkeys(_names(function.__code__))))
+            yield from held.content.items()
+
+    def changes(self) -> list[Change]:
+        """What is no longer as it was."""
+        found = []
+        for held in self.held:
+            if held.kind == "private":
+                continue
+            before, now = held.content, held.items()
+            for key in {**before, **now}:
+                old, new = before.get(key, MISSING), now.get(key, MISSING)
+                if not same(old, new):
+                    found.append(Change(Place(held.container, key, entry(held.path, held.container, key)), old, new))
+        return found
+
+    def before(self, place: Place) -> Any:
+        """What stood at a place."""
+        content = next(h.content for h in self.held if h.container is place.container)
+        return content.get(place.key, MISSING)
+
+    def scripted(self) -> set[int]:
+        """The ids of the containers that schedulers and scalers keep."""
+        return {id(h.container) for h in self.held if h.kind == "script"}
+
+    def restore(self) -> None:
+        """Put every container back as it was."""
+        for held in self.held:
+            if not _unchanged(held.content, held.items()):
+                held.restore()
+
+
+# What `nn.Module` keeps in tables of its own, and what it keeps to itself.
+_TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+_PRIVATE = frozenset(torch.nn.Module().__dict__) - {"training"}
+
+
+def _private(scaler: Any) -> list[Any]:
+    """What a scaler notes of the optimizers between `unscale_` and `update`."""
+    states = scaler.__dict__.get("_per_optimizer_states", {})
+    return [states, *states.values()]
+
+
+def _unchanged(before: dict[Any, Any], now: dict[Any, Any]) -> bool:
+    return (
+        len(before) == len(now) and all(map(operator.is_, before.values(), now.values())) and list(before) == list(now)
+    )
+
+
+def same(old: Any, new: Any) -> bool:
+    """Whether a run that reads one would read the other: the same object, or equal plain values."""
+    return old is new or (isinstance(old, _SIMPLE) and type(old) is type(new) and (old == new or old != old))
+
+
+def is_simple(value: Any) -> bool:
+    """Whether a value is a plain one, compared by value."""
+    return isinstance(value, _SIMPLE)
+
+
+def entry(path: str, container: Any, key: Any) -> str:
+    """How a person would write an entry of a container."""
+    if isinstance(container, types.CellType):
+        return path
+    if isinstance(container, list) or (
+        isinstance(container, dict) and not path.isidentifier() and not isinstance(key, str)
+    ):
+        return f"{path}[{_text(key)}]"
+    return f"{path}.{key}" if path else str(key)
+
+
+def _text(key: Any) -> str:
+    return repr(key) if isinstance(key, (str, int)) else type(key).__name__
+
+
+def _is_open(module: str | None) -> bool:
+    return (module or "").partition(".")[0] not in _CLOSED
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+class Guard:
+    """A quick comparison of what the containers hold with what they held."""
+
+    def __init__(self, watch: Watch, free: set[tuple[int, Any]]) -> None:
+        """`free` are the entries, by id of the container and key, that need not be the same."""
+        self.paths: list[str] = []
+        self.known: list[Any] = []
+        lines: list[str] = []
+        scope: dict[str, Any] = {}
+        for n, held in enumerate(watch.held):
+            if held.kind:
+                continue
+            scope[name := f"c{n}"] = held.container
+            whole = held.keys is None and not isinstance(held.container, types.CellType)
+            if whole and not any((id(held.container), k) in free for k in held.content):
+                if held.container.__class__ is list:
+                    lines.append(f"*{name},")
+                else:
+                    lines.append(f"*{name}.values(),")
+                self._expect(held, held.content)
+                continue
+            for m, key in enumerate(held.content):
+                if (id(held.container), key) in free:
+                    continue
+                if isinstance(held.container, types.CellType):
+                    lines.append(f"{name}.cell_contents,")
+                else:
+                    scope[f"k{n}_{m}"] = key
+                    text = repr(key) if isinstance(key, (str, int)) else f"k{n}_{m}"
+                    lines.append(f"{name}[{text}],")
+                self._expect(held, [key])
+        exec(compile("def now(): return [" + "".join(lines) + "]", "<tenax guard>", "exec"), scope)
+        self.now: Callable[[], list[Any]] = scope["now"]
+
+    def _expect(self, held: Held, keys: Any) -> None:
+        for key in keys:
+            self.paths.append(entry(held.path, held.container, key))
+            self.known.append(held.content[key])
+
+    def failure(self) -> str | None:
+        """None while all holds; else what changed."""
+        try:
+            now = self.now()
+        except (KeyError, IndexError, ValueError) as error:
+            return f"{error} is gone"
+        known = self.known
+        if len(now) != len(known):
+            return f"a container has {len(now) - len(known):+d} entries"
+        if all(map(operator.is_, now, known)):
+            return None
+        for path, new, old in zip(self.paths, now, known, strict=True):
+            if not same(old, new):
+                return f"{path} was {_short(old)} and is {_short(new)}"
+        self.known = now
+        return None
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"another tensor of shape {list(value.shape)}"
+    text = repr(value) if isinstance(value, _SIMPLE) or value is MISSING else f"a {type(value).__name__}"
+    return text if len(text) < 60 else f"{text[:57]}..."
