@@ -101,7 +101,7 @@ class Run:
             if leaf.grad is not gradient:
                 value = None if leaf.grad is None else results.describe(leaf.grad)
                 self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
-        self.births = [trace.births.get(cell) for cell in results.cells]
+        self.initial = [self.host.initial.get(cell) for cell in results.cells]
         self.index = next((cell.index for cell in results.cells), 0)
         self.fills = [cell.held if isinstance(cell.held, Fill) else None for cell in results.cells]
         arrays = [cell.held for cell in results.cells if not isinstance(cell.held, Fill)]
@@ -187,10 +187,10 @@ def settle(run: Run) -> bool:
     owned |= {id(s) for o in run.watch.optimizers for s in o.state.values()}
     mine = [e for e in run.effects if id(e.place.container) in owned and e.value is not None]
     refs = [x for e in mine for x in e.value.leaves if isinstance(x, Ref)]  # type: ignore[union-attr]
-    if not refs or not all(r.plain and _is_constant(run.births[r.cell]) for r in refs):
+    if not refs or not all(r.plain and _is_constant(run.initial[r.cell]) for r in refs):
         return False
-    made = {r.cell: run.births[r.cell] for r in refs}
-    maker = Maker([made.get(i) or run.births[refs[0].cell] for i in range(len(run.births))], run.leaves, run.index)
+    other = run.initial[refs[0].cell]
+    maker = Maker([other if fill is None else fill for fill in run.initial], run.leaves, run.index)
     for place, value in mine:
         place.container[place.key] = maker.make(value)  # type: ignore[arg-type]
     return True

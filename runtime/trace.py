@@ -43,7 +43,6 @@ class Trace:
         self.written: dict[Cell, None] = {}
         self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # what the cells from outside held
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
-        self.births: weakref.WeakKeyDictionary[Cell, Fill] = weakref.WeakKeyDictionary()  # the constants among them
 
     def lift(self, cell: Cell) -> None:
         """Make the array of a cell from outside an input."""
@@ -134,10 +133,7 @@ def _property(name: str) -> property:
         trace = current()
         if trace is not None:
             owner = state.get("owner")
-            fresh = "held" not in state
-            if value.__class__ is Fill and (fresh or (owner is trace and state["held"].__class__ is Fill)):
-                trace.births[cell] = value
-            if fresh:
+            if "held" not in state:
                 state["owner"] = trace
                 trace.born.add(cell)
             elif owner is None and trace.lifts:
