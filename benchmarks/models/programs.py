@@ -73,10 +73,7 @@ def in_torch(case: Case, name: str, compiler: str) -> Program:
     module = case.module().to("jax")
     x, target = (t.to("jax") for t in case.batch())
     if name == "training step":
-        if compiler == "compile":
-            step = train_step(COMPILERS[compiler](module), case.optimizer(module.parameters()))
-        else:
-            step = COMPILERS[compiler](train_step(module, case.optimizer(module.parameters())))
+        step = COMPILERS[compiler](train_step(module, case.optimizer(module.parameters())))
         return Program(lambda: jax.block_until_ready(step(x, target).jax()), step, lambda: (x, target))
     module.eval()
     function = COMPILERS[compiler](module)

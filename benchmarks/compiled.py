@@ -1,0 +1,117 @@
+"""Whole models and training steps under `tenax.jit`, beside the same written by hand in JAX with optax.
+
+`python benchmarks/compiled.py` prints run time, peak memory and trace time as ratios; `--write` puts them into
+docs/benchmarks.md, `--only GPT` picks models. The models are those of `models/`, their numerics are tested.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from clock import interleaved
+from models.cases import CASES, DECODING, Case
+from models.programs import Program, by_hand, in_torch
+from rich.progress import track
+from tables import publish
+
+import tenax  # noqa: F401 (registers the device)
+
+# What tenax is held to, against JAX by hand: run time, peak memory, trace time; torch.compile against tenax.jit.
+LIMITS = (1.02, 1.05, 1.0, 1.05)
+TITLES = (
+    "model",
+    "program",
+    "by hand, ms",
+    "tenax, ms",
+    "ratio",
+    "by hand, MiB",
+    "tenax, MiB",
+    "ratio",
+    "by hand, trace s",
+    "tenax, trace s",
+    "ratio",
+    "torch.compile / tenax.jit",
+)
+Make = Callable[[], Program]
+_compiling: list[float] = []
+
+
+def _listen(event: str, seconds: float, **_: Any) -> None:
+    if event == "/jax/core/compile/backend_compile_duration":
+        _compiling.append(seconds)
+
+
+def traced(make: Make) -> tuple[Program, float]:
+    """A program, and the seconds of its first call that are neither XLA's compilation nor a run, with cold caches."""
+    program = make()
+    gc.collect()
+    jax.clear_caches()
+    _compiling.clear()
+    times = []
+    for _ in range(2):
+        started = time.perf_counter()
+        program.call()
+        times.append(time.perf_counter() - started)
+    return program, times[0] - sum(_compiling) - times[1]
+
+
+def peak(executables: list[Any]) -> int:
+    """Bytes of arguments, results and temporaries of the largest of some executables; what is donated counts once."""
+
+    def size(executable: Any) -> int:
+        m = executable.get_compiled_memory_stats()
+        kept = m.argument_size_in_bytes + m.output_size_in_bytes - m.alias_size_in_bytes
+        return kept + m.temp_size_in_bytes
+
+    return max(map(size, executables))
+
+
+def row(case: Case, name: str, seconds: float, repeats: int) -> list[str]:
+    """Measure one program of a model."""
+    makers: dict[str, Make] = {
+        "hand": lambda: by_hand(case, name),
+        "tenax": lambda: in_torch(case, name, "tenax"),
+        "compile": lambda: in_torch(case, name, "compile"),
+    }
+    client = jax.devices()[0].client
+    programs, memory, traces = {}, {}, {}
+    for writing, make in makers.items():
+        known = client.live_executables()
+        programs[writing], traces[writing] = traced(make)
+        memory[writing] = peak([x for x in client.live_executables() if x not in known]) / 2**20
+    times = interleaved({writing: program.call for writing, program in programs.items()}, seconds)
+    for _ in range(repeats - 1):  # XLA's compilations come from the cache
+        for writing in ("hand", "tenax"):
+            traces[writing] = min(traces[writing], traced(makers[writing])[1])
+    cells = [case.name, name]
+    for measured, scale, digits in ((times, 1e-3, 2), (memory, 1, 1), (traces, 1, 2)):
+        hand, ours = measured["hand"] * scale, measured["tenax"] * scale
+        cells += [f"{hand:.{digits}f}", f"{ours:.{digits}f}", f"{ours / hand:.2f}"]
+    return [*cells, f"{times['compile'] / times['tenax']:.2f}"]
+
+
+def main() -> None:
+    """Measure every program of every model."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of running, for each row")
+    parser.add_argument("--repeats", type=int, default=3, help="traces, of which the fastest counts")
+    parser.add_argument("--only", default="", help="what the names of models contain")
+    options = parser.parse_args()
+    jax.monitoring.register_event_duration_secs_listener(_listen)
+    chosen = [(c, name) for c in (*CASES, DECODING) if options.only in c.name for name in c.programs]
+    with tempfile.TemporaryDirectory() as cache:
+        jax.config.update("jax_compilation_cache_dir", cache)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
+        rows = [row(case, name, options.seconds, options.repeats) for case, name in track(chosen, "measuring")]
+    publish("models", TITLES, rows, write=options.write)
+
+
+if __name__ == "__main__":
+    main()
