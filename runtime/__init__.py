@@ -15,8 +15,11 @@ from .device import synchronize as synchronize
 from .tensor import Tensor as Tensor
 
 if TYPE_CHECKING:
+    from . import interop as interop
     from .convert import from_jax as from_jax
     from .convert import to_jax as to_jax
+    from .interop.calls import call_jax as call_jax
+    from .interop.scan import ScannedModule as ScannedModule
     from .jitted import jit as jit
     from .lowering import register_lowering as register_lowering
 
@@ -24,13 +27,27 @@ __version__ = "0.1.0"
 
 # What needs JAX is imported when first asked for.
 _LAZY = {
+    "ScannedModule": "interop.scan",
+    "call_jax": "interop.calls",
     "from_jax": "convert",
     "jit": "jitted",
     "register_lowering": "lowering",
     "to_jax": "convert",
 }
 
-__all__ = ["Tensor", "from_jax", "jit", "register_lowering", "synchronize", "to_jax"]
+_MODULES = ("interop",)
+
+__all__ = [
+    "ScannedModule",
+    "Tensor",
+    "call_jax",
+    "from_jax",
+    "interop",
+    "jit",
+    "register_lowering",
+    "synchronize",
+    "to_jax",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -43,6 +60,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
         globals()[name] = value
         return value
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tenax' has no attribute {name!r}")
 
 

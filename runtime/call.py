@@ -9,8 +9,8 @@ again. Forward-mode AD and `torch.func.grad` have no rule here.
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable, Hashable, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import jax
@@ -20,9 +20,12 @@ import torch
 from jax.extend.core import jaxpr_as_fun
 from torch._functorch.utils import enable_single_level_autograd_function
 
+from .cell import put, wrap
+from .device import device_index
 from .dtypes import numpy_dtype, torch_dtype
 from .overload import Overload
 from .program import in_torchs_types
+from .random import next_key
 
 Arrays = tuple[jax.Array, ...]
 Function = Callable[..., Arrays]
@@ -30,17 +33,58 @@ Avals = tuple[tuple[tuple[int, ...], torch.dtype], ...]
 
 _functions: dict[int, Function] = {}
 _numbers: dict[Hashable, int] = {}
+_derived: dict[int, list[tuple[int, Hashable]]] = {}  # of a number, those made of its function
+_roots: dict[int, int] = {}
+_splits: dict[Hashable, Split] = {}
+_leases: weakref.WeakValueDictionary[int, Lease] = weakref.WeakValueDictionary()
 _next = itertools.count()
 
 
-def number(key: Hashable, make: Callable[[], Function]) -> int:
-    """The number of a function for `tenax::call`, made when its key is new."""
+def number(key: Hashable, make: Callable[[], Function], parent: int | None = None) -> int:
+    """The number of a function for `tenax::call`, made when its key is new; `parent` is the one that it is made of."""
     found = _numbers.get(key)
     if found is None:
         found = next(_next)
         _functions[found] = make()
         found = _numbers.setdefault(key, found)
+        if parent is not None:
+            _derived.setdefault(parent, []).append((found, key))
+            _roots[found] = _roots.get(parent, parent)
     return found
+
+
+class Lease:
+    """The number of a function that may go: it is forgotten, with all that was made of it, when nobody holds this."""
+
+    def __init__(self, function: Function, target: Callable[[], Any]) -> None:
+        self.number = next(_next)
+        self.target = target  # what the function refers to weakly: whoever may call it holds that too
+        _functions[self.number] = function
+        _leases[self.number] = self
+        weakref.finalize(self, _forget, self.number)
+
+
+def _held(f: int) -> Any:
+    """What keeps a number valid for as long as it is held."""
+    lease = _leases.get(_roots.get(f, f))
+    return lease and (lease, lease.target())
+
+
+def _forget(root: int) -> None:
+    dead, left = {root}, [root]
+    while left:
+        for found, key in _derived.pop(left.pop(), ()):
+            _numbers.pop(key, None)
+            _roots.pop(found, None)
+            dead.add(found)
+            left.append(found)
+    for f in dead:
+        _functions.pop(f, None)
+    for splits in [k for k, s in list(_splits.items()) if s.function in dead]:
+        _splits.pop(splits, None)
+    for overload in _registered:
+        for entry in [k for k in list(overload.entries) if k[0][0].value in dead]:
+            overload.entries.pop(entry, None)
 
 
 def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -88,8 +132,14 @@ def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
     return jax.vjp(of, *(xs[i] for i in wrt))
 
 
-@cache
 def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Split:
+    found = _splits.get((f, wrt, avals))
+    if found is None:
+        found = _splits[f, wrt, avals] = _parted(f, wrt, avals)
+    return found
+
+
+def _parted(f: int, wrt: tuple[int, ...], avals: Avals) -> Split:
     structs = [jax.ShapeDtypeStruct(tuple(shape), numpy_dtype(dtype)) for shape, dtype in avals]
     with jax.enable_x64(True):
         closed, (outputs, pull) = jax.make_jaxpr(lambda *xs: _vjp(f, wrt, xs), return_shape=True)(*structs)
@@ -108,7 +158,7 @@ def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Split:
         return tuple(results[i] for i in kept)
 
     residuals = tuple(places[id(var)] for var in found[n:])
-    return Split(f, wrt, number(("forward", f, wrt, avals), lambda: forward), outputs, residuals, tree)
+    return Split(f, wrt, number(("forward", f, wrt, avals), lambda: forward, f), outputs, residuals, tree)
 
 
 def _pulled(pull: Any, split: Split, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]) -> Arrays:
@@ -133,7 +183,7 @@ def _reverse(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> i
         pull = jax.tree.unflatten(split.tree, operands[:n])
         return _pulled(pull, split, given, wanted, operands[n:])
 
-    return number(("reverse", split.forward, given, wanted), lambda: reverse)
+    return number(("reverse", split.forward, given, wanted), lambda: reverse, split.forward)
 
 
 def _pullback(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
@@ -144,7 +194,7 @@ def _pullback(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> 
         _, pull = _vjp(split.function, split.wrt, operands[:n])
         return _pulled(pull, split, given, wanted, operands[n:])
 
-    return number(("pullback", split.forward, given, wanted), lambda: pullback)
+    return number(("pullback", split.forward, given, wanted), lambda: pullback, split.forward)
 
 
 class Call(torch.autograd.Function):
@@ -154,9 +204,11 @@ class Call(torch.autograd.Function):
     def forward(ctx: Any, f: int, *xs: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The outputs of function `f`."""
         wrt = tuple(i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
+        ctx.lease = _held(f)
         ctx.split = split = _split(f, wrt, tuple((shape_of(x), x.dtype) for x in xs))
-        # Under torch.func the levels below this one record the call too.
-        with torch._C._AutoDispatchBelowAutograd(), torch.set_grad_enabled(torch._C._are_functorch_transforms_active()):
+        # Under torch.func the levels below this one record the call too, and to a pure run (apart.py) what is made
+        # without grad mode is a constant.
+        with torch._C._AutoDispatchBelowAutograd(), torch.enable_grad():
             made = call(split.forward, xs)
         outputs, extras = made[: len(split.outputs)], made[len(split.outputs) :]
         ctx.save_for_backward(*xs, *extras)
@@ -196,7 +248,7 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
 
 def mapped(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
     """`jax.vmap` of the function; the results have the batch first."""
-    return call(number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays)), xs)
+    return call(number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays), f), xs)
 
 
 def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int]]:
@@ -216,6 +268,16 @@ def _gradients_batched(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
     return [torch._add_batch_dim(x, 0, level) for x in results]
 
 
+def key(device: torch.device) -> torch.Tensor:
+    """The key data of one random operation, uint32[2], on a device: a draw that a graph of torch's can hold."""
+    index = device_index(device)
+    drawn = next_key()
+    return wrap(drawn if isinstance(drawn, jax.Array) else put(drawn, index), index)
+
+
+_registered: list[_Overload] = []
+
+
 class _Overload(Overload):
     has_meta = False  # its fake kernel asks the function, as the runtime does
     lowering = staticmethod(lambda f, xs: _functions[f](*xs))
@@ -227,8 +289,14 @@ def install(library: Callable[..., Any]) -> None:
 
     define = library("tenax", "DEF")
     define.define("call(int f, Tensor[] xs) -> Tensor[]")
-    define.impl("call", _Overload("tenax::call", Row("", "")), "PrivateUse1")
+    _registered.append(_Overload("tenax::call", Row("", "")))
+    define.impl("call", _registered[0], "PrivateUse1")
     define.impl("call", _differentiable, "AutogradPrivateUse1")
     define.impl("call", _gradients_batched, "Batched")
+    define.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)
+    define.impl("key", key, "CompositeExplicitAutograd")  # a device's own key would want a tensor argument
+    torch.library.register_fake(
+        "tenax::key", lambda device: torch.empty(2, dtype=torch.uint32, device=device), lib=define
+    )
     torch.library.register_fake("tenax::call", lambda f, xs: shaped(_functions[f], xs), lib=define)
     torch.library.register_vmap("tenax::call", _batched, lib=define)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import threading
 from typing import Any
 
 import torch
@@ -18,6 +19,18 @@ _raise_pending = ctypes.pythonapi.PyErr_Occurred
 _raise_pending.restype = ctypes.c_void_p
 
 _failures: list[BaseException] = []
+
+
+class _Depth(threading.local):
+    backward = 0
+
+
+_depth = _Depth()
+
+
+def running() -> bool:
+    """Whether this thread is within a backward pass of tensors of the device."""
+    return _depth.backward > 0
 
 
 def keep_failure() -> None:
@@ -38,6 +51,7 @@ class Engine(type(Variable._execution_engine)):  # type: ignore[misc]
     def run_backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         """As torch's."""
         ours = any(t.device.type == "jax" for t in tensors if isinstance(t, torch.Tensor))
+        _depth.backward += ours
         try:
             with torch.autograd.set_multithreading_enabled(False) if ours else contextlib.nullcontext():
                 return super().run_backward(tensors, *args, **kwargs)
@@ -46,6 +60,8 @@ class Engine(type(Variable._execution_engine)):  # type: ignore[misc]
                 raise
             failure = _failures.pop()
             _failures.clear()
+        finally:
+            _depth.backward -= ours
         raise failure
 
 

@@ -18,7 +18,21 @@ from .device import NAME
 def _value(tensor: torch.Tensor) -> jax.Array:
     if tensor.device.type != NAME:
         raise TypeError(f"a tensor on {tensor.device} is no JAX array; expected device jax: tensor.to('jax')")
-    return read(tensor)
+    return read(without_gradient(tensor))
+
+
+def without_gradient(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor, unless autograd has followed it here. A leaf, as a parameter is, is taken for its value.
+
+    Raises:
+        RuntimeError: it was computed from tensors that require grad.
+    """
+    if tensor.grad_fn is not None and torch.is_grad_enabled():
+        raise RuntimeError(
+            f"a result of {tensor.grad_fn.name()} as an argument of a JAX function, which would lose its gradient; "
+            "expected tenax.call_jax(function, tensor), or tensor.detach()"
+        )
+    return tensor
 
 
 def _abstract(tensor: torch.Tensor) -> Any:

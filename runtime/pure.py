@@ -6,11 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import torch
 
+from .apart import Detaching, Pure
 from .convert import from_jax, to_jax
+from .custom import intercepted
 from .errors import TraceError
-from .trace import Trace, at_line, tracing
+from .trace import at_line, current, tracing
+from .trees import known
 
 Draw = Callable[[torch.Generator | None], Any]
 
@@ -18,12 +23,24 @@ Draw = Callable[[torch.Generator | None], Any]
 def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], draw: Draw) -> Any:
     """What a torch function gives for trees of JAX arrays, as a tree of JAX arrays.
 
-    The arrays become tensors of the device, also where they are tracers; a result that is a tensor becomes its array.
+    The arrays, NumPy's too, become tensors of the device, also where they are tracers; a result that is a tensor
+    becomes its array.
     `draw` gives the key data of each random operation.
+
+    Raises:
+        TraceError: the function writes a tensor from outside, or needs the value of one that JAX traces.
     """
-    with tracing(Trace(lifts=False, draw=draw)):
-        args, kwargs = from_jax((args, kwargs))
-        return to_jax(function(*args, **kwargs))
+    trace = Pure(draw)
+    try:
+        with tracing(trace), Detaching(), intercepted(), torch.enable_grad():
+            args, kwargs = from_jax(jax.tree.map(_array, (args, kwargs)))
+            return to_jax(known(function(*args, **kwargs)))
+    finally:
+        trace.lose()
+
+
+def _array(leaf: Any) -> Any:
+    return jnp.asarray(leaf, leaf.dtype) if isinstance(leaf, np.ndarray) else leaf
 
 
 def no_draw(generator: torch.Generator | None) -> Any:
@@ -43,6 +60,16 @@ def draws(key: jax.Array) -> Draw:
     count = iter(range(1 << 32))
 
     def draw(generator: torch.Generator | None) -> jax.Array:
-        return jax.random.key_data(jax.random.fold_in(key, next(count)))
+        mine = jax.random.fold_in(key, next(count))
+        data = jax.random.key_data(mine)
+        return data if data.shape == (2,) else jax.random.bits(mine, (2,), jnp.uint32)  # lowerings use threefry
 
     return draw
+
+
+def inherited() -> jax.Array | None:
+    """A key for a run within the current one, drawn from its source; None where it has none."""
+    trace = current()
+    if trace is None or trace.draw is no_draw:
+        return None
+    return jax.random.wrap_key_data(trace.draw(None))

@@ -102,7 +102,7 @@ def register_all() -> None:
             return
         from tenax.generated.table import ROWS
 
-        from . import autocast, call, flex, operand, settings, sparse  # noqa: F401 (configures JAX's dtypes)
+        from . import autocast, call, flex, mixing, operand, settings, sparse  # noqa: F401 (configures JAX's dtypes)
         from .memory import KERNELS
         from .whole import Whole
 
@@ -126,6 +126,7 @@ def register_all() -> None:
         sparse.install(library)
         autocast.install(library)
         operand.install()
+        mixing.install()
         flex.install()
         call.install(_library)
         _complete = True

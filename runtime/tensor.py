@@ -92,7 +92,9 @@ def install() -> None:
     def __jax_array__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
             raise TypeError(f"tensor on {self.device} is no JAX array; expected device jax: tensor.to('jax')")
-        return jax_value(self)
+        from .operand import without_gradient
+
+        return jax_value(without_gradient(self))
 
     plain_pointer = torch.Tensor.data_ptr
 

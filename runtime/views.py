@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.words import place
+
 Ints = tuple[int, ...]
 
 
@@ -141,7 +143,7 @@ def write(base: jax.Array, view: View, value: jax.Array, starts: Sequence[jax.Ar
     if starts is None:
         where = tuple(slice(a, a + n, s) for a, n, s in zip(p.starts, spans, p.steps, strict=True))
         if not strided:
-            digits = lax.dynamic_update_slice(digits, value, p.starts)
+            digits = lax.dynamic_update_slice(digits, value, [place(a) for a in p.starts])
         else:
             digits = digits.at[where].set(value)
     else:

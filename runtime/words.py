@@ -232,6 +232,12 @@ def INT_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]: 
     return _promoted(common, opmath(common), common, tensors, scalars)
 
 
+def place(index: int) -> np.integer:
+    """A static index as small as it can be: JAX (0.10) fails to lower a batched slice at an int64 one, where its 64-bit
+    types are off."""
+    return np.int32(index) if index < 1 << 31 else np.int64(index)
+
+
 def axis(x: Array, dim: int) -> int:
     """One non-negative axis; a 0-d array has the axis 0 that torch gives it."""
     return dim % max(x.ndim, 1)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.words import BOOL, INT64, Array, axis, cast, is_complex, is_float, opmath
+from tenax.words import BOOL, INT64, Array, axis, cast, is_complex, is_float, opmath, place
 
 TRUSTED = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _INT32 = np.dtype("int32")
@@ -113,7 +113,7 @@ def _combine_elements(self: Array, dim: int, index: Array, src: Array, reduce: s
     part = self if reach == self.shape else lax.slice(self, (0,) * self.ndim, reach)
     part = combine(part, elements(reach, dim, index), src, reduce, include_self)
     if reach != self.shape:
-        part = lax.dynamic_update_slice(self, part, (0,) * self.ndim)
+        part = lax.dynamic_update_slice(self, part, (place(0),) * self.ndim)
     return part.reshape(shape)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.scatter import Places, combine, slices
-from tenax.words import INT64, Array, axis, cast
+from tenax.words import INT64, Array, axis, cast, place
 
 
 def _zeros(grad: Array, sizes: Sequence[int]) -> Array:
@@ -26,7 +26,7 @@ def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
     """`self` with the slice `index` across `dim` replaced by `src`."""
     dim = axis(self, dim)
     return lax.dynamic_update_slice_in_dim(
-        self, jnp.expand_dims(cast(src, self.dtype), dim), index % self.shape[dim], dim
+        self, jnp.expand_dims(cast(src, self.dtype), dim), place(index % self.shape[dim]), dim
     )
 
 
@@ -48,7 +48,7 @@ def slice_scatter(
     first, last = _bounds(self.shape[dim], start, end)
     src = cast(src, self.dtype)
     if step == 1:
-        return lax.dynamic_update_slice_in_dim(self, src, first, dim)
+        return lax.dynamic_update_slice_in_dim(self, src, place(first), dim)
     places = slices(self.shape, dim, jnp.arange(first, last, step, dtype=INT64))
     return combine(self, places, src)
 

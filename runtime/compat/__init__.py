@@ -1,0 +1,1 @@
+"""Other libraries' public names over tenax, for programs that were written for them."""

@@ -1,0 +1,192 @@
+"""`call_jax`: a JAX function called with tensors, as one differentiable operation of torch.
+
+It is `tenax::call` of a function that is known as long as the caller's function lives, by identity, as `jax.jit` knows
+it. Price: a function made anew for each call is traced and compiled anew.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from torch.utils import _pytree as pytree
+
+from ..call import Lease, call, shaped
+from ..convert import from_jax
+from ..dtypes import numpy_dtype
+
+_MOST = 1024  # static signatures of one function; the oldest is forgotten
+_WIDE = {np.dtype(np.float64), np.dtype(np.complex128)}
+
+
+class _Static(NamedTuple):
+    """A leaf that is no array; 1, 1.0 and True are different ones."""
+
+    kind: type
+    value: Any
+
+
+class _Called:
+    """A JAX function with the static part of its arguments, and the trees that it returned."""
+
+    def __init__(self, target: Callable[[], Any], tree: Any, form: tuple[_Static | None, ...], wide: bool) -> None:
+        self.tree = tree
+        self.form = form
+        self.wide = wide
+        self.returned: dict[Any, Any] = {}
+        self.target = target
+
+    def __call__(self, *arrays: jax.Array) -> tuple[jax.Array, ...]:
+        rest = iter(arrays)
+        leaves = [next(rest) if f is None else f.value for f in self.form]
+        args, kwargs = jax.tree.unflatten(self.tree, leaves)
+        # Lowerings are traced in 64-bit mode; the user's function is in it as elsewhere in the user's program.
+        with jax.enable_x64(self.wide or any(np.dtype(a.dtype) in _WIDE for a in arrays)):
+            results, tree = jax.tree.flatten(self.target()(*args, **kwargs))
+            self.returned[tuple((a.shape, np.dtype(a.dtype)) for a in arrays)] = tree
+            return tuple(map(jnp.asarray, results))
+
+
+class _Entry(NamedTuple):
+    target: Any  # the weak reference
+    leases: OrderedDict[Any, tuple[Lease, _Called]]
+
+
+_entries: dict[tuple[int, int], _Entry] = {}
+
+
+def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a JAX function with tensors of device "jax", differentiable by torch.
+
+    The derivative, of any order, is `jax.vjp` of the function, `jax.custom_vjp` included. It works under `torch.func`
+    (vmap, grad and their compositions) and `torch.compile`. The function is traced once for each signature, as under
+    `jax.jit`, so it must be pure, and defined once rather than anew for each call.
+
+    Args:
+        function: of arrays, in any trees; returns any tree of arrays.
+        args, kwargs: trees of tensors on device "jax", `jax.Array` and NumPy arrays (without a derivative), and static
+            leaves, which are hashable: each new value is traced again. A number that changes belongs in a 0-d tensor.
+
+    Returns:
+        What `function` returns, with tensors for arrays.
+
+    Raises:
+        TypeError: `function` cannot be called or not be referred to weakly, or a static leaf is not hashable.
+        RuntimeError: a tensor is on another device.
+    """
+    if torch.compiler.is_dynamo_compiling():
+        return _in_graph(function, args, kwargs)
+    return _eager(function, args, kwargs)
+
+
+def _eager(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: isinstance(x, torch.Tensor))
+    xs, form = [], []
+    for leaf in leaves:
+        if isinstance(leaf, np.ndarray):
+            leaf = jnp.asarray(leaf, leaf.dtype)
+        if isinstance(leaf, jax.Array):
+            leaf = from_jax(leaf)
+        tensor = isinstance(leaf, torch.Tensor)
+        if tensor and leaf.device.type != "jax":
+            raise RuntimeError(f"call_jax: got a tensor on {leaf.device}; expected device jax: tensor.to('jax')")
+        if tensor:
+            xs.append(leaf)
+        form.append(None if tensor else _Static(type(leaf), leaf))
+    lease, called = _leased(function, tree, tuple(form))
+    results = call(lease.number, xs)
+    avals = tuple((tuple(map(int, x.shape)), numpy_dtype(x.dtype)) for x in xs)
+    return jax.tree.unflatten(called.returned[avals], results)
+
+
+def _leased(function: Callable[..., Any], tree: Any, form: tuple[_Static | None, ...]) -> tuple[Lease, _Called]:
+    key = tree, form, jax.dtypes.canonicalize_dtype(float).itemsize == 8
+    owner = getattr(function, "__self__", None)
+    bound = owner is not None and hasattr(function, "__func__")
+    place = (id(function.__func__), id(owner)) if bound else (id(function), 0)  # type: ignore[attr-defined]
+    entry = _entries.get(place)
+    if entry is None or entry.target() is None:
+        try:
+            kind: Any = weakref.WeakMethod if bound else weakref.ref
+            target = kind(function, lambda _: _entries.pop(place, None))
+        except TypeError:
+            raise TypeError(f"call_jax: got {function!r}; expected a function that can be referred to weakly") from None
+        entry = _entries[place] = _Entry(target, OrderedDict())
+    try:
+        found = entry.leases.get(key)
+    except TypeError:
+        raise TypeError(
+            f"call_jax: an argument is not hashable: {[f.value for f in key[1] if f is not None]}; expected tensors, "
+            "arrays, trees of them and hashable leaves"
+        ) from None
+    if found is None:
+        called = _Called(entry.target, *key)
+        found = entry.leases[key] = Lease(called, entry.target), called
+        if len(entry.leases) > _MOST:
+            entry.leases.popitem(last=False)
+    else:
+        entry.leases.move_to_end(key)
+    return found
+
+
+# In a graph of torch.compile
+
+
+def _in_graph(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The same as one node of the graph that Dynamo makes."""
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    form = tuple([None if isinstance(x, torch.Tensor) else x for x in leaves])
+    avals = tuple([(tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else None for x in leaves])
+    places = pytree.tree_unflatten(list(range(len(leaves))), spec)
+    number, order, returned = _signature(function, places, form, avals)
+    results = torch.ops.tenax.call.default(number, [leaves[i] for i in order])
+    return _built(returned, results)
+
+
+def _signature(function: Callable[..., Any], places: Any, form: tuple[Any, ...], avals: tuple[Any, ...]) -> Any:
+    """What is constant of a call: its number, the order of the tensors, the numbers of the results as it returns them.
+
+    `places` are the arguments with numbers for leaves, of which `form` has those that are no tensors.
+    """
+    found, tree = jax.tree.flatten(places)
+    order = [i for i in found if avals[i] is not None]
+    lease, called = _leased(function, tree, tuple(None if avals[i] else _Static(type(form[i]), form[i]) for i in found))
+    shaped(called, [torch.empty(avals[i][0], dtype=avals[i][1], device="meta") for i in order])
+    returned = called.returned[tuple((avals[i][0], numpy_dtype(avals[i][1])) for i in order)]
+    return lease.number, order, _plan(jax.tree.unflatten(returned, range(returned.num_leaves)))
+
+
+def _plan(tree: Any) -> Any:
+    """A tree of numbers as tuples, for Dynamo makes constants of these only.
+
+    Raises:
+        NotImplementedError: it has other nodes than dicts, lists and tuples.
+    """
+    if tree is None or type(tree) is int:
+        return tree
+    if type(tree) is dict:
+        return "dict", tuple(tree), tuple(map(_plan, tree.values()))
+    if type(tree) in (list, tuple):
+        return type(tree).__name__, (), tuple(map(_plan, tree))
+    raise NotImplementedError(
+        f"call_jax: a function that returns {type(tree).__name__}, under torch.compile; expected dicts, lists, tuples"
+    )
+
+
+def _built(plan: Any, results: list[torch.Tensor]) -> Any:
+    if plan is None or isinstance(plan, int):
+        return None if plan is None else results[plan]
+    kind, keys, parts = plan
+    values = [_built(p, results) for p in parts]
+    if kind == "dict":
+        return dict(zip(keys, values, strict=True))
+    return values if kind == "list" else tuple(values)
+
+
+_signature._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as torch.compiler.assume_constant_result does

@@ -1,0 +1,466 @@
+"""A torch function is a pure function of JAX: t2j under every transformation, with torch's values and derivatives."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import one_hot, scaled_dot_product_attention, softmax
+
+import tenax.interop as interop
+from tenax.errors import TraceError
+from tenax.interop import functional, j2t, t2j
+
+X = np.linspace(-1.3, 1.7, 6, dtype=np.float32).reshape(2, 3)
+
+
+def of_torch(function: Callable[..., torch.Tensor], *args: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The value and the gradients of the sum on CPU torch."""
+    xs = [torch.tensor(a, requires_grad=True) for a in args]
+    y = function(*xs)
+    grads = torch.autograd.grad(y.sum(), xs, allow_unused=True, materialize_grads=True)
+    return y.detach().numpy(), [g.numpy() for g in grads]
+
+
+def close(ours: Any, theirs: Any) -> None:
+    np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=2e-5, atol=2e-6)
+
+
+def smooth(x: torch.Tensor) -> torch.Tensor:
+    return (x.sin() * x.exp() + x.square()).sum(-1)
+
+
+def test_the_value_and_gradient_are_those_of_torch() -> None:
+    value, (grad,) = of_torch(smooth, X)
+    f = t2j(smooth)
+    close(f(X), value)
+    close(jax.jit(f)(X), value)
+    close(jax.grad(lambda x: f(x).sum())(X), grad)
+    close(jax.jit(jax.value_and_grad(lambda x: f(x).sum()))(X)[1], grad)
+
+
+NESTS: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
+    "jit": jax.jit,
+    "checkpoint": jax.checkpoint,
+    "vmap": jax.vmap,
+    "vmap of jit": lambda f: jax.vmap(jax.jit(f)),
+    "grad": lambda f: jax.grad(lambda x: f(x).sum()),
+    "grad of checkpoint": lambda f: jax.grad(lambda x: jax.checkpoint(f)(x).sum()),
+    "grad of jit of vmap": lambda f: jax.grad(lambda x: jax.jit(jax.vmap(f))(x).sum()),
+    "vmap of grad": lambda f: jax.vmap(jax.grad(lambda x: f(x).sum())),
+    "jacfwd": jax.jacfwd,
+    "jacrev": jax.jacrev,
+    "jit of jacfwd of jacrev": lambda f: jax.jit(jax.jacfwd(jax.jacrev(f))),
+    "vmap of hessian": lambda f: jax.vmap(jax.hessian(lambda x: f(x).sum())),
+    "jvp": lambda f: lambda x: jax.jvp(f, (x,), (jnp.ones_like(x),)),
+    "vjp": lambda f: lambda x: jax.vjp(f, x)[1](jnp.ones_like(f(x))),
+    "linearize": lambda f: lambda x: jax.linearize(f, x)[1](x),
+    "jvp of grad": lambda f: lambda x: jax.jvp(jax.grad(lambda x: f(x).sum()), (x,), (x,)),
+    "scan": lambda f: lambda x: jax.lax.scan(lambda c, row: (c + f(row).sum(), f(row)), 0.0, x),
+    "grad of scan": lambda f: jax.grad(lambda x: jax.lax.scan(lambda c, row: (c + f(row).sum(), None), 0.0, x)[0]),
+    "cond": lambda f: lambda x: jax.lax.cond(x.sum() > 0, f, lambda x: f(-x), x),
+    "fori_loop": lambda f: lambda x: jax.lax.fori_loop(0, 3, lambda i, c: c + f(x).sum(), 0.0),
+    "custom_vjp": lambda f: jax.grad(lambda x: _clipped(f)(x).sum()),
+}
+
+
+def _clipped(f: Any) -> Any:
+    g = jax.custom_vjp(f)
+    g.defvjp(lambda x: (f(x), x), lambda x, ct: (jnp.clip(jax.vjp(f, x)[1](ct)[0], -0.5, 0.5),))
+    return g
+
+
+@pytest.mark.parametrize("nest", NESTS)
+def test_a_torch_function_nests_in_transformations_as_the_same_function_of_jax(nest: str) -> None:
+    def by_hand(x: Any) -> Any:
+        return (jnp.sin(x) * jnp.exp(x) + x * x).sum(-1)
+
+    ours, theirs = NESTS[nest](t2j(smooth))(X), NESTS[nest](by_hand)(X)
+    assert jax.tree.structure(ours) == jax.tree.structure(theirs)
+    jax.tree.map(close, ours, theirs)
+
+
+def test_a_torch_function_runs_in_a_shard_map() -> None:
+    mesh = jax.make_mesh((2,), ("i",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec("i")
+    run = jax.jit(jax.shard_map(t2j(smooth), mesh=mesh, in_specs=spec, out_specs=spec))
+    close(run(X), of_torch(smooth, X)[0])
+    close(jax.grad(lambda x: run(x).sum())(X), of_torch(smooth, X)[1][0])
+
+
+INSIDE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "torch.func.grad": lambda x: torch.func.grad(lambda y: smooth(y).sum())(x),
+    "torch.func.vmap": lambda x: torch.func.vmap(smooth)(x),
+    "vmap of grad": lambda x: torch.func.vmap(torch.func.grad(lambda y: smooth(y).sum()))(x),
+    "hessian": lambda x: torch.func.hessian(lambda y: smooth(y).sum())(x[0]),
+    "jacfwd": lambda x: torch.func.jacfwd(smooth)(x[0]),
+    "autograd.grad": lambda x: torch.autograd.grad(
+        smooth(y := x if x.requires_grad else x.requires_grad_()).sum(), y, create_graph=True
+    )[0],
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_function_that_differentiates_within_torch_is_pure_too(name: str) -> None:
+    value, (grad,) = of_torch(INSIDE[name], X)
+    f = t2j(INSIDE[name])
+    close(jax.jit(f)(X), value)
+    close(jax.jit(jax.grad(lambda x: f(x).sum()))(X), grad)
+    close(jax.vmap(f)(X[None]), value[None])
+
+
+def test_backward_within_a_function_gives_its_gradients() -> None:
+    def gradient(x: torch.Tensor) -> Any:
+        x.requires_grad_()
+        smooth(x).sum().backward()
+        return x.grad
+
+    close(jax.jit(t2j(gradient))(X), of_torch(smooth, X)[1][0])
+    close(jax.vmap(t2j(gradient))(X), of_torch(smooth, X)[1][0])
+
+
+def test_an_argument_written_in_place_leaves_the_callers_array_as_it_was() -> None:
+    def writes(x: torch.Tensor, big: torch.Tensor) -> Any:
+        x[1:].mul_(3)
+        big.t().add_(1)
+        x.t()[0] = big.sum()
+        return x, big
+
+    big = jnp.ones((200, 200))
+    x = jnp.asarray(X)
+    expected = writes(torch.tensor(X), torch.ones(200, 200))
+    for f in (t2j(writes), jax.jit(t2j(writes))):
+        jax.tree.map(close, f(x, big), tuple(t.numpy() for t in expected))
+        close(x, X)
+        close(big, np.ones((200, 200)))
+
+    def total(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[0].mul_(x[1])
+        return y.exp().sum()
+
+    close(jax.grad(t2j(total))(x), of_torch(total, X)[1][0])
+    close(jax.vmap(t2j(writes), (0, None))(x[None], big)[0][0], expected[0])
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    loss: torch.Tensor
+    parts: dict[str, torch.Tensor]
+
+
+def test_any_structure_goes_in_and_out() -> None:
+    def f(tree: dict[str, Any], *, scale: float = 1.0, name: str = "") -> Any:
+        x, (y,) = tree["x"], tree["y"]
+        return Result(x.sum() * scale, {"best": x.max(1), "shape": x.shape, "none": None, "y": [y]}), torch.max(y, 0)
+
+    made, best = jax.jit(t2j(f), static_argnames=("name",))({"x": X, "y": (X,)}, scale=2.0, name="a")
+    assert isinstance(made, Result)
+    assert isinstance(best, torch.return_types.max)
+    close(made.loss, X.sum() * 2)
+    close(made.parts["best"].values, X.max(1))
+    assert made.parts["none"] is None
+    close(best.indices, X.argmax(0))
+
+
+STOPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "detach": lambda x: x * x.detach(),
+    "straight through": lambda x: x + (x.round() - x).detach(),
+    "data": lambda x: x.sin() * x.data,
+    "no_grad": lambda x: x * torch.no_grad()(torch.exp)(x),
+    "a view of what is detached": lambda x: x * x.detach().t()[1:2].t(),
+    "a view made without grad": lambda x: x * torch.no_grad()(lambda y: y.view(3, 2))(x).view(2, 3),
+    "gumbel": lambda x: softmax(x, -1) * (one_hot(x.argmax(-1), 3) - softmax(x, -1).detach()),
+    "a write without grad": lambda x: _clamped(x.clone()) * x,
+    "a write to what is detached": lambda x: _doubled(x.clone()) * 3,
+    "detach in torch.func": lambda x: torch.func.grad(lambda y: (y * y * y.detach()).sum())(x),
+    "detach in vmap": lambda x: torch.func.vmap(lambda y: y * y.detach())(x),
+    "detach_": lambda x: x.exp().detach_() * x,
+}
+
+
+def _clamped(y: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        y.clamp_(-0.5, 0.5)
+    return y
+
+
+def _doubled(y: torch.Tensor) -> torch.Tensor:
+    y.detach().mul_(2)
+    return y
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_jax_takes_no_derivative_where_torch_takes_none(name: str) -> None:
+    value, (grad,) = of_torch(STOPS[name], X)
+    f = t2j(STOPS[name])
+    close(f(X), value)
+    close(jax.grad(lambda x: f(x).sum())(X), grad)
+    close(jax.jit(jax.grad(lambda x: f(x).sum()))(X), grad)
+
+
+def test_a_random_operation_needs_a_key_and_draws_from_it() -> None:
+    f = jax.jit(t2j(lambda x: x + torch.randn_like(x) * torch.rand(x.shape, device="jax")))
+    with pytest.raises(TraceError, match=r"rng=jax\.random\.key\(0\)"):
+        f(X)
+    one, same, other = (f(X, rng=jax.random.key(k)) for k in (0, 0, 1))
+    close(one, same)
+    assert not np.allclose(one, other)
+    close(f(X, rng=jax.random.PRNGKey(0)), one)
+    several = jax.vmap(lambda x, k: f(x, rng=k))(jnp.stack([X, X]), jax.random.split(jax.random.key(0)))
+    assert not np.allclose(several[0], several[1])
+    f(X, rng=jax.random.key(0, impl="rbg"))
+
+
+def test_a_network_without_dropout_needs_no_key() -> None:
+    net = nn.LSTM(3, 4).to("jax")
+    close(jax.jit(t2j(net))(X)[0], net(torch.tensor(X).to("jax"))[0].detach().cpu())
+    attend = t2j(lambda q: scaled_dot_product_attention(q, q, q))
+    assert attend(X[None]).shape == (1, 2, 3)
+
+
+def test_a_value_or_an_outside_write_is_refused_with_the_line() -> None:
+    outside = torch.zeros(3, device="jax")
+    with pytest.raises(TraceError, match="test_interop_pure"):
+        jax.jit(t2j(lambda x: x if x.sum() > 0 else -x))(X)
+    with pytest.raises(TraceError, match="written"):
+        jax.jit(t2j(lambda x: outside.add_(x[0])))(X)
+    assert outside.tolist() == [0, 0, 0]
+    kept: list[torch.Tensor] = []
+    jax.jit(t2j(lambda x: kept.append(x + 1)))(X)
+    with pytest.raises(TraceError, match="no result"):
+        kept[0].sum()
+
+
+# Modules
+
+
+def net() -> nn.Sequential:
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 2))
+
+
+def test_a_module_is_a_pure_function_of_its_state() -> None:
+    cpu, module = net(), net().to("jax")
+    f = t2j(module)
+    state = t2j(module.state_dict())
+    out, new = jax.jit(lambda s, x: f(x, state_dict=s, return_state_dict=True))(state, X)
+    close(out, cpu(torch.tensor(X)).detach())
+    assert new.keys() == state.keys()
+    for name, tensor in cpu.state_dict().items():
+        close(new[name], tensor)
+        assert new[name].dtype == t2j(tensor.dtype)
+    assert module[1].num_batches_tracked.item() == 0
+    close(f(X), out)
+    zeros = jax.tree.map(jnp.zeros_like, state)
+    assert not f(X, state_dict=zeros).any()
+    grads = jax.grad(lambda s: (f(X, state_dict={**state, **s}) ** 2).sum())({"3.weight": state["3.weight"]})
+    cpu[1].reset_running_stats()
+    cpu(torch.tensor(X)).square().sum().backward()
+    close(grads["3.weight"], cpu[3].weight.grad)
+
+
+def test_a_state_of_other_names_is_refused() -> None:
+    f = t2j(net())
+    state = t2j(net().state_dict())
+    with pytest.raises(KeyError, match=r"no parameter or buffer more"):
+        f(X, state_dict={**state, "more": X})
+    del state["0.bias"]
+    with pytest.raises(KeyError, match=r"lacks 0\.bias"):
+        f(X, state_dict=state)
+    with pytest.raises(TypeError, match=r"nn\.Module"):
+        t2j(torch.sin, state_dict={})
+
+
+def test_a_tied_parameter_is_one_parameter() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed = nn.Embedding(5, 3)
+            self.head = nn.Linear(3, 5, bias=False)
+            self.head.weight = self.embed.weight
+
+        def forward(self, i: torch.Tensor) -> torch.Tensor:
+            return self.head(self.embed(i))
+
+    module = Tied()
+    apply, params, buffers = functional(module)
+    assert list(params) == ["embed.weight"]
+    assert buffers == {}
+    i = np.array([1, 4, 1])
+    grads = jax.grad(lambda p: (apply(p, buffers, i)[0] ** 2).sum())(params)
+    module(torch.tensor(i)).square().sum().backward()
+    close(grads["embed.weight"], module.embed.weight.grad)
+    close(t2j(module)(i, state_dict=t2j(module.state_dict())), module(torch.tensor(i)).detach())
+    close(t2j(module)(i, state_dict={"head.weight": params["embed.weight"]}), module(torch.tensor(i)).detach())
+
+
+def test_a_pure_module_keeps_the_mode_it_was_made_in() -> None:
+    module = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(3)).eval()
+    f = jax.jit(t2j(module))
+    module.train()
+    close(f(X), X / np.sqrt(1 + 1e-5))
+    assert module.training
+    assert module[0].training
+
+
+def test_a_reassigned_buffer_is_in_the_new_state() -> None:
+    class Counts(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("n", torch.zeros(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.n = self.n + 1
+            return x * self.n
+
+    module = Counts()
+    apply, params, buffers = functional(module)
+    for _ in range(3):
+        out, buffers = jax.jit(apply)(params, buffers, X)
+    close(out, 3 * X)
+    assert module.n.item() == 0
+
+
+def test_dropout_of_a_pure_module_follows_its_key() -> None:
+    apply, params, buffers = functional(nn.Dropout(0.5))
+    a, b = (apply(params, buffers, np.ones(100, np.float32), rng=jax.random.key(k))[0] for k in (0, 1))
+    assert set(np.unique(a)) == {0, 2}
+    assert not np.array_equal(a, b)
+    with pytest.raises(TraceError, match="rng="):
+        apply(params, buffers, X)
+
+
+# torch.autograd.Function
+
+
+class Wrong(torch.autograd.Function):
+    """Its derivative is not that of its value, so that one can tell which was taken."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, factor: float, y: torch.Tensor) -> Any:
+        ctx.save_for_backward(x, x.exp())
+        ctx.factor, ctx.mask = factor, x > 0
+        return x.square() * y, x.shape[0], (x > 0).long()
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor, *_: Any) -> Any:
+        x, e = ctx.saved_tensors
+        return g * (ctx.factor * x.sin() * ctx.mask + e), None, None
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(x: torch.Tensor, factor: float = 5.0) -> torch.Tensor:
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: torch.Tensor) -> None:
+        ctx.save_for_backward(output)
+        ctx.factor = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> Any:
+        (output,) = ctx.saved_tensors
+        return g * output * ctx.factor, None
+
+
+def wrong(x: torch.Tensor) -> torch.Tensor:
+    return Wrong.apply(x.sin(), 7.0, x.detach())[0] * 2
+
+
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return Scaled.apply(x * 0.5).square()
+
+
+@pytest.mark.parametrize("function", [wrong, scaled])
+def test_the_backward_of_an_autograd_function_is_what_jax_uses(function: Any) -> None:
+    value, (grad,) = of_torch(function, X)
+    f = t2j(function)
+    close(jax.jit(f)(X), value)
+    for gradient in (jax.grad(lambda x: f(x).sum()), jax.jit(jax.grad(lambda x: f(x).sum()))):
+        close(gradient(X), grad)
+    close(jax.vmap(jax.grad(lambda x: f(x).sum()))(X), grad)
+    close(jax.grad(lambda x: jax.checkpoint(f)(x).sum())(X), grad)
+
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        y = x if x.requires_grad else x.requires_grad_()
+        return torch.autograd.grad(function(y).sum(), y, create_graph=True)[0]
+
+    value, (grad,) = of_torch(twice, X)
+    close(jax.jit(t2j(twice))(X), value)  # by torch's autograd within
+    close(jax.grad(lambda x: t2j(twice)(x).sum())(X), grad)
+    close(jax.grad(lambda x: jax.grad(lambda y: f(y).sum())(x).sum())(X), grad)
+
+
+def test_an_autograd_function_outside_a_trace_is_torchs_own() -> None:
+    assert torch.autograd.Function.apply.__func__.__module__ == "torch.autograd.function"
+    close(t2j(wrong)(X), of_torch(wrong, X)[0])
+
+
+def test_an_autograd_function_that_writes_its_argument_is_refused() -> None:
+    class Writes(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+            return g
+
+    with pytest.raises(NotImplementedError, match="Writes: marks an argument dirty"):
+        jax.jit(t2j(lambda x: Writes.apply(x.clone())))(X)
+
+
+def test_torchs_checkpoint_is_transparent_to_jax() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    weight = X.T.copy()
+    for reentrant in (True, False):
+
+        def f(x: torch.Tensor, w: torch.Tensor, reentrant: bool = reentrant) -> torch.Tensor:
+            return checkpoint(lambda y: (y @ w).tanh(), x, use_reentrant=reentrant).square()
+
+        _, grads = of_torch(lambda x, w: (x @ w).tanh().square(), X, weight)
+        ours = jax.grad(lambda x, w, f=f: t2j(f)(x, w).sum(), (0, 1))(X, weight)
+        jax.tree.map(close, list(ours), grads)
+
+
+# j2t and dtypes
+
+
+def test_dtypes_and_arrays_convert_both_ways_without_a_copy() -> None:
+    assert t2j(torch.bfloat16) == jnp.bfloat16
+    assert j2t(jnp.float32) is torch.float32
+    assert j2t(np.dtype("int8")) is torch.int8
+    assert j2t(np.float64) is torch.float64
+    x = jnp.arange(1000.0)
+    tensor = j2t(x)
+    assert t2j(tensor).unsafe_buffer_pointer() == x.unsafe_buffer_pointer()
+    assert t2j(tensor.view(10, 100).view(-1)).unsafe_buffer_pointer() == x.unsafe_buffer_pointer()
+    tree = j2t({"a": x, "b": [x]})
+    assert tree["b"][0].device.type == "jax"
+    with pytest.raises(TypeError, match="j2t: got str"):
+        j2t("x")
+    with pytest.raises(TypeError, match="t2j: got str"):
+        t2j("x")
+
+
+def test_importing_interop_is_left_to_who_asks() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, tenax; assert 'jax' not in sys.modules; import tenax.interop as i, jax.numpy as jnp; "
+        "assert i.t2j(i.j2t(jnp.ones(2))).sum() == 2"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    assert interop.t2j is t2j
