@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import fx
 
+from tenax.generated.table import ROWS
+
 from . import random
 from .cell import Cell, cell_of, new_tensor, untraced
 from .convert import read, upload
@@ -25,6 +27,7 @@ from .dtypes import numpy_dtype, torch_dtype
 from .errors import TraceError
 from .program import in_torchs_types
 from .recipe import Geometry, Recipe
+from .register import overload
 from .trace import Trace, tracing
 
 _item = torch.ops.aten._local_scalar_dense.default
@@ -141,7 +144,7 @@ class Graph:
         # Numbers that the program reads of CPU tensors are part of its key.
         self.numbers = {i for i, n in enumerate(inputs) if any(u.target is _item for u in n.users)}
         self.steady = all(map(_is_steady, inputs))
-        self.draws = sum(map(_is_random, module.graph.nodes))
+        self.draws = sum(map(is_random, module.graph.nodes))
         self.module, self.constants = _on_device(module)
         self.programs: dict[Any, Program] = {}
         self.latest: Program | None = None
@@ -261,8 +264,15 @@ def _is_steady(node: fx.Node) -> bool:
     )
 
 
-def _is_random(node: fx.Node) -> bool:
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+def is_random(node: fx.Node) -> bool:
+    """Whether a node of a graph draws."""
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    name = node.target.name().removeprefix("aten::")  # type: ignore[union-attr]
+    if name not in ROWS:
+        return True
+    found = overload(name)
+    return not found.is_idle(found.bind(node.args, node.kwargs))
 
 
 def _on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tensor]]:
@@ -284,7 +294,7 @@ def _on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tenso
     for node in nodes:
         if node in env:
             continue
-        if _is_random(node) and _on_host(node):
+        if is_random(node) and _on_host(node):
             raise NotImplementedError(
                 f"torch.compile(backend='tenax'): {node.target} draws random numbers on the CPU in a graph of device "
                 "'jax'; draw them on the device, or outside of the compiled function"

@@ -84,6 +84,11 @@ def register_lowering(
     return fn
 
 
+def registered(name: str) -> Lowered | None:
+    """What is registered for the operator of a name."""
+    return _registered.get(name)
+
+
 def _found(op: Any) -> torch._ops.OpOverload:
     """The overload that is meant."""
     if isinstance(op, CustomOpDef):

@@ -56,8 +56,10 @@ class Tile(NamedTuple):
 
 
 def _tile(query: Array, key: Array) -> Tile | None:
-    """The tile for these arrays; None when one holds all."""
+    """The tile for these arrays; None when one holds all, and for symbolic sizes, which have no number of tiles."""
     batch, heads, groups, length, _ = query.shape
+    if not all(isinstance(n, int) for n in (*query.shape, *key.shape)):
+        return None
     row = groups * key.shape[2]
     sizes = [batch, heads, length]
     if batch * heads * length * row <= TILE:

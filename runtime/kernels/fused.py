@@ -83,7 +83,7 @@ _KERNELS: dict[str, tuple[str, Kernel]] = {"gpu": ("cuda", _cudnn), "tpu": ("tpu
 
 def _takes(kernel: Kernel, how: How, x: Inputs) -> bool:
     """Whether JAX can trace the kernel and its derivative, which refuse what they do not compute."""
-    if how.dropout_p or any(0 in a.shape for a in x[:3]):
+    if how.dropout_p or any(not isinstance(n, int) or n == 0 for a in x[:3] for n in a.shape):
         return False
     try:
         jax.eval_shape(lambda x: jax.vjp(partial(kernel, how), x)[0], x)

@@ -1,0 +1,291 @@
+"""`tenax.export`: what `torch.export` captured computes the same as a JAX function and as an artifact without torch."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.export
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim, ExportedProgram, export
+
+from tenax.export import exported_to_jax, load, save, to_exported, to_stablehlo
+
+Tensor = torch.Tensor
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:`isinstance:FutureWarning"),  # torch 2.13 about its own copy of a tree
+    pytest.mark.filterwarnings("ignore:The tensor attributes self._flat_weights"),
+    pytest.mark.filterwarnings("ignore:.*nested_tensor:UserWarning"),
+]
+
+
+def arrays(tree: Any) -> Any:
+    with jax.enable_x64(True):
+        return torch.utils._pytree.tree_map_only(Tensor, lambda x: jax.numpy.asarray(x.numpy()), tree)
+
+
+def agree(found: Any, expected: Any) -> None:
+    for x, y in zip(jax.tree.leaves(found), torch.utils._pytree.tree_leaves(expected), strict=True):
+        assert x.dtype == y.detach().numpy().dtype
+        np.testing.assert_allclose(x, y.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def check(module: nn.Module, *inputs: Tensor, shapes: Any = None, others: Any = ()) -> ExportedProgram:
+    """A module as a function, and as an artifact that also takes `others`."""
+    program = export(module, inputs, dynamic_shapes=shapes)
+    weights, function = exported_to_jax(program)
+    agree(jax.jit(function)(weights, *arrays(inputs))[0], module(*inputs))
+    exported = to_exported(program)
+    for given in (inputs, *others):
+        agree(exported.call(weights, *arrays(given))[0], module(*given))
+    return program
+
+
+def mlp() -> nn.Module:
+    return nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2))
+
+
+def net() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten()
+    )
+
+
+def transformer() -> nn.Module:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    return nn.TransformerEncoder(layer, 1, enable_nested_tensor=False).eval()
+
+
+def test_an_mlp_takes_any_batch() -> None:
+    program = check(mlp(), torch.randn(3, 4), shapes=({0: Dim("n")},), others=[(torch.randn(7, 4),)])
+    assert re.fullmatch(r"float32\[s\d+,2\]", to_exported(program).out_avals[0].str_short())
+
+
+def test_a_convolutional_net_takes_any_batch() -> None:
+    check(net().eval(), torch.randn(2, 3, 8, 8), shapes=({0: Dim("n")},), others=[(torch.randn(5, 3, 8, 8),)])
+
+
+def test_a_transformer_takes_any_batch_and_sequence() -> None:
+    shapes = ({0: Dim("n", max=16), 1: Dim("t", max=64)},)
+    check(transformer(), torch.randn(2, 5, 8), shapes=shapes, others=[(torch.randn(6, 9, 8),)])
+
+
+def test_an_lstm_stays_a_loop_and_takes_any_batch() -> None:
+    program = check(nn.LSTM(4, 6, batch_first=True), torch.randn(2, 5, 4), shapes=({0: Dim("n")},))
+    assert "stablehlo.while" in to_stablehlo(program)
+
+
+def test_a_derived_dimension_is_an_expression() -> None:
+    class Pairs(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.view(-1, 2).sum(1)
+
+    n = Dim("n", max=8)
+    check(Pairs(), torch.randn(6), shapes=({0: 2 * n},), others=[(torch.randn(10),)])
+
+
+def test_a_dimension_out_of_its_range_is_refused() -> None:
+    program = export(mlp(), (torch.randn(3, 4),), dynamic_shapes=({0: Dim("n", min=2, max=5)},))
+    weights, _ = exported_to_jax(program)
+    exported = to_exported(program)
+    exported.call(weights, np.zeros((5, 4), np.float32))
+    for n in (1, 6):
+        with pytest.raises(ValueError, match=r"s\d+ [<>]= [25]"):
+            exported.call(weights, np.zeros((n, 4), np.float32))
+
+
+def test_written_buffers_are_returned() -> None:
+    module = net()
+    x = torch.randn(2, 3, 8, 8)
+    weights, function = exported_to_jax(export(module, (x,)))
+    before = {name: np.asarray(w) for name, w in weights.items()}
+    outputs, mutated = function(weights, *arrays((x,)))
+    agree(outputs, module(x))
+    assert set(mutated) == {"1.running_mean", "1.running_var", "1.num_batches_tracked"}
+    for name, value in mutated.items():
+        np.testing.assert_allclose(value, module.state_dict()[name].numpy(), rtol=1e-5)
+        assert not np.array_equal(value, before[name])
+
+
+def test_written_inputs_are_returned() -> None:
+    class Accumulate(nn.Module):
+        def forward(self, total: Tensor, x: Tensor) -> Tensor:
+            total.add_(x)
+            return total * 2
+
+    total, x = torch.ones(3), torch.arange(3.0)
+    weights, function = exported_to_jax(export(Accumulate(), (total, x)))
+    outputs, mutated = function(weights, *arrays((total, x)))
+    agree((outputs, mutated["total"]), (torch.tensor([2.0, 4, 6]), torch.tensor([1.0, 2, 3])))
+
+
+def test_the_function_has_the_structure_of_the_module() -> None:
+    class Tree(nn.Module):
+        def forward(self, x: Tensor, *, scale: Tensor, flag: bool = True) -> dict[str, Any]:
+            return {"sum": x["a"] + x["b"][0], "rest": (x["a"] * scale, None, 3)}
+
+    x = {"a": torch.ones(2), "b": [torch.arange(2.0)]}
+    kwargs = {"scale": torch.tensor(2.0), "flag": True}
+    program = export(Tree(), (x,), kwargs)
+    weights, function = exported_to_jax(program)
+    outputs, _ = function(weights, arrays(x), flag=True, **arrays({"scale": kwargs["scale"]}))
+    agree(outputs["sum"], torch.tensor([1.0, 2.0]))
+    assert outputs["rest"][1:] == (None, 3)
+    with pytest.raises(TypeError, match="flag=False; expected True, a constant"):
+        function(weights, arrays(x), flag=False, **arrays({"scale": kwargs["scale"]}))
+
+
+def test_arguments_of_other_shapes_and_dtypes_are_refused() -> None:
+    weights, function = exported_to_jax(export(mlp(), (torch.randn(3, 4),), dynamic_shapes=({0: Dim("n")},)))
+    with pytest.raises(TypeError, match=r"input is float32\[3, 5\]; expected float32\[s\d+, 4\]"):
+        function(weights, np.zeros((3, 5), np.float32))
+    with pytest.raises(TypeError, match=r"input is float64\[3, 4\]; expected float32"):
+        function(weights, np.zeros((3, 4)))
+
+
+def test_gradients_are_those_of_torch() -> None:
+    module, x = mlp(), torch.randn(3, 4)
+    weights, function = exported_to_jax(export(module, (x,)))
+    grads = jax.jit(jax.grad(lambda w: function(w, *arrays((x,)))[0].sum()))(weights)
+    module(x).sum().backward()
+    for name, p in module.named_parameters():
+        agree(grads[name], p.grad)
+
+
+def test_tied_weights_are_one_array() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False)
+            self.b.weight = self.a.weight
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.b(self.a(x))
+
+    program = check(Tied(), torch.randn(2, 3))
+    assert len({id(w) for w in exported_to_jax(program)[0].values()}) == 1
+
+
+def test_random_operations_draw_from_the_key_that_is_passed() -> None:
+    program = export(nn.Dropout(0.5), (torch.ones(64),))
+    weights, function = exported_to_jax(program)
+    x = np.ones(64, np.float32)
+    one, same, other = (function(weights, x, rng=jax.random.key(i))[0] for i in (0, 0, 1))
+    assert np.array_equal(one, same) and not np.array_equal(one, other) and set(np.unique(one)) == {0, 2}
+    with pytest.raises(RuntimeError, match="without a key"):
+        function(weights, x)
+    data = jax.random.key_data(jax.random.key(0))
+    assert np.array_equal(to_exported(program).call(weights, x, rng=data)[0], one)
+
+
+def test_64_bit_types_are_kept() -> None:
+    class Wide(nn.Module):
+        def forward(self, x: Tensor, i: Tensor) -> tuple[Tensor, Tensor]:
+            return x / 3, i + 2**40
+
+    check(Wide(), torch.randn(3, dtype=torch.float64), torch.arange(3))
+
+
+def test_views_and_constants_are_functions_of_arrays() -> None:
+    class Views(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.arange(3.0)
+
+        def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+            a, b = x.split([1, 3], 1)
+            turned, pairs = x.t().unsqueeze(-1).expand(4, 3, 2), torch.view_as_complex(x.view(3, 2, 2))
+            return (
+                *x.unbind(0), *x.chunk(2, 1), a, b, x[:, -2:], x[1, ::2], x.diagonal(), turned, x.unfold(1, 2, 2),
+                x.squeeze(), x.view(torch.int32), torch.view_as_real(pairs), x.as_strided((2, 2), (4, 1), 1),
+                x.sum(1) + self.table, torch.full((2,), 7), torch.zeros_like(x), x.new_ones(2), x.to(torch.int64),
+                x[[2, 0]], torch.tensor([1, 2]), x.movedim(0, 1).contiguous(), x.reshape(-1),
+            )  # fmt: skip
+
+    check(Views(), torch.arange(12.0).view(3, 4))
+
+
+def test_branches_become_conditionals() -> None:
+    class Branch(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos() * 2, (x,))
+
+    program = check(Branch(), torch.ones(3), others=[(-torch.ones(3),)])
+    assert "stablehlo.case" in to_stablehlo(program)
+
+
+def test_modes_inside_the_module_are_kept() -> None:
+    class Frozen(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+
+        def forward(self, x: Tensor) -> Tensor:
+            with torch.no_grad():
+                y = self.layer(x)
+            return y + self.layer(x)
+
+    check(Frozen(), torch.randn(2, 3))
+
+
+def test_what_has_no_static_shape_is_an_error_that_names_the_op() -> None:
+    class Mask(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.nonzero()
+
+    weights, function = exported_to_jax(export(Mask(), (torch.ones(3),)))
+    with pytest.raises(NotImplementedError, match="nonzero: the shape of its result depends on data"):
+        function(weights, np.ones(3, np.float32))
+
+    pool = export(nn.AdaptiveAvgPool2d(3), (torch.randn(2, 3, 8, 8),), dynamic_shapes=({2: Dim("h"), 3: Dim("w")},))
+    with pytest.raises(NotImplementedError, match=r"aten\._adaptive_avg_pool2d\.default: .* expected static sizes"):
+        to_exported(pool)
+
+
+def test_a_module_of_the_device_is_exported_too() -> None:
+    module, x = mlp().to("jax"), torch.randn(3, 4, device="jax")
+    weights, function = exported_to_jax(export(module, (x,)))
+    np.testing.assert_allclose(function(weights, x.jax())[0], module(x).detach().cpu().numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [mlp, net, transformer])
+def test_artifacts_are_lowered_for_platforms_that_are_not_here(make: Any) -> None:
+    x = {mlp: torch.randn(3, 4), net: torch.randn(2, 3, 8, 8), transformer: torch.randn(2, 5, 8)}[make]
+    exported = to_exported(export(make().eval(), (x,)), platforms=("cpu", "cuda", "tpu"))
+    assert exported.platforms == ("cpu", "cuda", "tpu")
+
+
+def test_stablehlo_is_text_or_bytecode() -> None:
+    program = export(mlp(), (torch.randn(3, 4),))
+    assert "stablehlo.dot_general" in to_stablehlo(program)
+    assert to_stablehlo(program, bytecode=True).startswith(b"ML\xefR")  # MLIR's magic number
+
+
+def test_a_saved_program_is_loaded(tmp_path: Path) -> None:
+    module, x = net().to(torch.bfloat16).eval(), torch.randn(2, 3, 8, 8, dtype=torch.bfloat16)
+    save(export(module, (x,)), tmp_path / "net.zip")
+    weights, exported = load(tmp_path / "net.zip")
+    assert weights["0.weight"].dtype == jax.numpy.bfloat16 and weights["1.num_batches_tracked"].dtype == np.int64
+    outputs, _ = exported.call(weights, x.to("jax").jax())
+    torch.testing.assert_close(
+        torch.from_numpy(np.asarray(outputs, np.float32)), module(x).float().detach(), rtol=0.02, atol=0.01
+    )
+
+
+def test_a_saved_program_runs_without_torch(tmp_path: Path) -> None:
+    module, x = transformer(), torch.randn(4, 7, 8)
+    shapes = ({0: Dim("n"), 1: Dim("t")},)
+    save(export(module, (torch.randn(2, 5, 8),), dynamic_shapes=shapes), tmp_path / "saved.zip")
+    np.save(tmp_path / "x.npy", x.numpy())
+    page = (Path(__file__).parents[1] / "docs" / "export.md").read_text()
+    loader = re.search(r"```python\n(# Without torch.*?)```", page, re.S)
+    assert loader is not None
+    program = loader.group(1) + "\nimport sys\nassert 'torch' not in sys.modules\nnp.save('y.npy', outputs)\n"
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert not run.returncode, run.stderr[-2000:]
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), module(x).detach().numpy(), rtol=1e-4, atol=1e-5)
