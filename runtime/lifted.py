@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import jax
@@ -21,8 +22,9 @@ import torch
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from torch.autograd.function import once_differentiable
 
-from .cell import Cell, Kind, cell_of, wrap
+from .cell import Cell, Kind, cell_of, put, wrap
 from .convert import read
+from .direct import Direct
 from .host import HostCall, play
 from .joint import Jaxpr, Literal, before, split
 from .results import Maker, Ref
@@ -123,6 +125,7 @@ class Program:
         self.rest = [weakref.ref(c) for c in rest]
         at = {c: i for i, c in enumerate(self.involved)}
         self.reads = [at[c] for c, a in run.trace.lifted.items() if id(a) in used]
+        self.in_order = self.reads == list(range(len(self.involved)))
         self.writes = [at[c] for c in run.written]
         self.resized = [c.kind is not k for c, k in zip(run.written, run.kinds, strict=True)]
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
@@ -141,20 +144,19 @@ class Program:
             known.update({id(a): (kind, i) for i, a in enumerate(arrays)})
         self.sources = [known.get(id(c)) for c in run.closed.consts]
         self.constants = [c if s is None else None for c, s in zip(run.closed.consts, self.sources, strict=True)]
+        self.numbered, self.keyed = bool(run.host.known), bool(run.draws.known)
 
     def _compile(self, share: Sequence[Program]) -> None:
         jaxpr, outputs = self.jaxpr, self.outputs
         cotangents = {i for i, s in enumerate(self.sources) if s and s[0] == "cotangent"}
-        self.residuals = 0
+        self.backward: Direct | None = None
         forward, kept = jaxpr, set()
-        self.backward: Callable[..., Any] | None = None
         if self.wrt and cotangents:
-            forward, backward, self.residuals = split(jaxpr, outputs, cotangents)
-            self.backward = jax.jit(self._function(backward))
+            forward, backward, residuals = split(jaxpr, outputs, cotangents)
+            self.backward = Direct(self._function(backward, len(cotangents), residuals), (), bool(jaxpr.effects))
             used = {v for e in backward.eqns for v in e.invars if v.__class__ is not Literal} | set(backward.outvars)
-            kept = {
-                s[1] for s, v in zip(self.sources, jaxpr.constvars, strict=True) if s and s[0] == "cell" and v in used
-            }
+            places = zip(self.sources, jaxpr.constvars, strict=True)
+            kept = {s[1] for s, v in places if s and s[0] == "cell" and v in used}
         elif cotangents:
             forward = before(jaxpr, outputs, cotangents)
         written = set(self.writes)
@@ -163,21 +165,30 @@ class Program:
             if self._computes_as(other):
                 self.forward, self.backward = other.forward, other.backward
                 return
-        self.forward = jax.jit(self._function(forward), donate_argnums=tuple(3 + i for i in self.donated))
+        first = self.numbered + self.keyed
+        self.forward = Direct(self._function(forward, 0, 0), [first + i for i in self.donated], bool(jaxpr.effects))
 
-    def _function(self, jaxpr: Jaxpr) -> Callable[..., Any]:
-        sources, constants = self.sources, self.constants
+    def _function(self, jaxpr: Jaxpr, cotangents: int, residuals: int) -> Callable[..., Any]:
+        """The function of the words of the numbers, the keys, cotangents, residuals, and the arrays of the cells."""
+        sources, constants, numbered, keyed = self.sources, self.constants, self.numbered, self.keyed
 
-        def program(words: Any, keys: Any, extra: Sequence[Any], *arrays: jax.Array) -> Any:
-            with jax.enable_x64(True):
-                numbers = () if words is None else jax.lax.bitcast_convert_type(words, np.float64)
-            cotangents, residuals = extra
-            given = {"number": numbers, "key": keys, "cell": arrays, "cotangent": cotangents}
+        def program(*operands: jax.Array) -> Any:
+            rest = iter(operands)
+            given: dict[str, Any] = {}
+            if numbered:
+                with jax.enable_x64(True):
+                    given["number"] = jax.lax.bitcast_convert_type(next(rest), np.float64)
+            if keyed:
+                given["key"] = next(rest)
+            if cotangents:
+                given["cotangent"] = list(islice(rest, cotangents))
+            saved = list(islice(rest, residuals))
+            given["cell"] = list(rest)
             consts = [
-                c if s is None else given[s[0]][s[1]] if given[s[0]] is not None else None
+                c if s is None else given[s[0]][s[1]] if s[0] in given else None
                 for s, c in zip(sources, constants, strict=True)
             ]
-            return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts))(*residuals)
+            return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts))(*saved)
 
         return program
 
@@ -233,15 +244,16 @@ class Program:
 
     def call(self, leaves: list[Any], cells: list[Cell]) -> Any:
         """Run the program on the cells that `bind` gave."""
-        numbers = play(self.script)
-        words = np.asarray(numbers, np.float64).view(np.uint32).reshape(-1, 2) if numbers else None
-        keys = self.draws.keys()
-        arrays = [c.value if c.value is not None else c.read() for c in [cells[i] for i in self.reads]]
+        reads = cells if self.in_order else [cells[i] for i in self.reads]
+        arrays = [c.value for c in reads]
+        if None in arrays:
+            arrays = [c.read() for c in reads]
         for i in self.donated:
             # Held by the cell (twice where it has a value), by `arrays`, and getrefcount's own argument.
-            if sys.getrefcount(arrays[i]) > 3 + (cells[self.reads[i]].value is not None):
+            if sys.getrefcount(arrays[i]) > 3 + (reads[i].value is not None):
                 arrays[i] = jnp.array(arrays[i], copy=True)
-        results = self.forward(words, keys, (None, ()), *arrays)
+        first = self._numbers_and_keys()
+        results = self.forward([*first, *arrays])
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
         for i, resized in zip(self.writes, self.resized, strict=True):
@@ -255,15 +267,25 @@ class Program:
         for leaf, value in self.gradients:
             _at(leaf, leaves).grad = None if value is None else maker.make(value)
         if self.grad:
-            self._differentiate(maker, leaves, (words, keys, arrays), list(fresh))
+            self._differentiate(maker, leaves, first, arrays, list(fresh))
         return maker.make(self.result)
 
-    def _differentiate(self, maker: Maker, leaves: list[Any], operands: Any, residuals: list[jax.Array]) -> None:
+    def _numbers_and_keys(self) -> list[jax.Array]:
+        """What the host passes to a call, after it did its part of it."""
+        found = []
+        numbers = play(self.script)
+        if self.numbered:
+            found.append(put(np.asarray(numbers, np.float64).view(np.uint32).reshape(-1, 2), self.index))
+        if self.keyed:
+            found.append(put(self.draws.keys(), self.index))
+        return found
+
+    def _differentiate(self, maker: Maker, leaves: Any, first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
         """Give the results that autograd follows a place in its graph."""
         refs = [r for r in self.result.leaves if isinstance(r, Ref) and r.requires_grad]
         tensors = [maker.tensor(r) for r in refs]
         wrt = [_at(leaf, leaves) for leaf in self.wrt] or [torch.empty(0, device="jax", requires_grad=True)]
-        for ref, tensor in zip(refs, Joined.apply(self, operands, residuals, tensors, *wrt), strict=True):
+        for ref, tensor in zip(refs, Joined.apply(self, first, (*residuals, *arrays), tensors, *wrt), strict=True):
             maker.known[ref] = tensor
 
 
@@ -271,9 +293,9 @@ class Joined(torch.autograd.Function):
     """The results of a program, whose gradient is the program's backward part."""
 
     @staticmethod
-    def forward(ctx: Any, program: Program, operands: Any, residuals: Any, tensors: Any, *wrt: torch.Tensor) -> Any:
+    def forward(ctx: Any, program: Program, first: Any, saved: Any, tensors: Any, *wrt: torch.Tensor) -> Any:
         """The tensors, as results of the leaves."""
-        ctx.program, ctx.operands, ctx.residuals = program, operands, residuals
+        ctx.program, ctx.first, ctx.saved = program, first, saved
         ctx.versions = [(t, t._version) for t in wrt]
         ctx.like = [(tuple(t.shape), t.dtype) for t in tensors]
         return tuple(tensors)
@@ -283,7 +305,7 @@ class Joined(torch.autograd.Function):
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         """The gradients of the leaves."""
         program = ctx.program
-        if program.spent or ctx.operands is None:
+        if program.backward is None:
             raise RuntimeError(
                 "Trying to backward through the graph a second time (or directly access saved tensors after they have "
                 "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
@@ -297,9 +319,7 @@ class Joined(torch.autograd.Function):
                     f"[torch.jax.{tensor.type().rpartition('.')[2]} {list(tensor.shape)}] is at version "
                     f"{tensor._version}; expected version {version} instead."
                 )
-        words, keys, arrays = ctx.operands
-        cotangents = [read(g) for g in gradients]
-        found = iter(program.backward(words, keys, (cotangents, ctx.residuals), *arrays))
+        found = iter(program.backward([*ctx.first, *(read(g) for g in gradients), *ctx.saved]))
         return None, None, None, None, *(None if unused else wrap(next(found)) for unused in program.unused)
 
 

@@ -15,7 +15,7 @@ import functools
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -291,6 +291,7 @@ class Guard:
         self.paths: list[str] = []
         self.known: list[Any] = []
         lines: list[str] = []
+        empty: list[str] = []
         scope: dict[str, Any] = {}
         for n, held in enumerate(watch.held):
             if held.kind:
@@ -298,10 +299,10 @@ class Guard:
             scope[name := f"c{n}"] = held.container
             whole = held.keys is None and not isinstance(held.container, types.CellType)
             if whole and not any((id(held.container), k) in free for k in held.content):
-                if held.container.__class__ is list:
-                    lines.append(f"*{name},")
+                if not held.content:
+                    empty.append(name)
                 else:
-                    lines.append(f"*{name}.values(),")
+                    lines.append(f"*{name}," if held.container.__class__ is list else f"*{name}.values(),")
                 self._expect(held, held.content)
                 continue
             for m, key in enumerate(held.content):
@@ -314,8 +315,9 @@ class Guard:
                     text = repr(key) if isinstance(key, (str, int)) else f"k{n}_{m}"
                     lines.append(f"{name}[{text}],")
                 self._expect(held, [key])
-        exec(compile("def now(): return [" + "".join(lines) + "]", "<tenax guard>", "exec"), scope)
-        self.now: Callable[[], list[Any]] = scope["now"]
+        source = f"def now():\n    if {' or '.join(empty) or 'False'}: return ()\n    return [{''.join(lines)}]"
+        exec(compile(source, "<tenax guard>", "exec"), scope)
+        self.now: Callable[[], Sequence[Any]] = scope["now"]
 
     def _expect(self, held: Held, keys: Any) -> None:
         for key in keys:
@@ -330,13 +332,13 @@ class Guard:
             return f"{error} is gone"
         known = self.known
         if len(now) != len(known):
-            return f"a container has {len(now) - len(known):+d} entries"
+            return "a container has other entries"
         if all(map(operator.is_, now, known)):
             return None
         for path, new, old in zip(self.paths, now, known, strict=True):
             if not same(old, new):
                 return f"{path} was {_short(old)} and is {_short(new)}"
-        self.known = now
+        self.known = list(now)
         return None
 
 

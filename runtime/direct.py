@@ -1,0 +1,51 @@
+"""XLA executables, called with nothing between.
+
+`jax.jit` finds out at every call what its arguments are: a microsecond for each. A program whose guards hold knows it,
+so its arrays go to the executable of one device as they are, which takes a third of the time. Programs of several
+devices, and those with effects, are called by `jax.jit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+
+
+class Direct:
+    """A function of arrays, compiled for the first ones that it gets; later ones must be like them."""
+
+    def __init__(self, function: Callable[..., Any], donated: Sequence[int], effects: bool) -> None:
+        """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse."""
+        self.jitted = jax.jit(function, donate_argnums=tuple(donated), keep_unused=True)
+        self.effects = effects
+        self.arguments: list[Any] = []
+        self.execute: Callable[[list[jax.Array]], Any] | None = None
+
+    def __call__(self, arrays: list[jax.Array]) -> list[jax.Array]:
+        """The results."""
+        if self.execute is None:
+            return self._first(arrays)
+        return [shards[0] for shards in self.execute(arrays).disassemble_into_single_device_arrays()]
+
+    def _first(self, arrays: list[jax.Array]) -> list[jax.Array]:
+        if not self.arguments:
+            self.arguments = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in arrays]
+        devices = {d for a in arrays for d in a.devices()}
+        if len(devices) > 1 or self.effects:
+            return self.jitted(*arrays)
+        self.execute = self.compiled.runtime_executable().execute_sharded
+        return self(arrays)
+
+    @cached_property
+    def lowered(self) -> jax.stages.Lowered:
+        """The program before compilation, for the arrays of the first call."""
+        with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
+            return self.jitted.lower(*self.arguments)
+
+    @cached_property
+    def compiled(self) -> jax.stages.Compiled:
+        """The compiled program."""
+        return self.lowered.compile()
