@@ -6,12 +6,13 @@ So are composites (`grad: vjp`) that torch would take apart, an LSTM into steps,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import is_fake
 
 from . import cell as cells
 from .arguments import Plain
@@ -20,7 +21,6 @@ from .dtypes import numpy_dtype
 from .meta import Output, corrected, describe, infer
 from .overload import Overload
 from .program import physical
-from .random import next_key
 
 Axes = tuple[int, ...]
 
@@ -38,7 +38,10 @@ class Whole:
         if torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0:
             return overload.op.decompose(*args, **kwargs)
         values = overload.bind(args, kwargs)
-        if not wants_gradient(values):
+        traced = is_traced(tensors(values))
+        if traced and has_symbols(values):
+            return overload.op.decompose(*args, **kwargs)
+        if not wants_gradient(values) and (not traced or torch.compiler.is_exporting()):
             with torch._C._AutoDispatchBelowAutograd():
                 return overload.op(*args, **kwargs)
         return self.apply(values)
@@ -66,10 +69,18 @@ class Whole:
             f = number((overload.name, form, memory), lambda: function_of(overload, form, memory))
             bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
         if overload.row.random:
-            index = xs[0].device.index or 0
-            key = next_key()
-            xs.append(cells.wrap(key if isinstance(key, jax.Array) else cells.put(key, index), index))
+            xs.append(self.key(values, xs[0].device))
         return bound[0], xs, bound[1]
+
+    def key(self, values: list[Any], device: torch.device) -> torch.Tensor:
+        """The key data of a random op; in a graph that torch records, what draws it."""
+        overload, index = self.overload, device.index or 0
+        if not is_traced(tensors(values)):
+            key = overload.key(values)
+            return cells.wrap(key if isinstance(key, jax.Array) else cells.put(key, index), index)
+        if overload.is_idle(values):
+            return torch.zeros(2, dtype=torch.uint32, device=device)
+        return torch.ops.tenax.key.default(device=device)
 
     def operands(self, values: list[Any]) -> list[Any]:
         """The arguments, with tensors in place of what is not to be static."""
@@ -97,6 +108,16 @@ def function_of(overload: Overload, form: Any, memory: tuple[Axes | None, ...] =
         return tuple(r if m is None else r.transpose(m) for r, m in zip(results, memory, strict=True))
 
     return function
+
+
+def is_traced(xs: Iterable[torch.Tensor]) -> bool:
+    """Whether torch records a graph, and does not compute."""
+    return any(is_fake(x) for x in xs)
+
+
+def has_symbols(values: Any) -> bool:
+    """Whether a size is one that torch leaves open: the function of a call would be of one shape."""
+    return any(isinstance(n, torch.SymInt) for x in tensors(values) for n in x.size())
 
 
 def _permuted(result: torch.Tensor, order: Axes | None) -> torch.Tensor:
