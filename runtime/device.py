@@ -192,6 +192,7 @@ def _module() -> types.ModuleType:
         "is_bf16_supported": is_bf16_supported,
         "is_available": lambda: True,
         "is_initialized": lambda: not _forked,
+        "_initialized": True,  # torch.utils.checkpoint keeps the random state of a device module that says so
         "_is_in_bad_fork": lambda: _forked,
         "_lazy_init": lambda: None,
         "stream": _no_stream,

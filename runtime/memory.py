@@ -246,7 +246,7 @@ def set_storage(
     available = cell.nbytes // self.element_size()
     if size is None:
         size, stride = [available], [1]
-    if not len(stride):
+    if stride is None or not len(stride):
         stride = torch.empty(size, device="meta").stride()
     _check_bounds("set_", size, stride, storage_offset, available)
     return _set(_META, self, source, storage_offset, size, stride)

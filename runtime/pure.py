@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
+from . import random
 from .apart import Detaching, Pure
 from .convert import from_jax, to_jax
 from .custom import intercepted
@@ -30,13 +31,14 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     Raises:
         TraceError: the function writes a tensor from outside, or needs the value of one that JAX traces.
     """
-    trace = Pure(draw)
+    trace, state = Pure(draw), random.state()
     try:
         with tracing(trace), Detaching(), intercepted(), torch.enable_grad():
             args, kwargs = from_jax(jax.tree.map(_array, (args, kwargs)))
             return to_jax(known(function(*args, **kwargs)))
     finally:
         trace.lose()
+        random.restore(state)
 
 
 def _array(leaf: Any) -> Any:
@@ -57,10 +59,16 @@ def no_draw(generator: torch.Generator | None) -> Any:
 
 def draws(key: jax.Array) -> Draw:
     """The random operations of one run draw from a JAX key, each from a number of its own folded in."""
-    count = iter(range(1 << 32))
+    start = random.state()
 
     def draw(generator: torch.Generator | None) -> jax.Array:
-        mine = jax.random.fold_in(key, next(count))
+        # Counted by the device's stream: what is computed again (torch.utils.checkpoint) sets it back.
+        seed, offset = random.advance()
+        if seed != start[0] or offset <= start[1]:
+            raise TraceError(
+                f"torch.manual_seed in a pure function{at_line()}: its random operations draw from the key"
+            )
+        mine = jax.random.fold_in(key, offset - start[1])
         data = jax.random.key_data(mine)
         return data if data.shape == (2,) else jax.random.bits(mine, (2,), jnp.uint32)  # lowerings use threefry
 

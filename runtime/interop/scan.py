@@ -1,1 +1,162 @@
-class ScannedModule: ...
+"""`tenax.ScannedModule`: equal layers of a stack as one `jax.lax.scan`, so that tracing does not grow with depth.
+
+The parameters of the layers are stacked, and one layer is traced as the body of the scan. Price: an optimizer sees one
+tensor where there were as many as layers, so one that looks at whole tensors (LAMB, Muon) steps differently.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import torch
+from torch import nn
+
+from .calls import call_jax
+from .remat import drawn, kept, stored
+from .stateless import Functions, Pure
+
+_NAME = "layer"
+_PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.Size)
+
+
+class ScannedModule(nn.Module):
+    """Equal layers, each applied to what the one before returned, as one loop of the compiled program.
+
+    It computes what `for layer in layers: x = layer(x, *args, **kwargs)` does, with gradients, eagerly and in any
+    traced program. A random operation in a layer draws other numbers in each; they are not those of the loop. Buffers
+    that the layers write are updated. `state_dict` and `load_state_dict` have the layout of `nn.ModuleList(layers)`,
+    while `named_parameters` names the stacked tensors `layer.*`, whose first axis is the layer.
+
+    Args:
+        layers: of one class and structure, on device "jax". They are copied.
+        remat: compute the inside of a layer again for the gradient and keep only what goes in.
+        ignore: attributes in which layers may differ because they do not change what a layer computes (`layer_idx`).
+
+    Raises:
+        ValueError: there is no layer, the layers differ in structure, shapes, dtypes or attributes, or share a tensor.
+        RuntimeError: a layer is on another device.
+    """
+
+    def __init__(self, layers: Iterable[nn.Module], *, remat: bool = False, ignore: Iterable[str] = ()) -> None:
+        super().__init__()
+        found = list(layers)
+        if not found:
+            raise ValueError("ScannedModule: got no layer; expected one or more")
+        for i, layer in enumerate(found[1:], 1):
+            _compare(found[0], layer, i, frozenset(ignore))
+        self.length = len(found)
+        self.remat = remat
+        self.layer = copy.deepcopy(found[0])
+        with torch.no_grad():
+            for (owner, name, parts), tensors in zip(
+                _places(self.layer), zip(*map(_tensors, found), strict=True), strict=True
+            ):
+                if any(t.device.type != "jax" for t in tensors):
+                    raise RuntimeError(f"ScannedModule: a layer is on {tensors[0].device}; expected layers.to('jax')")
+                if len({id(t) for t in tensors}) < len(tensors):
+                    raise ValueError(f"ScannedModule: layers share {name}; expected parameters of their own")
+                stacked = torch.stack(list(tensors))
+                if parts == "_parameters":
+                    stacked = nn.Parameter(stacked, tensors[0].requires_grad)
+                getattr(owner, parts)[name.rpartition(".")[2]] = stacked
+        self._functions = _functions(self)
+        self.register_state_dict_post_hook(_split)
+        self.register_load_state_dict_pre_hook(_join)
+
+    def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The last layer's result, of the structure, shapes and dtypes of `x`; every layer gets the other arguments."""
+        params, buffers, now = kept(self.layer)
+        key = drawn(next(t.device for t in (*params.values(), *buffers.values(), torch.empty(0, device="jax"))))
+        x, new = call_jax(self._functions.now(), params, now, key, x, args, kwargs)
+        stored(buffers, new)
+        return x
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_functions"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._functions = _functions(self)
+
+    def extra_repr(self) -> str:
+        """How many layers there are."""
+        return f"length={self.length}, remat={self.remat}"
+
+
+def _functions(module: ScannedModule) -> Functions:
+    length, remat = module.length, module.remat
+    return Functions(module.layer, lambda pure: _scanned(pure, length, remat))
+
+
+def _scanned(pure: Pure, length: int, remat: bool) -> Callable[..., Any]:
+    def run(params: Any, buffers: Any, key: Any, x: Any, args: Any, kwargs: Any) -> Any:
+        def body(carry: Any, part: Any) -> Any:
+            i, params, buffers = part
+            mine = None if key is None else jax.random.fold_in(jax.random.wrap_key_data(key), i)
+            carry, state = pure({**params, **buffers}, (carry, *args), kwargs, mine)
+            return carry, {name: state[name] for name in buffers}
+
+        once = jax.checkpoint(body, prevent_cse=False) if remat else body
+        return jax.lax.scan(once, x, (jnp.arange(length), params, buffers))
+
+    return run
+
+
+def _places(layer: nn.Module) -> Iterator[tuple[nn.Module, str, str]]:
+    """Where each tensor of a layer is: its module, its full name, and whether among parameters or buffers."""
+    seen: set[int] = set()
+    for prefix, module in layer.named_modules():
+        for parts in ("_parameters", "_buffers"):
+            for name, tensor in getattr(module, parts).items():
+                if tensor is not None and id(tensor) not in seen:
+                    seen.add(id(tensor))
+                    yield module, f"{prefix}.{name}" if prefix else name, parts
+
+
+def _tensors(layer: nn.Module) -> Iterator[torch.Tensor]:
+    for owner, name, parts in _places(layer):
+        yield getattr(owner, parts)[name.rpartition(".")[2]]
+
+
+def _compare(first: nn.Module, other: nn.Module, i: int, ignore: frozenset[str]) -> None:
+    where = f"ScannedModule: layer {i} differs from layer 0"
+    ours, theirs = dict(first.named_modules()), dict(other.named_modules())
+    if ours.keys() != theirs.keys():
+        raise ValueError(f"{where}: its modules are {sorted(theirs)}; expected {sorted(ours)}")
+    for name, module in ours.items():
+        if type(module) is not type(theirs[name]):
+            raise ValueError(
+                f"{where}: {name or 'it'} is {type(theirs[name]).__name__}; expected {type(module).__name__}"
+            )
+        for attribute in (vars(module).keys() | vars(theirs[name]).keys()) - ignore:
+            a, b = (vars(m).get(attribute) for m in (module, theirs[name]))
+            if isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and (type(a), a) != (type(b), b):
+                raise ValueError(f"{where}: {name}.{attribute} is {b!r}; expected {a!r}")
+    for (_, name, kind), a, (_, found, theirs_kind), b in zip(
+        _places(first), _tensors(first), _places(other), _tensors(other), strict=False
+    ):
+        described = [(t.shape, t.dtype, t.requires_grad) for t in (a, b)]
+        if (name, kind) != (found, theirs_kind) or described[0] != described[1]:
+            raise ValueError(f"{where}: {found} is {described[1]}; expected {name} as {described[0]}")
+    if len(list(_tensors(first))) != len(list(_tensors(other))):
+        raise ValueError(f"{where}: it has {len(list(_tensors(other)))} tensors; expected {len(list(_tensors(first)))}")
+
+
+def _split(module: ScannedModule, state: dict[str, Any], prefix: str, metadata: Any) -> None:
+    """Stacked tensors of a state as those of the layers."""
+    stacked = {k: state.pop(k) for k in [k for k in state if k.startswith(f"{prefix}{_NAME}.")]}
+    for i in range(module.length):
+        for name, tensor in stacked.items():
+            state[f"{prefix}{i}.{name.removeprefix(f'{prefix}{_NAME}.')}"] = tensor[i]
+
+
+def _join(module: ScannedModule, state: dict[str, Any], prefix: str, *_: Any) -> None:
+    """The tensors of the layers in a state as stacked ones."""
+    for _, name, _ in _places(module.layer):
+        parts = [state.pop(f"{prefix}{i}.{name}", None) for i in range(module.length)]
+        if all(p is not None for p in parts):
+            state[f"{prefix}{_NAME}.{name}"] = torch.stack(parts)

@@ -85,6 +85,22 @@ class Pure:
         return full
 
 
+class Functions:
+    """Pure functions made of a module, one for each combination of train and eval modes; a copy begins with none."""
+
+    def __init__(self, module: nn.Module, make: Callable[[Pure], Callable[..., Any]]) -> None:
+        self.module = module
+        self.make = make
+        self.made: dict[tuple[bool, ...], Callable[..., Any]] = {}
+
+    def now(self) -> Callable[..., Any]:
+        """The function for the modes of now; the same object for the same modes, as `call_jax` wants it."""
+        modes = tuple(m.training for m in self.module.modules())
+        if modes not in self.made:
+            self.made[modes] = self.make(Pure(self.module))
+        return self.made[modes]
+
+
 def _groups(module: nn.Module) -> list[tuple[list[str], torch.Tensor, bool]]:
     """The names of each tensor of the module, and whether a `state_dict` leaves it out."""
     groups: dict[int, tuple[list[str], torch.Tensor, bool]] = {}
