@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -49,6 +51,19 @@ def upload(tensor: torch.Tensor, index: int, dtype: torch.dtype | None = None, s
     after it returns. So the copy is made here, into memory that nobody else writes.
     """
     dtype, size = dtype or tensor.dtype, tuple(tensor.shape if size is None else size)
+    if uploading.take is not None:
+        return uploading.take(tensor, lambda: _uploaded(tensor, index, dtype, size), index, dtype, size)
+    return _uploaded(tensor, index, dtype, size)
+
+
+class _Uploading(threading.local):
+    take: Callable[..., jax.Array] | None = None
+
+
+uploading = _Uploading()  # what a trace of this thread does with uploads
+
+
+def _uploaded(tensor: torch.Tensor, index: int, dtype: torch.dtype, size: tuple[int, ...]) -> jax.Array:
     kind = numpy_dtype(dtype)
     nbytes = math.prod(size) * kind.itemsize
     raw = np.empty(nbytes + _ALIGNMENT, np.uint8)

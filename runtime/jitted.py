@@ -134,7 +134,7 @@ def _key(leaves: list[Any], spec: Any) -> Any:
                 geometry = leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype
                 parts.append((cell.kind, *geometry, bits, shared, leaf.requires_grad, leaf.is_leaf, cell.index))
             else:
-                parts.append((id(leaf), leaf.device))
+                parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
         elif is_simple(leaf):
             parts.append((type(leaf), leaf))
         else:
@@ -142,6 +142,11 @@ def _key(leaves: list[Any], spec: Any) -> Any:
     autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
     modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype()
     return tuple(parts), spec, modes
+
+
+def _strides(tensor: torch.Tensor) -> Any:
+    dense = tensor.layout is torch.strided
+    return (tensor.stride(), tensor.storage_offset()) if dense else (tensor.layout, id(tensor))
 
 
 def jit(function: Any = None, *, most: int = 64) -> Any:

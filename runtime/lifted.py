@@ -12,7 +12,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
+from operator import is_
 from typing import Any
 
 import jax
@@ -119,12 +120,12 @@ class Program:
         self.owned, self.owned_set = owned, set(owned)
         self.owners = [stays[c][1] for c in owned]
         self.paths = [stays[c][0] for c in owned]
-        self.requires_grad = [t.requires_grad for t in self.owners]
+        self.requires_grad = [t.requires_grad for t in self.owners] if torch.is_grad_enabled() else None
         self.slots = [slots[c] for c in slotted]
         self.given = [arguments[c] for c in given]
         self.rest = [weakref.ref(c) for c in rest]
         at = {c: i for i, c in enumerate(self.involved)}
-        self.reads = [at[c] for c, a in run.trace.lifted.items() if id(a) in used]
+        self.reads = sorted(at[c] for c, a in run.trace.lifted.items() if id(a) in used)
         self.in_order = self.reads == list(range(len(self.involved)))
         self.writes = [at[c] for c in run.written]
         self.resized = [c.kind is not k for c, k in zip(run.written, run.kinds, strict=True)]
@@ -140,10 +141,12 @@ class Program:
             ("key", run.draws.order()),
             ("cell", cells),
             ("cotangent", run.cotangents),
+            ("upload", run.spy.known),
         ):
             known.update({id(a): (kind, i) for i, a in enumerate(arrays)})
         self.sources = [known.get(id(c)) for c in run.closed.consts]
         self.constants = [c if s is None else None for c, s in zip(run.closed.consts, self.sources, strict=True)]
+        self.uploads, self.reached = run.spy.uploads, [(t, t._version) for t in run.spy.reached]
         self.numbered, self.keyed = bool(run.host.known), bool(run.draws.known)
 
     def _compile(self, share: Sequence[Program]) -> None:
@@ -165,12 +168,13 @@ class Program:
             if self._computes_as(other):
                 self.forward, self.backward = other.forward, other.backward
                 return
-        first = self.numbered + self.keyed
+        first = self.numbered + self.keyed + len(self.uploads)
         self.forward = Direct(self._function(forward, 0, 0), [first + i for i in self.donated], bool(jaxpr.effects))
 
     def _function(self, jaxpr: Jaxpr, cotangents: int, residuals: int) -> Callable[..., Any]:
         """The function of the words of the numbers, the keys, cotangents, residuals, and the arrays of the cells."""
         sources, constants, numbered, keyed = self.sources, self.constants, self.numbered, self.keyed
+        uploads = len(self.uploads)
 
         def program(*operands: jax.Array) -> Any:
             rest = iter(operands)
@@ -180,6 +184,7 @@ class Program:
                     given["number"] = jax.lax.bitcast_convert_type(next(rest), np.float64)
             if keyed:
                 given["key"] = next(rest)
+            given["upload"] = list(islice(rest, uploads))
             if cotangents:
                 given["cotangent"] = list(islice(rest, cotangents))
             saved = list(islice(rest, residuals))
@@ -198,6 +203,7 @@ class Program:
             self.sources == other.sources
             and self.donated == other.donated
             and self.outputs == other.outputs
+            and len(self.uploads) == len(other.uploads)
             and all(map(_equal, self.constants, other.constants))
             and self.text == other.text
         )
@@ -214,11 +220,13 @@ class Program:
         reason = self.guard.failure()
         if reason is not None:
             return reason
+        if any(t._version != version for t, version in self.reached):
+            return "a tensor on the CPU was written"
         cells = [t.untyped_storage().cell for t in self.owners]  # type: ignore[attr-defined]
         if cells != self.owned:
             i = next(i for i, c in enumerate(cells) if c is not self.owned[i])
             return f"{self.paths[i]} has other data (.data was set, or it was swapped)"
-        if [t.requires_grad for t in self.owners] != self.requires_grad:
+        if self.requires_grad is not None and [t.requires_grad for t in self.owners] != self.requires_grad:
             i = next(i for i, t in enumerate(self.owners) if t.requires_grad != self.requires_grad[i])
             return f"{self.paths[i]}.requires_grad was {self.requires_grad[i]} and is {not self.requires_grad[i]}"
         for leaf, none in self.pattern:
@@ -246,13 +254,13 @@ class Program:
         """Run the program on the cells that `bind` gave."""
         reads = cells if self.in_order else [cells[i] for i in self.reads]
         arrays = [c.value for c in reads]
-        if None in arrays:
+        if any(map(is_, arrays, repeat(None))):
             arrays = [c.read() for c in reads]
         for i in self.donated:
             # Held by the cell (twice where it has a value), by `arrays`, and getrefcount's own argument.
             if sys.getrefcount(arrays[i]) > 3 + (reads[i].value is not None):
                 arrays[i] = jnp.array(arrays[i], copy=True)
-        first = self._numbers_and_keys()
+        first = self._from_host(leaves)
         results = self.forward([*first, *arrays])
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
@@ -270,7 +278,7 @@ class Program:
             self._differentiate(maker, leaves, first, arrays, list(fresh))
         return maker.make(self.result)
 
-    def _numbers_and_keys(self) -> list[jax.Array]:
+    def _from_host(self, leaves: list[Any]) -> list[jax.Array]:
         """What the host passes to a call, after it did its part of it."""
         found = []
         numbers = play(self.script)
@@ -278,7 +286,7 @@ class Program:
             found.append(put(np.asarray(numbers, np.float64).view(np.uint32).reshape(-1, 2), self.index))
         if self.keyed:
             found.append(put(self.draws.keys(), self.index))
-        return found
+        return found + [upload.array(leaves) for upload in self.uploads]
 
     def _differentiate(self, maker: Maker, leaves: Any, first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
         """Give the results that autograd follows a place in its graph."""

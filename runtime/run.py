@@ -20,6 +20,7 @@ from .errors import TraceError
 from .host import Host, HostCall
 from .joint import leaves_of, marked
 from .results import Described, Maker, Ref, Results, is_described
+from .spy import Spy
 from .trace import Trace, alias, tracing
 from .watch import MISSING, Place, Watch
 
@@ -53,6 +54,7 @@ class Run:
         self.draws = Draws()
         self.trace = Trace(lifts=True, draw=self.draws.draw)
         self.host = Host(self.trace, watch)
+        self.spy = Spy(self.trace, leaves, [t for _, t in watch.tensors.values()])
         tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
         self.before = {id(t): (t, t.grad) for t in tensors if t.requires_grad and t.is_leaf}
         self.effects: list[Effect] = []
@@ -68,7 +70,7 @@ class Run:
             with tracing(self.trace):
                 try:
                     before = pytree.tree_flatten((args, kwargs))
-                    with self.host.attached():
+                    with self.host.attached(), self.spy.attached():
                         result = function(*args, **kwargs)
                     _refuse_changed(before, (args, kwargs))
                     return self._finish(result)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import itertools
 import warnings
 
+import jax
 import pytest
 import torch
 from torch import nn
@@ -569,3 +571,66 @@ def test_many_programs_warn_with_the_reason() -> None:
         for n in range(9):
             assert compiled(x, n).tolist() == [n, n]
     assert any("compiled 8 times" in str(w.message) for w in caught)
+
+
+def test_host_arguments_are_uploaded_by_every_call() -> None:
+    table = torch.arange(3.0)
+
+    @tenax.jit
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x[1:].to("jax", torch.float64) * table.to("jax")[1:]
+
+    for n in (1.0, 2.0):
+        assert function(torch.full((3,), n)).tolist() == [n, 2 * n]
+    table[2] = 5
+    assert function(torch.ones(3)).tolist() == [1, 5]
+
+
+def test_what_the_host_computes_of_an_argument_or_writes_raises() -> None:
+    with pytest.raises(TraceError, match="computed on the CPU from an argument"):
+        tenax.jit(lambda x: (x + 1).to("jax"))(torch.ones(2))
+    with pytest.raises(TraceError, match="value of an argument on the CPU is read"):
+        tenax.jit(lambda x: torch.ones(2, device="jax") * x.sum().item())(torch.ones(2))
+    with pytest.raises(TraceError, match="an argument on the CPU is written"):
+        tenax.jit(lambda x: x.add_(1))(torch.ones(2))
+    count = torch.zeros(())
+
+    def counting(x: torch.Tensor) -> torch.Tensor:
+        count.add_(1)
+        return x
+
+    with pytest.raises(TraceError, match="a tensor on the CPU of shape"):
+        tenax.jit(counting)(torch.ones(2, device="jax"))
+
+
+def test_no_array_of_the_trace_is_kept() -> None:
+    def count() -> int:
+        gc.collect()
+        return sum(a.shape == (170, 230) for a in jax.live_arrays())
+
+    model = nn.Linear(230, 170, bias=False).to("jax")
+    step, _ = trainer(model, "AdamW", {"lr": 0.01}, zero_last=True)
+    step = tenax.jit(step)
+    x, y = torch.ones(4, 230, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
+    before = count()
+    for _ in range(3):
+        step(x, y)
+    assert before == 1 and count() == 3  # the weight and two moments
+    forward = tenax.jit(model)
+    forward(x)
+    forward(x).sum().backward()
+    model.zero_grad()
+    step(x, y)
+    assert count() == 3
+
+
+def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
+    model = nn.Linear(256, 256).to("jax")
+    step, _ = trainer(model, "SGD", {"lr": 0.1, "momentum": 0.9}, decay=False, zero_last=True)
+    step = tenax.jit(step)
+    x, y = torch.ones(4, 256, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
+    for _ in range(2):
+        step(x, y)
+    memory = step.programs[next(iter(step.programs))][0].forward.compiled.memory_analysis()
+    state = 2 * sum(p.nbytes for p in model.parameters())
+    assert memory.alias_size_in_bytes >= state
