@@ -1,0 +1,222 @@
+"""Checkpoints by Orbax: modules, optimizers and all else that has a state, and the random streams, plain or sharded.
+
+A checkpoint is a folder: arrays in Orbax's format, each under the path of its tensor, and a JSON tree that refers to
+them and holds the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+
+from .cell import cell_of, wrap
+from .convert import array_index, from_numpy, read
+from .device import jax_devices
+from .dtypes import CARRIER, numpy_dtype, torch_dtype
+from .register import register_all
+
+_TENSOR, _DICT, _TUPLE, _TORCH = "$tensor", "$dict", "$tuple", "$torch"
+_RANDOM = "$random"
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def save(path: str | PathLike[str], state: Mapping[str, Any], *, overwrite: bool = False) -> None:
+    """Write a checkpoint, with the random state of the device and of the CPU.
+
+    Args:
+        path: a folder that does not exist. It appears under its name only when it is complete.
+        state: by name, objects with a `state_dict` (modules, optimizers, schedulers, scalers), tensors, numbers,
+            strings, and trees of these. Sharded tensors are written by the processes that hold the shards.
+        overwrite: replace what is at `path`.
+
+    Raises:
+        ImportError: orbax-checkpoint is missing.
+        ValueError: `path` exists.
+        TypeError: the state holds something else; names where.
+    """
+    ocp = _orbax()
+    writer = _Writer()
+    held = {name: value.state_dict() if hasattr(value, "state_dict") else value for name, value in state.items()}
+    held[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}  # type: ignore[attr-defined]
+    tree = {name: writer.encoded(value, name) for name, value in held.items()}
+    arguments = ocp.args.Composite(arrays=ocp.args.StandardSave(writer.arrays), tree=ocp.args.JsonSave(tree))
+    with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
+        checkpointer.save(Path(path).absolute(), arguments, force=overwrite)
+
+
+def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a checkpoint into the objects of `state`, and set the random state that was saved.
+
+    A tensor takes the sharding of the one in whose place it comes; that of an optimizer's state is the sharding of its
+    parameter. So a checkpoint may be read on other devices than it was written on.
+
+    Args:
+        path: what `save` wrote.
+        state: as for `save`; objects with `load_state_dict` are loaded.
+
+    Returns:
+        What was saved under the other names, also those that `state` lacks.
+
+    Raises:
+        ImportError: orbax-checkpoint is missing.
+        KeyError: nothing was saved under a name.
+    """
+    ocp = _orbax()
+    register_all()
+    folder = Path(path).absolute()
+    with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
+        tree = checkpointer.restore(folder, ocp.args.Composite(tree=ocp.args.JsonRestore())).tree
+        for name in state:
+            if name not in tree:
+                raise KeyError(f"{folder}: nothing was saved as {name!r}; expected one of {sorted(tree)}")
+        targets = dict(_targets(state))
+        wanted = {t["name"]: _abstract(t, targets) for t in _tensors(tree) if "name" in t}
+        restored = ocp.args.Composite(arrays=ocp.args.StandardRestore(wanted))
+        arrays = checkpointer.restore(folder, restored).arrays if wanted else {}
+    values = {name: _decoded(value, arrays) for name, value in tree.items()}
+    streams = values.pop(_RANDOM)
+    rest = {}
+    for name, value in values.items():
+        if hasattr(state.get(name), "load_state_dict"):
+            state[name].load_state_dict(value)
+        else:
+            rest[name] = value
+    torch.set_rng_state(streams["cpu"])
+    torch.jax.set_rng_state(streams["jax"])  # type: ignore[attr-defined]
+    return rest
+
+
+def _orbax() -> Any:
+    try:
+        import orbax.checkpoint as ocp
+    except ImportError:
+        raise ImportError(
+            "tenax.checkpoint: the package orbax-checkpoint is missing; expected pip install 'tenax[checkpoint]'"
+        ) from None
+    return ocp
+
+
+class _Writer:
+    """A tree as JSON, and the arrays to which that refers."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Any] = {}
+        self.known: dict[Any, str] = {}  # tied tensors are written once
+
+    def encoded(self, value: Any, path: str) -> Any:
+        """A part of the tree.
+
+        Raises:
+            TypeError: it is no tensor, number, string or tree.
+        """
+        if isinstance(value, torch.Tensor):
+            return {_TENSOR: self.tensor(value.detach(), path)}
+        if isinstance(value, Mapping):
+            return {_DICT: [[self.encoded(k, path), self.encoded(v, f"{path}.{k}")] for k, v in value.items()]}
+        if isinstance(value, (list, tuple)):
+            parts = [self.encoded(v, f"{path}.{i}") for i, v in enumerate(value)]
+            return parts if isinstance(value, list) else {_TUPLE: parts}
+        if isinstance(value, torch.dtype):
+            return {_TORCH: str(value).removeprefix("torch.")}
+        if isinstance(value, _PLAIN):
+            return value
+        raise TypeError(
+            f"tenax.checkpoint.save: {path} is a {type(value).__name__}; expected a tensor, a number, a string, or a "
+            "tree of them"
+        )
+
+    def tensor(self, x: torch.Tensor, path: str) -> dict[str, Any]:
+        """What stands for a tensor; its array is added."""
+        like = {"device": x.device.type, "dtype": numpy_dtype(x.dtype).name, "shape": list(x.shape)}
+        if not x.numel():  # Orbax has no empty arrays
+            return like
+        ours = x.device.type == "jax"
+        owner = cell_of(x) if ours else x.untyped_storage().data_ptr()
+        key = owner, x.device, x.dtype, x.size(), x.stride(), x.storage_offset()
+        name = self.known.setdefault(key, path)
+        if name not in self.arrays:
+            self.arrays[name] = read(x) if ours else _host(x)
+        return {"name": name, **like}
+
+
+def _host(x: torch.Tensor) -> np.ndarray:
+    carrier = CARRIER.get(x.dtype)
+    x = x.contiguous()
+    return (x if carrier is None else x.view(carrier)).numpy().view(numpy_dtype(x.dtype))
+
+
+def _tensors(tree: Any) -> Iterator[dict[str, Any]]:
+    """What stands for tensors in a JSON tree."""
+    if isinstance(tree, dict) and _TENSOR in tree:
+        yield tree[_TENSOR]
+    elif isinstance(tree, (dict, list)):
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from _tensors(part)
+
+
+def _decoded(tree: Any, arrays: Mapping[str, Any]) -> Any:
+    """What was encoded."""
+    if isinstance(tree, list):
+        return [_decoded(v, arrays) for v in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if _TENSOR in tree:
+        held = tree[_TENSOR]
+        if "name" not in held:
+            return torch.empty(held["shape"], dtype=getattr(torch, held["dtype"]), device=held["device"])
+        array = arrays[held["name"]]
+        if isinstance(array, np.ndarray):
+            return from_numpy(array, torch_dtype(array.dtype))
+        return wrap(array, array_index(array))
+    if _DICT in tree:
+        return {_key(_decoded(k, arrays)): _decoded(v, arrays) for k, v in tree[_DICT]}
+    if _TUPLE in tree:
+        return tuple(_decoded(v, arrays) for v in tree[_TUPLE])
+    return getattr(torch, tree[_TORCH])
+
+
+def _key(key: Any) -> Any:
+    return tuple(key) if isinstance(key, list) else key
+
+
+def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    """The tensors that are there, by the paths at which they would be saved."""
+
+    def walk(value: Any, path: str) -> Iterator[tuple[str, torch.Tensor]]:
+        if isinstance(value, torch.Tensor):
+            yield path, value
+        elif isinstance(value, Mapping):
+            for k, v in value.items():
+                yield from walk(v, f"{path}.{k}")
+        elif isinstance(value, (list, tuple)):
+            for i, v in enumerate(value):
+                yield from walk(v, f"{path}.{i}")
+
+    for name, value in state.items():
+        yield from walk(value.state_dict() if hasattr(value, "state_dict") else value, name)
+        if isinstance(value, torch.optim.Optimizer):
+            parameters = [p for group in value.param_groups for p in group["params"]]
+            yield from ((f"{name}.state.{i}", p) for i, p in enumerate(parameters))
+
+
+def _abstract(tensor: dict[str, Any], targets: Mapping[str, torch.Tensor]) -> Any:
+    """What Orbax is asked to make: an array on the host, or one with the sharding of its target."""
+    shape, dtype = tuple(tensor["shape"]), jax.numpy.dtype(tensor["dtype"])
+    if tensor["device"] != "jax":
+        return np.empty(shape, dtype)
+    name = tensor["name"]
+    target = targets.get(name, targets.get(name.rpartition(".")[0]))
+    sharding: Any = jax.sharding.SingleDeviceSharding(jax_devices()[0])
+    if target is not None and target.device.type == "jax":
+        held = read(target).sharding
+        fits = tuple(target.shape) == shape
+        sharding = held if fits else jax.sharding.SingleDeviceSharding(jax_devices()[target.device.index or 0])
+        if not fits and isinstance(held, jax.sharding.NamedSharding):
+            sharding = jax.sharding.NamedSharding(held.mesh, jax.sharding.PartitionSpec())
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=sharding)
