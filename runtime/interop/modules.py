@@ -1,3 +1,200 @@
-def from_equinox(*a): ...
-def from_flax(*a): ...
-def from_nnx(*a): ...
+"""Modules of flax and equinox as `nn.Module`: their parameters are torch parameters, their call is `call_jax`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import torch
+from torch import nn
+
+from ..convert import from_jax
+from .calls import call_jax
+from .remat import drawn, stored
+
+Apply = Callable[[Any, Any, Any, Any, bool], Any]
+
+
+class JaxModule(nn.Module):
+    """A tree of arrays, as parameters and buffers, and a function of it.
+
+    The tensors are named by the paths of the tree. `forward` takes and returns trees of tensors; static arguments are
+    hashable. Gradients, of any order, are JAX's. In train mode the function gets a key drawn from the device's random
+    stream.
+    """
+
+    def __init__(self, tree: Any, trainable: Sequence[bool], apply: Apply, skip: int = 0) -> None:
+        super().__init__()
+        found, structure = jax.tree_util.tree_flatten_with_path(tree)
+        keys = [jnp.issubdtype(a.dtype, jax.dtypes.prng_key) for _, a in found]
+        names = []
+        for (path, array), trained, is_key in zip(found, trainable, keys, strict=True):
+            tensor = from_jax(jax.random.key_data(array) if is_key else jnp.asarray(array))
+            names.append(_register(self, path[skip:], nn.Parameter(tensor) if trained else tensor))
+        self._calls = _Calls(structure, names, keys, trainable, apply)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module of JAX returns, with tensors for arrays."""
+        params, buffers = dict(self.named_parameters()), dict(self.named_buffers())
+        now = [params[n] if n in params else buffers[n].detach().clone() for n in self._calls.names]
+        key = drawn(torch.device("jax")) if self.training else None
+        outputs, new = call_jax(self._calls.now(self.training), now, key, args, kwargs)
+        stored({n: buffers[n] for n in new}, new)
+        return outputs
+
+
+class _Calls:
+    """The function of a module in train and in eval mode; `call_jax` knows functions by identity."""
+
+    def __init__(
+        self, tree: Any, names: Sequence[str], keys: Sequence[bool], trainable: Sequence[bool], apply: Apply
+    ) -> None:
+        self.tree = tree
+        self.names = names
+        self.keys = keys
+        self.trainable = trainable
+        self.apply = apply
+        self.made: dict[bool, Callable[..., Any]] = {}
+
+    def __deepcopy__(self, memo: Any) -> _Calls:
+        return self  # it has no state
+
+    def now(self, training: bool) -> Callable[..., Any]:
+        """The function of the leaves, a key and the arguments, which returns results and new buffers by name."""
+        if training not in self.made:
+            self.made[training] = self.make(training)
+        return self.made[training]
+
+    def make(self, training: bool) -> Callable[..., Any]:
+        """One of the two."""
+
+        def call(leaves: list[Any], key: Any, args: Any, kwargs: Any) -> Any:
+            leaves = [jax.random.wrap_key_data(x) if k else x for x, k in zip(leaves, self.keys, strict=True)]
+            rng = None if key is None else jax.random.wrap_key_data(key)
+            outputs, tree = self.apply(jax.tree.unflatten(self.tree, leaves), rng, args, kwargs, training)
+            new = {}
+            for i, (a, b) in enumerate(zip(leaves, jax.tree.leaves(tree), strict=True)):
+                if a is not b and not self.trainable[i]:
+                    new[self.names[i]] = jax.random.key_data(b) if self.keys[i] else b
+            return outputs, new
+
+        return call
+
+
+def _register(module: nn.Module, path: Any, tensor: torch.Tensor) -> str:
+    """Make the tensor a parameter or buffer of the modules along its path; its full name."""
+    parts = [str(getattr(p, "key", getattr(p, "name", getattr(p, "idx", p)))) for p in path]
+    if len(parts) > 1 and parts[-1] == "value":  # of a variable of nnx
+        parts.pop()
+    for part in parts[:-1]:
+        if part not in module._modules:
+            module.add_module(part, nn.Module())
+        module = module.get_submodule(part)
+    if isinstance(tensor, nn.Parameter):
+        module.register_parameter(parts[-1], tensor)
+    else:
+        module.register_buffer(parts[-1], tensor)
+    return ".".join(parts)
+
+
+def from_flax(module: Any, variables: Any, *, mutable: Sequence[str] = (), rngs: Sequence[str] = ()) -> JaxModule:
+    """A module of `flax.linen` as an `nn.Module` on device "jax".
+
+    Args:
+        module: the linen module. `forward(*args, **kwargs)` is its `apply`, so arguments such as `train=True` are the
+            caller's to pass.
+        variables: what `module.init` returned. The collection "params" becomes parameters, others become buffers.
+        mutable: collections that a forward in train mode updates (`"batch_stats"`).
+        rngs: names of the random streams that it wants in train mode (`"dropout"`).
+
+    Returns:
+        A module whose tensors are named by collection and path (`params.Dense_0.kernel`).
+
+    Raises:
+        ImportError: flax is not installed.
+        TypeError: `module` is no linen module.
+    """
+    linen = _library("flax.linen", "flax")
+    if not isinstance(module, linen.Module):
+        raise TypeError(f"from_flax: got {type(module).__name__}; expected a flax.linen.Module (from_nnx takes nnx)")
+
+    def apply(tree: Any, key: Any, args: Any, kwargs: Any, training: bool) -> Any:
+        streams = {name: jax.random.fold_in(key, i) for i, name in enumerate(rngs)} if training and rngs else None
+        if not (training and mutable):
+            return module.apply(tree, *args, rngs=streams, **kwargs), tree
+        outputs, new = module.apply(tree, *args, rngs=streams, mutable=list(mutable), **kwargs)
+        return outputs, {**tree, **new}
+
+    tree = dict(variables)
+    trainable = [str(path[0].key) == "params" for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
+    return JaxModule(tree, trainable, apply)
+
+
+def from_nnx(module: Any) -> JaxModule:
+    """A module of `flax.nnx` as an `nn.Module` on device "jax".
+
+    Variables of type `nnx.Param` become parameters and all others buffers, which a forward updates, the counts of its
+    random streams among them. `.train()` and `.eval()` are nnx's as well.
+
+    Args:
+        module: the nnx module; its arrays are shared until either side writes them.
+
+    Raises:
+        ImportError: flax is not installed.
+        TypeError: `module` is no nnx module.
+    """
+    nnx = _library("flax.nnx", "flax")
+    if not isinstance(module, nnx.Module):
+        raise TypeError(f"from_nnx: got {type(module).__name__}; expected a flax.nnx.Module (from_flax takes linen)")
+    graphs = {}
+    for training in (True, False):
+        twin = nnx.clone(module)
+        (twin.train if training else twin.eval)()
+        graphs[training], params, rest = nnx.split(twin, nnx.Param, ...)
+
+    def apply(tree: Any, key: Any, args: Any, kwargs: Any, training: bool) -> Any:
+        made = nnx.merge(graphs[training], *tree)
+        outputs = made(*args, **kwargs)
+        _, _, rest = nnx.split(made, nnx.Param, ...)
+        return outputs, (tree[0], rest)
+
+    trainable = [jnp.issubdtype(x.dtype, jnp.inexact) for x in jax.tree.leaves(params)]
+    return JaxModule((params, rest), trainable + [False] * len(jax.tree.leaves(rest)), apply, skip=1)
+
+
+def from_equinox(module: Any, *, key: str = "") -> JaxModule:
+    """A module of equinox as an `nn.Module` on device "jax".
+
+    Floating-point arrays become parameters, other arrays buffers. In eval mode it runs as
+    `equinox.nn.inference_mode(module)`. A layer with a state takes and returns it, as in equinox.
+
+    Args:
+        module: any callable `equinox.Module`.
+        key: the name of the argument by which it takes a random key in train mode, if it does.
+
+    Raises:
+        ImportError: equinox is not installed.
+        TypeError: `module` is no equinox module.
+    """
+    eqx = _library("equinox", "equinox")
+    if not isinstance(module, eqx.Module):
+        raise TypeError(f"from_equinox: got {type(module).__name__}; expected an equinox.Module")
+    arrays, train = eqx.partition(eqx.nn.inference_mode(module, value=False), eqx.is_array)
+    _, evaluate = eqx.partition(eqx.nn.inference_mode(module), eqx.is_array)
+
+    def apply(tree: Any, rng: Any, args: Any, kwargs: Any, training: bool) -> Any:
+        given = {**kwargs, key: rng} if key and training and key not in kwargs else kwargs
+        return eqx.combine(tree, train if training else evaluate)(*args, **given), tree
+
+    return JaxModule(arrays, [jnp.issubdtype(x.dtype, jnp.inexact) for x in jax.tree.leaves(arrays)], apply)
+
+
+def _library(name: str, package: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{name} is not installed; expected: pip install {package}") from error
