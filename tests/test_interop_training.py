@@ -39,7 +39,7 @@ def test_the_example_learns() -> None:
 
 
 def test_steps_with_optax_are_steps_with_torchs_optimizer() -> None:
-    module = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 2))
+    module = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.BatchNorm1d(4), nn.Linear(4, 2))
     apply, params, buffers = functional(module)
     mse = t2j(nn.functional.mse_loss)
     x, y = np.random.default_rng(0).normal(size=(2, 8, 3)).astype(np.float32)

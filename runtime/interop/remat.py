@@ -34,7 +34,7 @@ def checkpoint(function: Callable[..., Any], *, policy: Callable[..., bool] | No
         NotImplementedError: at a call, a `policy` for a function where torch takes the gradient.
     """
     if isinstance(function, nn.Module):
-        return _Again(function, policy)
+        return over_module(function, functools.partial(jax.checkpoint, policy=policy))
 
     @functools.wraps(function)
     def again(*args: Any, **kwargs: Any) -> Any:
@@ -56,13 +56,17 @@ def _run(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:
     return run(function, args, kwargs, no_draw if key is None else draws(key))
 
 
-class _Again:
-    """A module under `jax.checkpoint`."""
+def over_module(module: nn.Module, transform: Callable[..., Any]) -> OverModule:
+    """A module whose call is that of a pure function, of its tensors too, under a transformation of JAX."""
+    return OverModule(module, Functions(module, lambda pure: over_arrays(transform, _stateless(pure))))
 
-    def __init__(self, module: nn.Module, policy: Any) -> None:
-        once = functools.partial(jax.checkpoint, policy=policy)
+
+class OverModule:
+    """A module, called by functions of its state."""
+
+    def __init__(self, module: nn.Module, functions: Functions) -> None:
         self.module = module
-        self.functions = Functions(module, lambda pure: over_arrays(once, _stateless(pure)))
+        self.functions = functions
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         params, buffers, now = kept(self.module)

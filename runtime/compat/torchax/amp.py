@@ -1,0 +1,12 @@
+"""`torchax.amp`: torch's own autocast on device "jax"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def autocast(device: str = "jax", dtype: torch.dtype = torch.bfloat16, env: Any = None, **options: Any) -> Any:
+    """`torch.autocast` of the device; a context manager or decorator."""
+    return torch.autocast(device, dtype=dtype, **options)

@@ -1,0 +1,61 @@
+"""`torchax.train`: a training step of a torch model with an optax optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from ...interop.scan import ScannedModule as ScannedModule
+from .interop import call_jax, gradient_checkpoint, jax_value_and_grad, torch_view
+
+
+def remat(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """`gradient_checkpoint` with its options as keywords."""
+    return gradient_checkpoint(fn, options)
+
+
+def mark_sharding(args: Any, sharding: Any) -> Any:
+    """`jax.lax.with_sharding_constraint` of tensors."""
+    return torch_view(lambda x: jax.lax.with_sharding_constraint(x, sharding))(args)
+
+
+def make_train_step(
+    model_fn: Callable[..., Any],
+    loss_fn: Callable[..., Any],
+    optax_optimizer: Any,
+    remat_policy: Callable[..., bool] | None = None,
+) -> Callable[..., Any]:
+    """A step of training, for `interop.jax_jit`.
+
+    Args:
+        model_fn: `(weights, buffers, args) -> result`, of torch.
+        loss_fn: `(result, label) -> loss`, of torch.
+        optax_optimizer: an `optax.GradientTransformation`.
+        remat_policy: which values to keep for the gradient; None keeps what JAX would.
+
+    Returns:
+        `step(weights, buffers, opt_state, args, label) -> (loss, weights, opt_state)`, where
+        `opt_state = interop.call_jax(optax_optimizer.init, weights)`.
+
+    Raises:
+        ImportError: optax is not installed.
+    """
+    try:
+        import optax
+    except ImportError as error:
+        raise ImportError("optax is not installed; expected: pip install optax") from error
+
+    def loss(weights: Any, buffers: Any, args: Any, label: Any) -> Any:
+        return loss_fn(model_fn(weights, buffers, args), label)
+
+    kept = loss if remat_policy is None else gradient_checkpoint(loss, {"policy": remat_policy})
+    value_and_grad = jax_value_and_grad(kept)
+
+    def step(weights: Any, buffers: Any, opt_state: Any, args: Any, label: Any) -> Any:
+        value, gradient = value_and_grad(weights, buffers, args, label)
+        updates, opt_state = call_jax(optax_optimizer.update, gradient, opt_state, weights)
+        return value, call_jax(optax.apply_updates, weights, updates), opt_state
+
+    return step
