@@ -75,7 +75,7 @@ class Apart(Cell):
             self.index = base.index
 
     @property
-    def held(self) -> Any:  # type: ignore[override]
+    def held(self) -> Any:
         """The array of the other cell."""
         return constant(self.base.held)
 
@@ -84,16 +84,17 @@ class Apart(Cell):
         self.base.held = grafted(array, self.base.held)
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         """The same, where the fast path applies."""
         return constant(self.base.value)
 
     @value.setter
     def value(self, array: Any) -> None:
-        self.base.value = None if array is None else self.base.held
+        held: Any = self.base.held
+        self.base.value = None if array is None else held
 
     @property
-    def kind(self) -> Kind:  # type: ignore[override]
+    def kind(self) -> Kind:
         """Its shape and dtype."""
         return self.base.kind
 

@@ -28,5 +28,6 @@ def _refused(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = Non
 
 def install() -> None:
     """Give JAX's arrays the protocol by which torch's functions ask their arguments."""
-    for kind, answer in ((ArrayImpl, _called), (Tracer, _refused)):
-        kind.__torch_function__ = classmethod(answer)  # type: ignore[attr-defined]
+    kinds: tuple[tuple[Any, Any], ...] = ((ArrayImpl, _called), (Tracer, _refused))
+    for kind, answer in kinds:
+        kind.__torch_function__ = classmethod(answer)

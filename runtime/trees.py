@@ -60,7 +60,7 @@ def _fields(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
 
 
 def _rebuilt(cls: type, names: tuple[str, ...], values: Any) -> Any:
-    made = object.__new__(cls)  # `__init__` may want arrays, where JAX puts placeholders
+    made: Any = object.__new__(cls)  # `__init__` may want arrays, where JAX puts placeholders
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made

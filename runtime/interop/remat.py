@@ -118,5 +118,6 @@ def stored(buffers: Mapping[str, torch.Tensor], new: Mapping[str, torch.Tensor])
 
 def kept(module: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
     """Parameters and buffers of a module by name, and copies of the buffers, for a graph to keep."""
-    params, buffers = dict(module.named_parameters()), dict(module.named_buffers())
+    params: dict[str, torch.Tensor] = dict(module.named_parameters())
+    buffers = dict(module.named_buffers())
     return params, buffers, {name: b.detach().clone() for name, b in buffers.items()}

@@ -154,7 +154,7 @@ def _split(module: ScannedModule, state: dict[str, Any], prefix: str, metadata: 
             state[f"{prefix}{i}.{name.removeprefix(f'{prefix}{_NAME}.')}"] = tensor[i]
 
 
-def _join(module: ScannedModule, state: dict[str, Any], prefix: str, *_: Any) -> None:
+def _join(module: ScannedModule, state: dict[str, Any], prefix: str, *rest: Any) -> None:
     """The tensors of the layers in a state as stacked ones."""
     for _, name, _ in _places(module.layer):
         parts = [state.pop(f"{prefix}{i}.{name}", None) for i in range(module.length)]

@@ -114,7 +114,7 @@ class JittableModule(nn.Module):
         return dict(self._model.named_parameters())
 
     @property
-    def buffers(self) -> Any:  # type: ignore[override]
+    def buffers(self) -> Any:
         """The buffers of the module."""
         return dict(self._model.named_buffers())
 

@@ -60,7 +60,7 @@ def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **k
 def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
     """The same, written into the tensor."""
     with torch.no_grad():
-        return self.set_(_apply_jax(self, function, *args, **kwargs))
+        return self.set_(_apply_jax(self, function, *args, **kwargs))  # type: ignore[call-overload]
 
 
 def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
