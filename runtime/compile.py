@@ -11,7 +11,7 @@ import torch._functorch.config
 from torch import fx
 from torch._dynamo import trace_rules
 from torch._dynamo.backends.common import aot_autograd
-from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from .graph import Graph, Options, device_of

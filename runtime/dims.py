@@ -23,20 +23,23 @@ def structs(inputs: Iterable[Any], ranges: dict[sympy.Symbol, Any]) -> list[Any]
     """
     inputs = list(inputs)
     names: dict[str, sympy.Symbol] = {}
-    for x in inputs:
-        for n in x.shape if isinstance(x, torch.Tensor) else ():
-            if isinstance(n, torch.SymInt):
-                names |= {str(s): s for s in n.node.expr.free_symbols}
+    for n in (n for x in inputs if isinstance(x, torch.Tensor) for n in _sizes(x)):
+        if isinstance(n, torch.SymInt):
+            names |= {str(s): s for s in n.node.expr.free_symbols}
     constraints = [c for name, s in sorted(names.items()) for c in _bounds(name, ranges.get(s))]
     scope = jax.export.SymbolicScope(constraints)
 
     def struct(x: Any) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
-        text = ", ".join(str(n.node.expr) if isinstance(n, torch.SymInt) else str(n) for n in x.shape)
+        text = ", ".join(str(n.node.expr) if isinstance(n, torch.SymInt) else str(n) for n in _sizes(x))
         return jax.ShapeDtypeStruct(jax.export.symbolic_shape(_spelled(text), scope=scope), numpy_dtype(x.dtype))
 
     return [struct(x) for x in inputs]
+
+
+def _sizes(x: torch.Tensor) -> tuple[Any, ...]:
+    return tuple(x.shape)
 
 
 def _bounds(name: str, found: Any) -> list[str]:

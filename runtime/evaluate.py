@@ -5,7 +5,7 @@ Sizes may be symbolic dimensions, as in `jax.export`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ from torch.utils import _pytree as pytree
 
 from . import call
 from .aten import FUNCTIONS, SIZES
+from .control import CONTROL
 from .convert import read
 from .dtypes import numpy_dtype
 from .errors import no_lowering
@@ -28,7 +29,6 @@ from .pure import Draw
 from .register import overload
 from .words import Number
 
-_hop = torch.ops.higher_order
 _INT64 = np.dtype(np.int64)
 
 
@@ -72,10 +72,10 @@ class Evaluator(fx.Interpreter):
         """An op, a function of sizes, or a control flow operator."""
         if isinstance(target, torch._ops.OpOverload):
             return self.lowered(target, args, dict(kwargs))
-        if target in _CONTROL:
-            return _CONTROL[target](self, *args, **kwargs)
+        if target in CONTROL:
+            return CONTROL[target](self, *args, **kwargs)
         if isinstance(target, torch._ops.HigherOrderOperator):
-            raise NotImplementedError(f"{target}: there is no JAX equivalent yet; expected one of {list(_CONTROL)}")
+            raise NotImplementedError(f"{target}: there is no JAX equivalent yet; expected one of {list(CONTROL)}")
         return SIZES.get(target, target)(*args, **kwargs)
 
     def nested(self, module: fx.GraphModule, *args: Any) -> Any:
@@ -109,7 +109,7 @@ class Evaluator(fx.Interpreter):
         if "dtype" in found.names and "device" in found.names and keywords.get("dtype") is None:
             keywords["dtype"] = numpy_dtype(self.node.meta["val"].dtype)
         if row.random:
-            key = np.zeros(2, np.uint32) if found.is_idle(values) else self.draw(None)
+            key = jnp.zeros(2, np.uint32) if found.is_idle(values) else self.draw(None)
             keywords["rng"] = jax.random.wrap_key_data(key)
         result = found.lowering(**keywords)
         if not found.returns:
@@ -172,35 +172,3 @@ def _check(node: fx.Node, result: Any) -> None:
             f"{node.target}: the lowering gave {found[0]} of {found[1]} axes; expected {expected.dtype} of "
             f"{expected.dim()} as torch says"
         )
-
-
-def _cond(self: Evaluator, pred: Any, true: Any, false: Any, operands: Sequence[Any] = ()) -> Any:
-    def branch(module: fx.GraphModule) -> Callable[..., Any]:
-        return lambda *args: tuple(self.nested(module, *args))
-
-    return jax.lax.cond(jnp.asarray(pred).reshape(()), branch(true), branch(false), *operands)
-
-
-def _while(self: Evaluator, cond: Any, body: Any, carried: Sequence[Any], extra: Sequence[Any] = ()) -> Any:
-    return jax.lax.while_loop(
-        lambda state: jnp.asarray(self.nested(cond, *state, *extra)).reshape(()),
-        lambda state: tuple(self.nested(body, *state, *extra)),
-        tuple(map(jnp.asarray, carried)),
-    )
-
-
-def _inline(static: int) -> Callable[..., Any]:
-    """An operator that sets a mode of torch's around a graph."""
-
-    def run(self: Evaluator, *args: Any, **kwargs: Any) -> Any:
-        return self.nested(args[static], *args[static + 1 :])
-
-    return run
-
-
-_CONTROL: dict[Any, Callable[..., Any]] = {
-    _hop.cond: _cond,
-    _hop.while_loop: _while,
-    _hop.wrap_with_set_grad_enabled: _inline(1),
-    _hop.wrap_with_autocast: _inline(4),
-}

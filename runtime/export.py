@@ -246,7 +246,7 @@ def _name(spec: InputSpec) -> str:
 def _tensor(program: ExportedProgram, spec: InputSpec) -> torch.Tensor:
     name = _name(spec)
     found = program.state_dict.get(name)
-    return program.constants[name] if found is None else found  # type: ignore[return-value]
+    return program.constants[name] if found is None else found
 
 
 def _structured(outputs: list[Any], tree: Any) -> Any:

@@ -6,8 +6,9 @@ graph runs on the device: CPU tensors among its arguments are uploaded at each c
 
 from __future__ import annotations
 
+import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -16,11 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from torch import fx
+from torch.utils import _pytree as pytree
 
 from tenax.generated.table import ROWS
 
 from . import random
-from .cell import Cell, cell_of, new_tensor, untraced
+from .cell import Cell, cell_of, new_tensor, untraced, wrap
+from .control import CONTROL
 from .convert import read, upload
 from .device import jax_devices
 from .dtypes import numpy_dtype, torch_dtype
@@ -30,6 +33,7 @@ from .recipe import Geometry, Recipe
 from .register import overload
 from .trace import Trace, tracing
 
+_hop = torch.ops.higher_order
 _item = torch.ops.aten._local_scalar_dense.default
 _DONATE_FROM = 1 << 16  # bytes on average; below it a fresh buffer costs less than finding out
 _HELD = 256  # programs of a graph; beyond them the oldest is dropped
@@ -59,6 +63,39 @@ class Arguments(NamedTuple):
         return static, tuple(self.shown), tuple(self.places), kinds, torch.get_default_dtype()
 
 
+class Tracer(fx.Interpreter):
+    """torch's interpreter, on tensors that wrap tracers."""
+
+    def __init__(self, module: fx.GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=False)
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """An operation; the operators that keep a random state for a second run keep its key."""
+        if target is _hop.run_and_save_rng_state:
+            key = random.next_key()
+            return wrap(key), self.draw(key, *args, **kwargs)
+        if target is _hop.run_with_rng_state:
+            return self.draw(read(args[0]), *args[1:], **kwargs)
+        if target in CONTROL:
+            given = pytree.tree_map_only(torch.Tensor, read, (args, dict(kwargs)))
+            return pytree.tree_map_only(jax.Array, wrap, CONTROL[target](self, *given[0], **given[1]))
+        return super().call_function(target, args, dict(kwargs))
+
+    def draw(self, key: jax.Array, op: Any, *args: Any, **kwargs: Any) -> Any:
+        """A random operation, by a key."""
+        drawing = random.drawing
+        before, drawing.draw = drawing.draw, lambda generator: key
+        try:
+            return op(*args, **kwargs)
+        finally:
+            drawing.draw = before
+
+    def nested(self, module: fx.GraphModule, *args: Any) -> Any:
+        """A graph within the graph, on arrays."""
+        results = Tracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
+        return pytree.tree_map_only(torch.Tensor, read, results)
+
+
 class Program:
     """A graph for one geometry of its arguments."""
 
@@ -86,7 +123,12 @@ class Program:
             def draw(generator: torch.Generator | None) -> Any:
                 if generator is not None:
                     raise TraceError("torch.compile(backend='tenax'): a generator; expected the device's own stream")
-                return next(keys)
+                key = next(keys, None)
+                if key is None:
+                    raise NotImplementedError(
+                        "torch.compile(backend='tenax'): a random operation within control flow; draw outside of it"
+                    )
+                return key
 
             with tracing(Trace(lifts=False, draw=draw)), torch.no_grad(), torch._C._DisableAutocast():
                 cells = [Cell(x) for x in operands[:n]]
@@ -95,7 +137,7 @@ class Program:
                     x if g is None or k is None else g.on(bases[k])
                     for x, g, k in zip(static, shown, places, strict=True)
                 ]
-                results = fx.Interpreter(module, garbage_collect_values=False).run(*given)
+                results = Tracer(module).run(*given)
                 return recipe.record(given, places, cells, operands[:n], results, hosts)
 
         return run
@@ -247,10 +289,13 @@ def device_of(module: fx.GraphModule) -> int | None:
 
 def _tensors(node: fx.Node) -> list[torch.Tensor]:
     """What torch traced in the place of a node's results."""
-    return [x for x in torch.utils._pytree.tree_leaves(node.meta.get("val")) if isinstance(x, torch.Tensor)]
+    return [x for x in pytree.tree_leaves(node.meta.get("val")) if isinstance(x, torch.Tensor)]
 
 
 def _on_host(node: fx.Node) -> bool:
+    """Whether a result belongs on the CPU. A random state does not: torch takes it for the CPU's, here it is a key."""
+    if node.target is operator.getitem and node.args[0].target is _hop.run_and_save_rng_state:  # type: ignore[union-attr]
+        return False
     return any(x.device.type == "cpu" for x in _tensors(node))
 
 
@@ -266,6 +311,8 @@ def _is_steady(node: fx.Node) -> bool:
 
 def is_random(node: fx.Node) -> bool:
     """Whether a node of a graph draws."""
+    if node.target is _hop.run_and_save_rng_state:
+        return True
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
     name = node.target.name().removeprefix("aten::")  # type: ignore[union-attr]
@@ -294,7 +341,7 @@ def _on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tenso
     for node in nodes:
         if node in env:
             continue
-        if is_random(node) and _on_host(node):
+        if is_random(node) and node.target is not _hop.run_and_save_rng_state and _on_host(node):
             raise NotImplementedError(
                 f"torch.compile(backend='tenax'): {node.target} draws random numbers on the CPU in a graph of device "
                 "'jax'; draw them on the device, or outside of the compiled function"

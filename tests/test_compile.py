@@ -13,6 +13,7 @@ from torch._dynamo.testing import CompileCounterWithBackend
 from torch.nn import functional as F  # noqa: N812
 from torch.utils.checkpoint import checkpoint
 
+import tenax
 from tests.agreement import agree, check, compiled, leaves
 
 Tensor = torch.Tensor
@@ -271,6 +272,54 @@ def test_checkpointed_activations_are_computed_again() -> None:
     layer(x).sin().sum().backward()
     run(y).sum().backward()
     agree([y.grad, device.weight.grad], [x.grad, layer.weight.grad])
+
+
+def test_a_checkpointed_dropout_draws_the_same_mask_again() -> None:
+    def f(x: Tensor) -> Tensor:
+        return checkpoint(lambda y: F.dropout(y).sin(), x, use_reentrant=False)  # type: ignore[no-any-return]
+
+    run, drawn = compiled(f), []
+    for g in (run, run, f):
+        x = torch.ones(64, device="jax", requires_grad=True)
+        y = g(x)
+        y.sum().backward()
+        kept = y.detach() != 0
+        torch.testing.assert_close(x.grad, torch.where(kept, 2 * torch.cos(torch.full_like(y, 2.0)), 0.0).detach())
+        drawn.append(y.detach())
+    assert not torch.equal(drawn[0], drawn[1])
+
+
+def test_control_flow_runs_on_the_device() -> None:
+    def branch(x: Tensor) -> Tensor:
+        return torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,))  # type: ignore[no-any-return]
+
+    def loop(x: Tensor) -> Tensor:
+        i = torch.zeros((), dtype=torch.int64, device=x.device)
+        return torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (i, x))[1]  # type: ignore[no-any-return]
+
+    check(branch, torch.ones(3, requires_grad=True))
+    check(branch, -torch.ones(3, requires_grad=True))
+    with torch.no_grad():
+        assert compiled(loop)(torch.ones(2, device="jax")).tolist() == [8, 8]
+
+
+def test_a_compiled_module_is_part_of_a_jitted_step() -> None:
+    module, other = nn.Linear(3, 3).to("jax"), nn.Linear(3, 3).to("jax")
+    other.load_state_dict(module.state_dict())
+    x = torch.randn(2, 3, device="jax")
+
+    def step(f: Any, optimizer: torch.optim.Optimizer, x: Tensor) -> Tensor:
+        optimizer.zero_grad()
+        loss: Tensor = f(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    jitted, run = tenax.jit(step), compiled(module)
+    optimizers = [torch.optim.SGD(m.parameters(), 0.1) for m in (module, other)]
+    for _ in range(3):
+        torch.testing.assert_close(jitted(run, optimizers[0], x), step(other, optimizers[1], x))
+    torch.testing.assert_close(module.weight, other.weight)
 
 
 def test_autocast_is_part_of_the_graph() -> None:
