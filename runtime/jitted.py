@@ -25,7 +25,7 @@ from .watch import Watch, is_simple
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
-_MANY = 8  # programs of one function, from which on a warning says why
+_MANY = 8  # traces of one function, from which on a warning says why
 
 
 @dataclass(slots=True)
@@ -84,9 +84,9 @@ class Compiled:
             self.history.append(Compilation(reason, time.perf_counter() - start, shared))
             name = getattr(self.function, "__qualname__", type(self.function).__name__)
             _log.info("%s: compiled for %s", name, reason)
-            count = sum(not c.shared for c in self.history)
+            count = len(self.history)
             if count >= _MANY and count & (count - 1) == 0:
-                warnings.warn(f"tenax.jit: {name} was compiled {count} times, now for: {reason}", stacklevel=3)
+                warnings.warn(f"tenax.jit: {name} was traced {count} times, now for: {reason}", stacklevel=3)
             self.programs.setdefault(key, []).insert(0, program)
             while sum(map(len, self.programs.values())) > self.most:
                 oldest = next(iter(self.programs))

@@ -78,8 +78,7 @@ class Program:
         self.wrt: list[Leaf] = [stand_ins.get(id(t), t) for t in run.wrt]
         self._place(run, leaves)
         self._connect(run)
-        free = {(id(e.place.container), e.place.key) for e in self.effects if e.place in self.slotted}
-        free |= {(id(n.group), n.key) for n in self.script if not isinstance(n, HostCall)}
+        free = self.slotted | {(id(n.group), n.key) for n in self.script if not isinstance(n, HostCall)}
         self.guard = Guard(run.watch, free)
         self._compile(share)
 
@@ -95,11 +94,11 @@ class Program:
                 arguments.setdefault(cell_of(leaf), i)
         stays = {cell_of(t): (path, t) for path, t in run.watch.tensors.values() if is_ours(t)}
         slots: dict[Cell, Slot] = {}
-        self.slotted = []
+        self.slotted: set[tuple[int, Any]] = set()
         for place, _ in self.effects:
             before = run.watch.before(place)
             if is_ours(before):
-                self.slotted.append(place)
+                self.slotted.add((id(place.container), place.key))
                 slots[cell_of(before)] = _slot(place.path, _fetch(place), before)
         touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
         touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}

@@ -15,6 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .arguments import SYMBOLS
+from .cell import untraced
 
 _KEY = torch._C.DispatchKey.Meta
 _DEVICE = torch.device("meta")
@@ -173,13 +174,16 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
     except NotImplementedError as error:  # of the dtype, or of the op
         raise (error if "not implemented for '" in str(error) else refused) from None
     except Exception:  # of the zeros, perhaps: the values decide
+        if not untraced():
+            raise refused from None
         try:
             found = _call(op, names, _to_host(values, blank=False), keyword_from)
         except Exception as error:
             raise error from None
     if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
         raise refused
-    raise_of_host(op, names, values, keyword_from)  # some errors are those of a value
+    if untraced():
+        raise_of_host(op, names, values, keyword_from)  # some errors are those of a value
     return found
 
 

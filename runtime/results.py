@@ -14,8 +14,10 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from .arguments import SYMBOLS
 from .cell import Cell, cell_of, new_tensor
 from .dtypes import torch_dtype
+from .errors import TraceError
 
 _META = torch._C.DispatchKey.Meta
 _set = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
@@ -89,6 +91,10 @@ class Results:
         return Described(tuple([self._leaf(leaf) for leaf in leaves]), None if spec.is_leaf() else spec)
 
     def _leaf(self, leaf: Any) -> Any:
+        if leaf.__class__ in SYMBOLS:
+            raise TraceError(
+                "a compiled function gives or keeps the value of a tensor as a Python number (.item()); give the tensor"
+            )
         if not isinstance(leaf, torch.Tensor):
             parts = getattr(leaf, "__dict__", None)
             if isinstance(parts, dict) and not isinstance(leaf, (type, torch.nn.Module)):

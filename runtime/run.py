@@ -122,7 +122,7 @@ class Run:
         scripted = self.watch.scripted()
         passed = {(id(n.group), n.key) for n in self.host.script if not isinstance(n, HostCall)} | self.host.moved
         lists: dict[int, Place] = {}
-        for place, old, new in self.watch.changes():
+        for place, _, new in self.watch.changes():
             if (id(place.container), place.key) in passed:
                 continue
             if isinstance(place.container, list):
@@ -131,12 +131,6 @@ class Run:
             value = None if new is MISSING else results.describe(new)
             if id(place.container) in scripted and not (value and is_described(value)):
                 continue
-            if value is not None and not is_described(value) and new is not None:
-                raise TraceError(
-                    f"{place.path} changes from {_short(old)} to {_short(new)} within a compiled function. A call of "
-                    "the compiled program runs no Python, so it would not change again: keep it in a tensor, or "
-                    "change it outside"
-                )
             self.effects.append(Effect(place, value))
         for place in lists.values():
             self.effects.append(Effect(place._replace(key=None), results.describe(list(place.container))))
@@ -163,11 +157,6 @@ def _refuse_changed(before: Any, now: Any) -> None:
     leaves, spec = pytree.tree_flatten(now)
     if spec != before[1] or any(a is not b for a, b in zip(leaves, before[0], strict=True)):
         raise TraceError("a compiled function changes a container among its arguments; return the new one instead")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 def is_ours(value: Any) -> bool:

@@ -64,7 +64,7 @@ class Held:
             return dict(enumerate(container))
         if self.keys is not None:
             return {k: container[k] for k in self.keys if k in container}
-        return dict(container)
+        return dict(dict.items(container))  # a subclass may make what it is asked for
 
     def restore(self) -> None:
         """Put back what it held."""
@@ -132,8 +132,8 @@ class Watch:
             self.tensors[id(value)] = path, value
             return
         if isinstance(value, dict):
-            self._hold(path, value)
-            for key, item in list(value.items()):
+            held = self._hold(path, value)
+            for key, item in held.content.items():
                 yield f"{path}[{_text(key)}]", item
                 if not isinstance(key, _SIMPLE):
                     yield f"a key of {path}", key
@@ -292,7 +292,7 @@ class Guard:
         self.known: list[Any] = []
         lines: list[str] = []
         empty: list[str] = []
-        scope: dict[str, Any] = {}
+        scope: dict[str, Any] = {"values": dict.values}
         for n, held in enumerate(watch.held):
             if held.kind:
                 continue
@@ -302,7 +302,7 @@ class Guard:
                 if not held.content:
                     empty.append(name)
                 else:
-                    lines.append(f"*{name}," if held.container.__class__ is list else f"*{name}.values(),")
+                    lines.append(f"*{name}," if held.container.__class__ is list else f"*values({name}),")
                 self._expect(held, held.content)
                 continue
             for m, key in enumerate(held.content):

@@ -443,20 +443,35 @@ def test_a_list_that_grows_gets_each_result() -> None:
     assert [x.item() for x in losses] == [0, 2, 4]
 
 
-def test_a_host_number_that_changes_within_raises() -> None:
+def test_a_host_number_that_changes_within_is_traced_again() -> None:
     class Counting(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.calls = 0
+            self.first = True
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             self.calls += 1
+            if self.first:
+                self.first = False
+                return x * 100
             return x * self.calls
 
-    model = Counting().to("jax")
-    with pytest.raises(TraceError, match=r"calls changes from 0 to 1"):
-        tenax.jit(model)(torch.ones(2, device="jax"))
-    assert model.calls == 0
+    model = tenax.jit(Counting().to("jax"))
+    x = torch.ones(2, device="jax")
+    assert [model(x)[0].item() for _ in range(4)] == [100, 2, 3, 4]
+    assert model.calls == 4
+    assert "calls was 2 and is 3" in tenax.jitted.compiled_of(model).history[-1].reason
+
+
+def test_a_number_read_from_a_tensor_cannot_be_given_or_kept() -> None:
+    kept: list[float] = []
+    x = torch.ones(2, device="jax")
+    with pytest.raises(TraceError, match="give the tensor"):
+        tenax.jit(lambda x: x.sum().item())(x)
+    with pytest.raises(TraceError, match="give the tensor"):
+        tenax.jit(lambda x: kept.append(x.sum().item()))(x)
+    assert not kept
 
 
 def test_a_branch_on_data_raises_and_names_the_line() -> None:
@@ -570,7 +585,7 @@ def test_many_programs_warn_with_the_reason() -> None:
         warnings.simplefilter("always")
         for n in range(9):
             assert compiled(x, n).tolist() == [n, n]
-    assert any("compiled 8 times" in str(w.message) for w in caught)
+    assert any("traced 8 times" in str(w.message) for w in caught)
 
 
 def test_host_arguments_are_uploaded_by_every_call() -> None:
