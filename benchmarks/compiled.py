@@ -1,7 +1,8 @@
 """Whole models and training steps under `tenax.jit`, beside the same written by hand in JAX with optax.
 
 `python benchmarks/compiled.py` prints run time, peak memory and trace time as ratios; `--write` puts them into
-docs/benchmarks.md, `--only GPT` picks models. The models are those of `models/`, their numerics are tested.
+docs/benchmarks.md, `--only GPT` picks models, `--program step` programs. The models are those of `models/`, where
+tests/test_benchmark_models.py holds both writings to the same numbers.
 """
 
 from __future__ import annotations
@@ -103,9 +104,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="of running, for each row")
     parser.add_argument("--repeats", type=int, default=3, help="traces, of which the fastest counts")
     parser.add_argument("--only", default="", help="what the names of models contain")
+    parser.add_argument("--program", default="", help="what the names of programs contain")
     options = parser.parse_args()
     jax.monitoring.register_event_duration_secs_listener(_listen)
-    chosen = [(c, name) for c in (*CASES, DECODING) if options.only in c.name for name in c.programs]
+    chosen = [
+        (c, name)
+        for c in (*CASES, DECODING)
+        if options.only in c.name
+        for name in c.programs
+        if options.program in name
+    ]
     with tempfile.TemporaryDirectory() as cache:
         jax.config.update("jax_compilation_cache_dir", cache)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)

@@ -85,7 +85,7 @@ CASES = (
     _case("LSTM", LSTM, partial(text, 256, 16, 32), lstm_by_hand),
 )
 DECODING = Case(
-    "GPT, 4 layers",
+    "GPT, decoding",
     lambda: Decoder(GPT(4, width=128, length=128)),
     lambda: (torch.tensor([[7]]), torch.tensor([0])),
     *ADAMW,
