@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .convert import to_jax as to_jax
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
+    from .explanation import explain as explain
     from .jitted import jit as jit
     from .lowering import register_lowering as register_lowering
 
@@ -30,6 +31,7 @@ _LAZY = {
     "ScannedModule": "interop.scan",
     "call_jax": "interop.calls",
     "from_jax": "convert",
+    "explain": "explanation",
     "jit": "jitted",
     "register_lowering": "lowering",
     "to_jax": "convert",
@@ -41,6 +43,7 @@ __all__ = [
     "ScannedModule",
     "Tensor",
     "call_jax",
+    "explain",
     "from_jax",
     "interop",
     "jit",

@@ -116,6 +116,9 @@ def synchronize(device: Any = None) -> None:
     for array in jax.live_arrays():
         if not array.is_deleted():
             array.block_until_ready()
+    from .deferred import verify
+
+    verify(wait=True)
 
 
 def _statistics(device: Any) -> dict[str, int]:

@@ -20,6 +20,7 @@ class Direct:
     def __init__(self, function: Callable[..., Any], donated: Sequence[int], effects: bool) -> None:
         """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse."""
         self.jitted = jax.jit(function, donate_argnums=tuple(donated), keep_unused=True)
+        self.donated = tuple(donated)
         self.effects = effects
         self.arguments: list[Any] = []
         self.execute: Callable[[list[jax.Array]], Any] | None = None

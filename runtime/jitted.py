@@ -69,6 +69,11 @@ class Compiled:
             reason = cells  # type: ignore[assignment]
         return self._trace(args, kwargs, leaves, key, reason)
 
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A compiled method is bound as a function is."""
         return self if instance is None else types.MethodType(self, instance)
@@ -82,11 +87,10 @@ class Compiled:
                 raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
             shared = any(p.forward is program.forward for p in self.programs.get(key, ()))
             self.history.append(Compilation(reason, time.perf_counter() - start, shared))
-            name = getattr(self.function, "__qualname__", type(self.function).__name__)
-            _log.info("%s: compiled for %s", name, reason)
+            _log.info("%s: traced for %s", self.name, reason)
             count = len(self.history)
             if count >= _MANY and count & (count - 1) == 0:
-                warnings.warn(f"tenax.jit: {name} was traced {count} times, now for: {reason}", stacklevel=3)
+                warnings.warn(f"tenax.jit: {self.name} was traced {count} times, now for: {reason}", stacklevel=3)
             self.programs.setdefault(key, []).insert(0, program)
             while sum(map(len, self.programs.values())) > self.most:
                 oldest = next(iter(self.programs))

@@ -25,6 +25,7 @@ from torch.autograd.function import once_differentiable
 
 from .cell import Cell, Kind, cell_of, put, wrap
 from .convert import read
+from .deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, play
 from .joint import Jaxpr, Literal, before, split
@@ -72,7 +73,7 @@ class Program:
         self.jaxpr = run.closed.jaxpr
         self.fills, self.index, self.draws, self.script = run.fills, run.index, run.draws, run.host.script
         self.outputs, self.spent, self.unused = run.outputs, run.spent, run.unused
-        self.fresh = sum(f is None for f in run.fills)
+        self.conditions = run.conditions
         self.grad = bool(run.differentiable) and torch.is_grad_enabled()
         stand_ins = {id(x): i for i, x in enumerate(run.leaves) if isinstance(x, torch.Tensor)}
         self.wrt: list[Leaf] = [stand_ins.get(id(t), t) for t in run.wrt]
@@ -259,12 +260,15 @@ class Program:
             # Held by the cell (twice where it has a value), by `arrays`, and getrefcount's own argument.
             if sys.getrefcount(arrays[i]) > 3 + (reads[i].value is not None):
                 arrays[i] = jnp.array(arrays[i], copy=True)
+        verify()
         first = self._from_host(leaves)
         results = self.forward([*first, *arrays])
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
         for i, resized in zip(self.writes, self.resized, strict=True):
             (cells[i].write if resized else cells[i].replace)(next(fresh))
+        if self.conditions:
+            defer(next(fresh), self.conditions)
         if self.changed:
             _increment(self.changed)
         if self.changed_given:

@@ -33,6 +33,7 @@ from .arguments import (
     whole,
 )
 from .cell import Cell, Fill, cell_of, put, untraced
+from .deferred import Condition
 from .device import current_index, device_index
 from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
@@ -41,7 +42,7 @@ from .meta import Output, corrected, has_meta, raise_of_host, warn_of_resize
 from .prepare import PREPARE
 from .random import next_key
 from .release import fit, known
-from .trace import refuse, unknown
+from .trace import at_line, current, refuse, unknown
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 # In-place ops that overwrite without reading.
@@ -235,8 +236,11 @@ class Overload:
             if len(self.fast) >= _FAST_HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
-        if executable.check is not None and untraced():  # a program that JAX traces cannot raise of its values
-            self.verify(executable, call, values)
+        if executable.check is not None:
+            if untraced():
+                self.verify(executable, call, values)
+            else:  # a program that JAX traces cannot raise of its values
+                self.defer(executable, call)
         if not call.written:
             return executable.finish(executable.run(*call.operands, *call.starts), call.index or 0)
         donate = self.donatable(call)  # before anything else holds an operand
@@ -432,6 +436,14 @@ class Overload:
             if not holds:
                 raise_of_host(self.op, self.names, values, self.positional)
                 raise (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
+
+    def defer(self, executable: Executable, call: Call) -> None:
+        """Have a compiled function find out whether its `check:` holds; in other traces the values stay unchecked."""
+        trace = current()
+        if trace is not None and trace.lifts:
+            assert executable.check is not None
+            flags, where = executable.check(*call.operands, *call.starts), at_line()
+            trace.conditions += zip(flags, (Condition(*c, where) for c in self.row.checks), strict=True)
 
     def resize_outs(self, values: Sequence[Any], outputs: Sequence[Output]) -> None:
         """Give `out=` tensors the result's shape and strides, with torch's warning when they were not empty."""

@@ -111,6 +111,9 @@ class Run:
             if cell.held is not trace.lifted.get(cell):
                 self.written.append(cell)
                 arrays.append(cell.read())
+        self.conditions = tuple(c for _, c in trace.conditions)
+        if self.conditions:
+            arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
         self.kinds = [cell.kind for cell in self.written]
         self.outputs = len(arrays)
         if self.differentiable and torch.is_grad_enabled():

@@ -18,6 +18,7 @@ import jax
 import torch
 
 from .cell import Cell, Fill, materialise
+from .deferred import Condition
 from .errors import TraceError
 from .random import drawing
 
@@ -41,6 +42,7 @@ class Trace:
         self.lifted: dict[Cell, jax.Array] = {}  # by what array the trace knows each
         self.aliases: set[int] = set()  # the ids of these arrays
         self.written: dict[Cell, None] = {}
+        self.conditions: list[tuple[jax.Array, Condition]] = []  # found out by the program
         self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # what the cells from outside held
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
 
