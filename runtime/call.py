@@ -3,7 +3,7 @@
 `call(int f, Tensor[] xs) -> Tensor[]` applies function number `f`. A derivative of such a function is another one, so
 that derivatives of any order are calls too. Forward gives, beside the results, what backward needs of them, as saved
 tensors: torch frees, checks and offloads them by its own rules. Price: backward with `create_graph` computes forward
-again. Forward-mode AD and `torch.func.grad` have no rule here.
+again. Forward-mode AD is `jax.jvp`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from jax.extend.core import jaxpr_as_fun
 from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 
 from .cell import put, wrap
 from .device import device_index
@@ -236,7 +237,36 @@ class Call(torch.autograd.Function):
         return tuple(results)
 
 
+def _dual(f: int, pairs: Sequence[Any]) -> list[torch.Tensor]:
+    """The call of tensors of which some have a tangent of forward-mode AD, by `jax.jvp`."""
+    primals = [p.primal for p in pairs]
+    places = tuple(i for i, p in enumerate(pairs) if p.tangent is not None)
+
+    def pushed(*operands: jax.Array) -> Arrays:
+        n = len(operands) - len(places)
+        given = dict(zip(places, operands[n:], strict=True))
+        tangents = [
+            given[i] if i in given else np.zeros(x.shape, jax.dtypes.float0 if not _inexact(x) else x.dtype)
+            for i, x in enumerate(operands[:n])
+        ]
+        results, changes = jax.jvp(_functions[f], operands[:n], tuple(tangents))
+        return (*results, *(c for r, c in zip(results, changes, strict=True) if _inexact(r)))
+
+    made = call(number(("jvp", f, places), lambda: pushed, f), [*primals, *(pairs[i].tangent for i in places)])
+    changing = sum(m.is_floating_point() or m.is_complex() for m in made) // 2
+    results, rest = made[: len(made) - changing], iter(made[len(made) - changing :])
+    return [forward_ad.make_dual(r, next(rest)) if r.is_floating_point() or r.is_complex() else r for r in results]
+
+
+def _inexact(x: Any) -> bool:
+    return bool(jnp.issubdtype(x.dtype, np.inexact))
+
+
 def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    if forward_ad._current_level >= 0:
+        pairs = [forward_ad.unpack_dual(x) for x in xs]
+        if any(p.tangent is not None for p in pairs):
+            return _dual(f, pairs)
     if torch.is_grad_enabled() and any(x.requires_grad for x in xs):
         # As a kernel it sees the tensors of one level of torch.func: what `Function.apply` would do for all of them is
         # done by the dispatcher.

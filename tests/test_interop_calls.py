@@ -77,6 +77,20 @@ def test_higher_derivatives_and_torch_func() -> None:
     close(torch.func.vmap(lambda x: call_jax(jnp.dot, x, x))(tensor(False)), (X * X).sum(1))
 
 
+def test_forward_mode_is_jaxs_jvp() -> None:
+    def both(x: jax.Array) -> Any:
+        return wave(x), jnp.argmax(x)
+
+    def f(x: Any) -> Any:
+        return call_jax(both, x)[0]
+
+    x, v = tensor(False), torch.ones(2, 3, device="jax")
+    close(torch.func.jvp(f, (x,), (v,)), jax.jvp(wave, (X,), (np.ones_like(X),)))
+    close(torch.func.jacfwd(f)(x), jax.jacfwd(wave)(X))
+    close(torch.func.hessian(lambda x: f(x).sum())(x), jax.hessian(lambda x: wave(x).sum())(X))
+    close(torch.func.jacrev(torch.func.jacfwd(f))(x), jax.jacrev(jax.jacfwd(wave))(X))
+
+
 def test_the_rule_of_a_custom_vjp_is_the_gradient() -> None:
     @jax.custom_vjp
     def f(x: jax.Array) -> jax.Array:
@@ -210,7 +224,7 @@ def test_an_array_that_jax_traces_is_no_argument_of_torch() -> None:
 def test_jax_takes_no_result_whose_gradient_it_would_lose() -> None:
     x = tensor()
     y = x * 2
-    with pytest.raises(RuntimeError, match="result of MulBackward0.*call_jax"):
+    with pytest.raises(RuntimeError, match=r"result of MulBackward0.*call_jax"):
         jnp.sin(y)
     with pytest.raises(RuntimeError, match="call_jax"):
         jnp.ones((2, 3)) + y

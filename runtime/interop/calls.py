@@ -64,8 +64,8 @@ _entries: dict[tuple[int, int], _Entry] = {}
 def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a JAX function with tensors of device "jax", differentiable by torch.
 
-    The derivative, of any order, is `jax.vjp` of the function, `jax.custom_vjp` included. It works under `torch.func`
-    (vmap, grad and their compositions) and `torch.compile`. The function is traced once for each signature, as under
+    The derivative, of any order, is `jax.vjp` of the function, `jax.custom_vjp` included; forward mode is `jax.jvp`. It
+    works under `torch.func` and `torch.compile`. The function is traced once for each signature, as under
     `jax.jit`, so it must be pure, and defined once rather than anew for each call.
 
     Args:
