@@ -16,37 +16,48 @@ from .tensor import Tensor as Tensor
 
 if TYPE_CHECKING:
     from . import interop as interop
+    from . import profiler as profiler
+    from .buckets import bucket as bucket
+    from .buckets import pad as pad
     from .convert import from_jax as from_jax
     from .convert import to_jax as to_jax
+    from .explanation import explain as explain
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
-    from .explanation import explain as explain
     from .jitted import jit as jit
     from .lowering import register_lowering as register_lowering
+    from .settings import compilation_cache as compilation_cache
 
 __version__ = "0.1.0"
 
 # What needs JAX is imported when first asked for.
 _LAZY = {
     "ScannedModule": "interop.scan",
+    "bucket": "buckets",
     "call_jax": "interop.calls",
+    "compilation_cache": "settings",
     "from_jax": "convert",
     "explain": "explanation",
     "jit": "jitted",
+    "pad": "buckets",
     "register_lowering": "lowering",
     "to_jax": "convert",
 }
 
-_MODULES = ("interop",)
+_MODULES = ("interop", "profiler")
 
 __all__ = [
     "ScannedModule",
     "Tensor",
+    "bucket",
     "call_jax",
+    "compilation_cache",
     "explain",
     "from_jax",
     "interop",
     "jit",
+    "pad",
+    "profiler",
     "register_lowering",
     "synchronize",
     "to_jax",

@@ -39,7 +39,7 @@ from .dtypes import numpy_dtype, torch_dtype
 from .errors import mixed_devices
 from .executable import Bound, Executable, build, laid_out
 from .meta import Output, corrected, has_meta, raise_of_host, warn_of_resize
-from .prepare import PREPARE
+from .prepare import PREPARE, Done
 from .random import next_key
 from .release import fit, known
 from .trace import at_line, current, refuse, unknown
@@ -215,7 +215,10 @@ class Overload:
         if self.row.dynamic:
             return self.run_dynamic(values)
         if self.prepare is not None:
-            values = self.prepare(values)
+            prepared = self.prepare(values)
+            if prepared.__class__ is Done:
+                return prepared.result  # type: ignore[union-attr]
+            values = prepared
         call = self.encode(values)
         if self.outs and _shares(call):
             call.key = (*call.key, tuple(v.storage_offset() for v in values if isinstance(v, torch.Tensor)))

@@ -6,11 +6,19 @@ A lowering sees values of known shapes; it sees neither masks, whose shapes depe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
+from .cell import untraced
+
 Values = list[Any]
+
+
+class Done(NamedTuple):
+    """The result of a call that was carried out by other operations."""
+
+    result: Any
 
 
 def _indices(position: int) -> Callable[[Values], Values]:
@@ -27,6 +35,24 @@ def _indices(position: int) -> Callable[[Values], Values]:
             else:
                 expanded.append(index)
         return [*values[:position], expanded, *values[position + 1 :]]
+
+    return prepare
+
+
+def _put(position: int, inplace: bool) -> Callable[[Values], Values | Done]:
+    """As `_indices`. Within a trace, where masks have no places, one value is put by a choice."""
+    indices = _indices(position)
+
+    def prepare(values: Values) -> Values | Done:
+        target, places, value = values[0], values[position], values[position + 1]
+        accumulate = len(values) > position + 2 and values[position + 2]
+        one = len(places) == 1 and places[0] is not None and places[0].dtype in (torch.bool, torch.uint8)
+        if untraced() or not one or accumulate or value.numel() != 1:
+            return indices(values)
+        mask = places[0].to(target.device, torch.bool)
+        mask = mask.reshape(*mask.shape, *[1] * (target.dim() - mask.dim()))
+        chosen = torch.where(mask, value.to(target.device, target.dtype).reshape(()), target)
+        return Done(target.copy_(chosen) if inplace else chosen)
 
     return prepare
 
@@ -50,15 +76,15 @@ def _factored(values: Sequence[Any]) -> Values:
     return [*values] if plain else [a.mT, *values[1:]]
 
 
-PREPARE: dict[str, Callable[[Values], Values]] = {
+PREPARE: dict[str, Callable[[Values], Values | Done]] = {
     "index.Tensor": _indices(1),
     "index.Tensor_out": _indices(1),
     "_unsafe_index.Tensor": _indices(1),
-    "index_put": _indices(1),
-    "index_put_": _indices(1),
+    "index_put": _put(1, inplace=False),
+    "index_put_": _put(1, inplace=True),
     "index_put.out": _indices(1),
     "_unsafe_index_put": _indices(1),
-    "_index_put_impl_": _indices(1),
+    "_index_put_impl_": _put(1, inplace=True),
     "_linalg_det": _factored,
     "_linalg_slogdet": _factored,
     "lstm.data": _on_device(1),

@@ -20,6 +20,7 @@ from .errors import TraceError
 from .host import Host, HostCall
 from .joint import leaves_of, marked
 from .results import Described, Maker, Ref, Results, is_described
+from .scopes import named
 from .spy import Spy
 from .trace import Trace, alias, tracing
 from .watch import MISSING, Place, Watch
@@ -70,7 +71,8 @@ class Run:
             with tracing(self.trace):
                 try:
                     before = pytree.tree_flatten((args, kwargs))
-                    with self.host.attached(), self.spy.attached():
+                    names = {id(module): path for path, module in watch.modules}
+                    with self.host.attached(), self.spy.attached(), named(names):
                         result = function(*args, **kwargs)
                     _refuse_changed(before, (args, kwargs))
                     return self._finish(result)

@@ -676,3 +676,56 @@ def test_explain_says_why_and_what() -> None:
     assert "traced 2 times" in str(explanation)
     with pytest.raises(TypeError, match=r"expected what tenax\.jit gave"):
         tenax.explain(len)
+
+
+def test_a_value_is_put_where_a_mask_holds() -> None:
+    def function(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x[mask] = 5
+        y = x.clone()
+        y[x[:, 0] > 4] = torch.tensor(-1.0, device=x.device)
+        return y
+
+    x, mask = torch.arange(6.0).reshape(3, 2), torch.tensor([[True, False], [False, True], [False, False]])
+    ours = x.to("jax")
+    got = tenax.jit(function)(ours, mask.to("jax"))
+    assert torch.equal(got.cpu(), function(x, mask)) and torch.equal(ours.cpu(), x)
+
+
+def test_a_result_whose_shape_depends_on_data_raises_and_says_what_to_do() -> None:
+    with pytest.raises(Exception, match="shape depends on data"):
+        tenax.jit(lambda x: x[x > 0])(torch.ones(3, device="jax"))
+
+
+def test_operations_carry_the_names_of_their_modules() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = nn.Linear(4, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.encoder(x).relu()
+
+    forward = tenax.jit(Net().to("jax"))
+    forward(torch.ones(2, 4, device="jax"))
+    text = next(iter(tenax.jitted.compiled_of(forward).programs.values()))[0].forward.compiled.as_text()
+    assert "Net/encoder" in text or "function/encoder" in text or "/encoder/" in text
+
+
+def test_padded_sizes_fall_into_few_buckets() -> None:
+    assert [tenax.bucket(n) for n in (1, 2, 3, 4, 5, 6, 7, 9, 13, 100)] == [1, 2, 3, 4, 6, 6, 8, 12, 16, 128]
+    assert tenax.bucket(5, [8, 16]) == 8
+    with pytest.raises(ValueError, match="greater than each"):
+        tenax.bucket(17, [8, 16])
+    x = torch.arange(10.0).reshape(2, 5).to("jax")
+    padded, own = tenax.pad(x, 1, value=-1)
+    assert padded.tolist() == [[0, 1, 2, 3, 4, -1], [5, 6, 7, 8, 9, -1]] and own.tolist() == [True] * 5 + [False]
+    compiled = tenax.jit(lambda x, own: (x * own).sum())
+    for n in range(1, 13):
+        assert compiled(*tenax.pad(torch.ones(n, device="jax"))).item() == n
+    assert len(compiled.history) == 7
+
+
+def test_a_profile_is_written(tmp_path) -> None:
+    with tenax.profiler.trace(tmp_path), tenax.profiler.step(0), tenax.profiler.annotate("mine"):
+        torch.ones(3, device="jax") + 1
+    assert list(tmp_path.rglob("*.xplane.pb"))

@@ -1,0 +1,36 @@
+"""Module names in compiled programs: the operations of a module's forward carry its name, for profiles and HLO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import torch
+from torch.nn.modules import module as modules
+
+
+@contextmanager
+def named(paths: dict[int, str]) -> Iterator[None]:
+    """While a function is traced: `paths` are the names of modules by id; others go by their class."""
+    open_scopes: list[Any] = []
+
+    def enter(module: torch.nn.Module, _: Any) -> None:
+        name = paths.get(id(module), "").rpartition(".")[2] or type(module).__name__
+        scope = jax.named_scope(name.replace("/", "_"))
+        scope.__enter__()
+        open_scopes.append(scope)
+
+    def leave(module: torch.nn.Module, _: Any, __: Any) -> None:
+        open_scopes.pop().__exit__(None, None, None)
+
+    before = modules.register_module_forward_pre_hook(enter)
+    after = modules.register_module_forward_hook(leave, always_call=True)
+    try:
+        yield
+    finally:
+        before.remove()
+        after.remove()
+        while open_scopes:
+            open_scopes.pop().__exit__(None, None, None)
