@@ -232,6 +232,20 @@ def INT_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]: 
     return _promoted(common, opmath(common), common, tensors, scalars)
 
 
+@jax.custom_jvp
+def root(x: Array) -> Array:
+    """The square root of a norm or a deviation: torch takes its derivative at 0 to be 0, where JAX would give NaN."""
+    return lax.sqrt(x)
+
+
+@root.defjvp
+def _root_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    (x,), (t,) = primals, tangents
+    zero = x == 0
+    slope = jnp.where(zero, jnp.zeros_like(x), lax.rsqrt(jnp.where(zero, jnp.ones_like(x), x)) / 2)
+    return root(x), t * slope
+
+
 def place(index: int) -> np.integer:
     """A static index as small as it can be: JAX (0.10) fails to lower a batched slice at an int64 one, where its 64-bit
     types are off."""

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.reduction import Dims, keep, truth
-from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype
+from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype, root
 
 # From more rows than this on, torch takes Euclidean distances through one matrix product (`_cdist_forward`).
 _ROWS_BY_DIFFERENCE = 25
@@ -33,7 +33,7 @@ def _pnorm(x: Array, p: float, dims: Sequence[int]) -> Array:
     if p in (inf, -inf):
         return (lax.reduce_max if p > 0 else lax.reduce_min)(cast(jnp.abs(x), opmath(real_dtype(x.dtype))), dims)
     total = _powsum(x, p, dims)
-    return total if p in (0, 1) else jnp.sqrt(total) if p == 2 else total ** (1 / p)
+    return total if p in (0, 1) else root(total) if p == 2 else total ** (1 / p)
 
 
 def linalg_vector_norm(
@@ -69,7 +69,7 @@ def _euclidean_dist(x1: Array, x2: Array) -> Array:
     """2-norms of x1[..., i, :] - x2[..., j, :] by one product: fast, and inexact where rows nearly coincide."""
     square1, square2 = jnp.sum(x1 * x1, -1)[..., :, None], jnp.sum(x2 * x2, -1)[..., None, :]
     product = jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=lax.Precision.HIGHEST)
-    return jnp.sqrt(jnp.maximum(square1 + square2 - 2 * product, cast(0, x1.dtype)))
+    return root(jnp.maximum(square1 + square2 - 2 * product, cast(0, x1.dtype)))
 
 
 def _differences(x1: Array, x2: Array) -> Array:

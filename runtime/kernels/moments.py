@@ -8,7 +8,7 @@ from math import prod
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, axes, cast, is_complex, opmath, real_dtype
+from tenax.words import Array, axes, cast, is_complex, opmath, real_dtype, root
 
 
 def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array, Array]:
@@ -43,4 +43,4 @@ def std_mean(
 ) -> tuple[Array, Array]:
     """(standard deviation with n - correction degrees of freedom, mean)."""
     spread, mean = _spread(self, dim, correction, keepdim)
-    return cast(jnp.sqrt(spread), real_dtype(self.dtype)), cast(mean, self.dtype)
+    return cast(root(spread), real_dtype(self.dtype)), cast(mean, self.dtype)
