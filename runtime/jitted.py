@@ -17,11 +17,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .cell import untraced
-from .host import on_device
-from .lifted import Program
-from .run import Run, is_ours, settle
+from .lift.host import on_device
+from .lift.program import Program
+from .lift.run import Run, is_ours, settle
+from .lift.watch import Watch, is_simple
 from .trace import current
-from .watch import Watch, is_simple
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see

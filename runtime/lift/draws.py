@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from . import random
-from .errors import TraceError
-from .trace import alias
+from .. import random
+from ..errors import TraceError
+from ..trace import alias
 
 
 class Draws:

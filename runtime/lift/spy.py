@@ -15,9 +15,9 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import convert
-from .errors import TraceError
-from .trace import Trace, alias, at_line
+from .. import convert
+from ..errors import TraceError
+from ..trace import Trace, alias, at_line
 
 Leaf = torch.Tensor | int
 

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from .arguments import SYMBOLS
-from .cell import Cell, cell_of, new_tensor
-from .dtypes import torch_dtype
-from .errors import TraceError
+from ..arguments import SYMBOLS
+from ..cell import Cell, cell_of, new_tensor
+from ..dtypes import torch_dtype
+from ..errors import TraceError
 
 _META = torch._C.DispatchKey.Meta
 _set = torch.ops.aten.set_.source_Storage_storage_offset._op_dk

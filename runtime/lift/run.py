@@ -11,18 +11,18 @@ import torch
 from jax.extend.core import ClosedJaxpr
 from torch.utils import _pytree as pytree
 
-from .arguments import SYMBOLS
-from .cell import Cell, Fill, wrap
-from .convert import read
+from ..arguments import SYMBOLS
+from ..cell import Cell, Fill, wrap
+from ..convert import read
+from ..dtypes import numpy_dtype
+from ..errors import TraceError
+from ..trace import Trace, alias, tracing
 from .draws import Draws
-from .dtypes import numpy_dtype
-from .errors import TraceError
 from .host import Host, HostCall
 from .joint import leaves_of, marked
 from .results import Described, Maker, Ref, Results, is_described
 from .scopes import named
 from .spy import Spy
-from .trace import Trace, alias, tracing
 from .watch import MISSING, Place, Watch
 
 Leaf = torch.Tensor | int  # a tensor that stays, or the number of an argument

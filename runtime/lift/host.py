@@ -18,10 +18,10 @@ import torch
 from torch.optim import _adafactor
 from torch.optim import optimizer as optimizers
 
-from .arguments import SYMBOLS
-from .cell import Cell, Fill, cell_of, materialise, put, wrap
-from .symbol import symbol
-from .trace import Trace, alias
+from ..arguments import SYMBOLS
+from ..cell import Cell, Fill, cell_of, materialise, put, wrap
+from ..symbol import symbol
+from ..trace import Trace, alias
 from .watch import Watch, same
 
 

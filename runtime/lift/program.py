@@ -23,9 +23,9 @@ import torch
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from torch.autograd.function import once_differentiable
 
-from .cell import Cell, Kind, cell_of, put, wrap
-from .convert import read
-from .deferred import defer, verify
+from ..cell import Cell, Kind, cell_of, put, wrap
+from ..convert import read
+from ..deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, play
 from .joint import Jaxpr, Literal, before, split
