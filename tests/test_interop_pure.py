@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.functional import one_hot, scaled_dot_product_attention, softmax
+from torch.utils import _pytree as pytree
 
 import tenax.interop as interop
 from tenax.errors import TraceError
@@ -170,6 +172,22 @@ def test_any_structure_goes_in_and_out() -> None:
     close(best.indices, X.argmax(0))
 
 
+class Output(OrderedDict[str, Any]):
+    """As `transformers.utils.ModelOutput`: a class that torch's registry of trees knows."""
+
+
+def test_a_class_that_torchs_trees_know_is_a_tree_to_jax() -> None:
+    pytree.register_pytree_node(
+        Output, lambda x: (list(x.values()), list(x)), lambda values, keys: Output(zip(keys, values, strict=True))
+    )
+    f = t2j(lambda x: Output(logits=x * 2, loss=x.sum()))
+    made = jax.jit(f)(X)
+    assert type(made) is Output
+    assert list(made) == ["logits", "loss"]
+    close(jax.grad(lambda x: f(x)["loss"])(X), np.ones_like(X))
+    assert jax.vmap(f)(X)["loss"].shape == (2,)
+
+
 STOPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "detach": lambda x: x * x.detach(),
     "straight through": lambda x: x + (x.round() - x).detach(),
@@ -217,6 +235,23 @@ def test_a_random_operation_needs_a_key_and_draws_from_it() -> None:
     several = jax.vmap(lambda x, k: f(x, rng=k))(jnp.stack([X, X]), jax.random.split(jax.random.key(0)))
     assert not np.allclose(several[0], several[1])
     f(X, rng=jax.random.key(0, impl="rbg"))
+
+
+def test_what_is_computed_again_draws_the_same_numbers() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    def f(x: torch.Tensor) -> Any:
+        x.requires_grad_()
+        y = checkpoint(nn.Dropout(0.5), x * 1, use_reentrant=False)
+        y.sum().backward()
+        return y, x.grad
+
+    before = torch.jax.get_rng_state().tolist()
+    y, grad = jax.jit(t2j(f))(np.ones(64, np.float32), rng=jax.random.key(0))
+    np.testing.assert_array_equal(y, grad)
+    assert torch.jax.get_rng_state().tolist() == before
+    with pytest.raises(TraceError, match="manual_seed"):
+        t2j(lambda x: (torch.manual_seed(5), torch.rand_like(x))[1])(X, rng=jax.random.key(0))
 
 
 def test_a_network_without_dropout_needs_no_key() -> None:
