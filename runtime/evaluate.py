@@ -72,6 +72,9 @@ class Evaluator(fx.Interpreter):
         """An op, a function of sizes, or a control flow operator."""
         if isinstance(target, torch._ops.OpOverload):
             return self.lowered(target, args, dict(kwargs))
+        if target is torch.ops.higher_order.with_effects:  # (token, op, ...): an order that a pure program has anyway
+            result = self.call_function(args[1], args[2:], kwargs)
+            return (args[0], *result) if isinstance(result, tuple) else (args[0], result)
         if target in CONTROL:
             return CONTROL[target](self, *args, **kwargs)
         if isinstance(target, torch._ops.HigherOrderOperator):
@@ -164,7 +167,7 @@ def _naming(node: fx.Node) -> Iterator[None]:
 def _check(node: fx.Node, result: Any) -> None:
     """Raise where a lowering gives another dtype or rank than torch recorded; of several results, for those in use."""
     expected = node.meta.get("val")
-    if not isinstance(expected, torch.Tensor):
+    if not isinstance(expected, torch.Tensor) or result is None:  # a token
         return
     found = (np.dtype(result.dtype), result.ndim)
     if found != (numpy_dtype(expected.dtype), expected.dim()):

@@ -14,12 +14,14 @@ import jax
 import jax.export
 import numpy as np
 import torch
+from torch._decomp import decomposition_table
 from torch.export import ExportedProgram
 from torch.export._tree_utils import reorder_kwargs
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
 from . import dims
+from .aten import FUNCTIONS
 from .convert import read
 from .dtypes import numpy_dtype
 from .evaluate import evaluate
@@ -60,6 +62,8 @@ def exported_to_jax(program: ExportedProgram) -> tuple[Weights, Function]:
             if id(tensor) not in arrays:
                 arrays[id(tensor)] = read(tensor.detach())
             weights[_name(spec)] = arrays[id(tensor)]
+        elif spec.kind is InputKind.TOKEN:
+            continue
         elif spec.kind is not InputKind.USER_INPUT or not isinstance(spec.arg, (TensorArgument, ConstantArgument)):
             raise NotImplementedError(f"exported_to_jax: input {spec.arg.name!r} is {spec.arg}; expected a tensor")
     return weights, _Function(program)
@@ -92,7 +96,8 @@ class _Function:
             raise TypeError(f"the exported function: arguments of structure {found}; expected {self.tree}")
         given = iter([self.checked(spec, x) for spec, x in zip(self.inputs, flat, strict=True)])
         operands = [
-            next(given) if s.kind is InputKind.USER_INPUT else weights[_name(s)] for s in self.signature.input_specs
+            next(given) if s.kind is InputKind.USER_INPUT else weights[_name(s)] if s.kind in _HELD else None
+            for s in self.signature.input_specs
         ]
         key = None if rng is None else jax.random.wrap_key_data(rng) if rng.dtype == np.uint32 else rng
         results = evaluate(self.module, operands, no_draw if key is None else draws(key))
@@ -100,7 +105,7 @@ class _Function:
         for spec, result in zip(self.signature.output_specs, results, strict=True):
             if spec.kind in _RETURNED:
                 outputs.append(result)
-            else:
+            elif spec.kind is not OutputKind.TOKEN:
                 assert spec.target is not None
                 mutated[spec.target] = result
         return _structured(outputs, self.out_tree), mutated
@@ -233,6 +238,10 @@ def _lowered(program: ExportedProgram) -> ExportedProgram:
             op.name().removeprefix("aten::") in ROWS or registered(op.name()) is not None
         ):
             del table[op]
+    for op in {n.target for n in program.graph.nodes} & decomposition_table.keys() - table.keys():
+        name = op.name().removeprefix("aten::")
+        if name not in ROWS and name not in FUNCTIONS:  # a composite that torch counts among its core operations
+            table[op] = decomposition_table[op]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`isinstance", FutureWarning)  # of torch 2.13 about its own copy of a tree
         return program.run_decompositions(table)

@@ -210,6 +210,15 @@ def test_views_and_constants_are_functions_of_arrays() -> None:
     check(Views(), torch.arange(12.0).view(3, 4))
 
 
+def test_operations_that_torch_orders_or_counts_as_core_are_lowered() -> None:
+    class Mixed(nn.Module):
+        def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+            resized = nn.functional.interpolate(x[None, None], scale_factor=2, mode="bilinear")
+            return torch.linalg.cholesky(x @ x.T + 3 * torch.eye(3)), resized
+
+    check(Mixed(), torch.randn(3, 3))
+
+
 def test_branches_become_conditionals() -> None:
     class Branch(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
