@@ -17,9 +17,9 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .cell import untraced
-from .lift.host import on_device
 from .lift.program import Program
-from .lift.run import Run, is_ours, settle
+from .lift.ready import Ready
+from .lift.run import Run, is_ours
 from .lift.watch import Watch, is_simple
 from .trace import current
 
@@ -106,10 +106,15 @@ class Compiled:
             args, kwargs = pytree.tree_unflatten(inner, spec)
         roots = [x for x in leaves if not isinstance(x, torch.Tensor)]
         watch = Watch(function=self.function, argument=roots)
-        if on_device(watch):
+        ready = Ready(watch)
+        if ready:
             watch = Watch(function=self.function, argument=roots)
-        run = Run(self.function, args, kwargs, inner, watch)
-        if settle(run):
+        try:
+            run = Run(self.function, args, kwargs, inner, watch)
+        except BaseException:
+            ready.prune(())
+            raise
+        if ready.prune(run.trace.before):
             run = Run(self.function, args, kwargs, inner, Watch(function=self.function, argument=roots))
         return Program(run, leaves, share)
 

@@ -23,22 +23,24 @@ class Direct:
         self.donated = tuple(donated)
         self.effects = effects
         self.arguments: list[Any] = []
-        self.execute: Callable[[list[jax.Array]], Any] | None = None
+        self.call: Callable[[list[jax.Array]], list[jax.Array]] | None = None
 
     def __call__(self, arrays: list[jax.Array]) -> list[jax.Array]:
         """The results."""
-        if self.execute is None:
-            return self._first(arrays)
-        return [shards[0] for shards in self.execute(arrays).disassemble_into_single_device_arrays()]
+        return self._first(arrays) if self.call is None else self.call(arrays)
 
     def _first(self, arrays: list[jax.Array]) -> list[jax.Array]:
         if not self.arguments:
             self.arguments = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in arrays]
         devices = {d for a in arrays for d in a.devices()}
-        if len(devices) > 1 or self.effects:
-            return self.jitted(*arrays)
-        self.execute = self.compiled.runtime_executable().execute_sharded
-        return self(arrays)
+        self.call = self._direct() if len(devices) == 1 and not self.effects else lambda arrays: self.jitted(*arrays)
+        return self.call(arrays)
+
+    def _direct(self) -> Callable[[list[jax.Array]], list[jax.Array]]:
+        # What makes an array of a buffer is prepared by JAX, in a place of its own (jax 0.10).
+        execute = self.compiled.runtime_executable().execute_sharded
+        handlers = self.compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
+        return lambda arrays: execute(arrays).consume_with_handlers(handlers)
 
     @cached_property
     def lowered(self) -> jax.stages.Lowered:

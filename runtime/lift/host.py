@@ -19,7 +19,7 @@ from torch.optim import _adafactor
 from torch.optim import optimizer as optimizers
 
 from ..arguments import SYMBOLS
-from ..cell import Cell, Fill, cell_of, materialise, put, wrap
+from ..cell import Fill, cell_of, materialise, put, wrap
 from ..symbol import symbol
 from ..trace import Trace, alias
 from .watch import Watch, same
@@ -49,7 +49,6 @@ class Host:
         self.script: list[Number | HostCall] = []
         self.known: list[jax.Array] = []  # by which the trace knows the numbers
         self.moved: set[tuple[int, str]] = set()  # entries of groups that a scheduler changed
-        self.initial: dict[Cell, Fill] = {}  # what state that optimizers and scalers create starts from, if constant
         self._replaced: list[tuple[Any, str, Any]] = []  # methods, and what stood on the object itself
         self._saved: list[tuple[dict[str, Any], str, Any]] = []
 
@@ -60,12 +59,8 @@ class Host:
         after = optimizers.register_optimizer_step_post_hook(self._after_step)
         for scheduler in self.watch.schedulers:
             self._replace(scheduler, "step", self._recorded(scheduler, scheduler.step))
-        for optimizer in self.watch.optimizers:
-            self._replace(optimizer, "_init_group", self._noting(optimizer._init_group, optimizer))
         for scaler in self.watch.scalers:
             self._replace(scaler, "_maybe_opt_step", self._step_or_not)
-            begin = "_lazy_init_scale_growth_tracker"
-            self._replace(scaler, begin, self._noting(getattr(scaler, begin), scaler))
         _adafactor.min, _adafactor.max = _extreme(min, torch.sym_min), _extreme(max, torch.sym_max)
         try:
             yield
@@ -84,20 +79,6 @@ class Host:
     def _replace(self, owner: Any, name: str, function: Callable[..., Any]) -> None:
         self._replaced.append((owner, name, owner.__dict__.get(name)))
         setattr(owner, name, function)
-
-    def _noting(self, create: Callable[..., Any], owner: Any) -> Callable[..., Any]:
-        """`create`, which makes the state of its owner, and then a note of what is constant."""
-
-        def noting(*args: Any, **kwargs: Any) -> Any:
-            result = create(*args, **kwargs)
-            state = [owner.__dict__, *(owner.state.values() if isinstance(owner, torch.optim.Optimizer) else ())]
-            tensors = [v for s in state for v in s.values() if isinstance(v, torch.Tensor) and v.device.type == "jax"]
-            for cell in map(cell_of, tensors):
-                if cell in self.trace.born and isinstance(cell.held, Fill):
-                    self.initial.setdefault(cell, cell.held)
-            return result
-
-        return noting
 
     def _before_step(self, optimizer: Any, *_: Any) -> None:
         for group in optimizer.param_groups:
@@ -139,12 +120,12 @@ class Host:
 
     def _step_or_not(self, optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         """In the place of `GradScaler._maybe_opt_step`: the step is made, and what it changed put back if it was not
-        to be made. State that the step creates starts from what it was created as, or from zeros."""
+        to be made. State that the step creates starts from zeros."""
         before = {cell: cell.held for cell in _cells(optimizer)}
         result = optimizer.step(*args, **kwargs)
         found = sum(state["found_inf_per_device"].values()).jax() > 0  # type: ignore[union-attr]
         for cell in _cells(optimizer):
-            old, new = before.get(cell, self.initial.get(cell, cell.kind.zeros)), cell.held
+            old, new = before.get(cell, cell.kind.zeros), cell.held
             if old is new:
                 continue
             old, new = (materialise(x, cell.index) if isinstance(x, Fill) else x for x in (old, new))
@@ -161,18 +142,6 @@ def _cells(optimizer: Any) -> list[Any]:
     tensors = [p for g in optimizer.param_groups for p in g["params"]]
     tensors += [v for s in optimizer.state.values() for v in s.values() if isinstance(v, torch.Tensor)]
     return [cell_of(t) for t in tensors if t.device.type == "jax"]
-
-
-def on_device(watch: Watch) -> bool:
-    """Move the step counts of optimizers to the device of their parameters; whether there were any on the CPU."""
-    moved = False
-    for optimizer in watch.optimizers:
-        for parameter, state in optimizer.state.items():
-            count = state.get("step") if isinstance(state, dict) else None
-            if isinstance(count, torch.Tensor) and count.device.type == "cpu" and parameter.device.type == "jax":
-                state["step"] = count.to(parameter.device)
-                moved = True
-    return moved
 
 
 def play(script: list[Number | HostCall]) -> list[float]:

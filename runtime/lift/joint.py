@@ -6,11 +6,13 @@ are inputs. What backward needs of forward is saved as it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import torch
-from jax.extend.core import Jaxpr, Literal, Var
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
+from jax.extend.core.primitives import jit_p
 
 
 def leaves_of(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -68,9 +70,25 @@ def _mark(jaxpr: Jaxpr, cotangents: set[int]) -> int:
     return next(i for i, e in enumerate(jaxpr.eqns) if any(v in markers for v in e.invars if isinstance(v, Var)))
 
 
+def applied(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array]:
+    """Call a jaxpr as one equation: going through its own would trace it a second time. A constant may be None where
+    the jaxpr does not use it."""
+    given = [(v, c) for v, c in zip(jaxpr.constvars, constants, strict=True) if c is not None]
+    inputs = [*(v for v, _ in given), *jaxpr.invars]
+    info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
+    closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=inputs, debug_info=info), ())
+    params = dict(jax.make_jaxpr(jax.jit(lambda x: x + 1))(1.0).eqns[0].params)
+    for name in ("in_shardings", "in_layouts", "donated_invars"):
+        params[name] *= len(inputs)
+    for name in ("out_shardings", "out_layouts"):
+        params[name] *= len(jaxpr.outvars)
+    params.update(jaxpr=closed, name="run")
+    return jit_p.bind(*(c for _, c in given), *arguments, **params)
+
+
 def marked(arrays: list[jax.Array]) -> list[jax.Array]:
     """The arrays behind an equation that `split` finds."""
     return list(jax.lax.optimization_barrier(arrays))
 
 
-__all__ = ["Jaxpr", "Literal", "Split", "before", "leaves_of", "marked", "split"]
+__all__ = ["Jaxpr", "Literal", "Split", "applied", "before", "leaves_of", "marked", "split"]

@@ -20,7 +20,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from torch.autograd.function import once_differentiable
 
 from ..cell import Cell, Kind, cell_of, put, wrap
@@ -28,7 +27,7 @@ from ..convert import read
 from ..deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, play
-from .joint import Jaxpr, Literal, before, split
+from .joint import Jaxpr, Literal, applied, before, split
 from .results import Maker, Ref
 from .run import Leaf, Run, is_ours
 from .watch import Guard, Place
@@ -193,7 +192,7 @@ class Program:
                 c if s is None else given[s[0]][s[1]] if s[0] in given else None
                 for s, c in zip(sources, constants, strict=True)
             ]
-            return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts))(*saved)
+            return applied(jaxpr, consts, saved)
 
         return program
 

@@ -11,7 +11,6 @@ import torch
 from jax.extend.core import ClosedJaxpr
 from torch.utils import _pytree as pytree
 
-from ..arguments import SYMBOLS
 from ..cell import Cell, Fill, wrap
 from ..convert import read
 from ..dtypes import numpy_dtype
@@ -20,7 +19,7 @@ from ..trace import Trace, alias, tracing
 from .draws import Draws
 from .host import Host, HostCall
 from .joint import leaves_of, marked
-from .results import Described, Maker, Ref, Results, is_described
+from .results import Described, Results, is_described
 from .scopes import named
 from .spy import Spy
 from .watch import MISSING, Place, Watch
@@ -105,7 +104,6 @@ class Run:
             if leaf.grad is not gradient:
                 value = None if leaf.grad is None else results.describe(leaf.grad)
                 self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
-        self.initial = [self.host.initial.get(cell) for cell in results.cells]
         self.index = next((cell.index for cell in results.cells), 0)
         self.fills = [cell.held if isinstance(cell.held, Fill) else None for cell in results.cells]
         arrays = [cell.held for cell in results.cells if not isinstance(cell.held, Fill)]
@@ -167,26 +165,3 @@ def _refuse_changed(before: Any, now: Any) -> None:
 def is_ours(value: Any) -> bool:
     """Whether a value is a dense tensor of the device."""
     return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
-
-
-def _is_constant(fill: Fill | None) -> bool:
-    """Whether it is a fill by a number that is known outside the trace too."""
-    return fill is not None and fill.value.__class__ not in SYMBOLS
-
-
-def settle(run: Run) -> bool:
-    """Make the state that a run's optimizers and scalers were about to create, where it starts from constants.
-
-    The run that follows finds it there, as all later ones do, so that one program serves the first step and the others.
-    """
-    owned = run.watch.scripted() | {id(o.state) for o in run.watch.optimizers}
-    owned |= {id(s) for o in run.watch.optimizers for s in o.state.values()}
-    mine = [e for e in run.effects if id(e.place.container) in owned and e.value is not None]
-    refs = [x for e in mine for x in e.value.leaves if isinstance(x, Ref)]  # type: ignore[union-attr]
-    if not refs or not all(r.plain and _is_constant(run.initial[r.cell]) for r in refs):
-        return False
-    other = run.initial[refs[0].cell]
-    maker = Maker([other if fill is None else fill for fill in run.initial], run.leaves, run.index)
-    for place, value in mine:
-        place.container[place.key] = maker.make(value)  # type: ignore[arg-type]
-    return True
