@@ -10,6 +10,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from tenax.kernels import activation as activation_kernels
+from tenax.kernels import complex as complex_kernels
 from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast
 
 
@@ -171,7 +172,7 @@ def sigmoid(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.logistic(self), dtype)
+    return cast(complex_kernels.sigmoid(self=self), dtype)
 
 
 def sigmoid_backward(grad_output: Array, output: Array) -> Array:

@@ -10,6 +10,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from tenax.kernels import binary as binary_kernels
+from tenax.kernels import complex as complex_kernels
 from tenax.kernels import exponential as exponential_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.words import ALWAYS_BOOL, COMPLEX_TO_FLOAT, DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast, is_float
@@ -950,7 +951,7 @@ def exp(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.exp(self), dtype)
+    return cast(complex_kernels.exp(self=self), dtype)
 
 
 def expm1(self: Array) -> Array:
@@ -970,7 +971,7 @@ def log(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.log(self), dtype)
+    return cast(complex_kernels.log(self=self), dtype)
 
 
 def log1p(self: Array) -> Array:
@@ -1099,7 +1100,7 @@ def atanh(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.atanh(self), dtype)
+    return cast(complex_kernels.atanh(self=self), dtype)
 
 
 def sinc(self: Array) -> Array:

@@ -12,7 +12,7 @@ from jax.typing import ArrayLike
 
 from tenax.kernels import random as random_kernels
 from tenax.kernels import sampling as sampling_kernels
-from tenax.words import FLOAT64, INT64, Array, DType, cast
+from tenax.words import FLOAT64, INT64, INT_TO_FLOAT, Array, DType, cast
 
 
 def uniform_(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> Array:
@@ -519,7 +519,8 @@ def native_dropout_backward(grad_output: Array, mask: Array, scale: ArrayLike) -
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.native_dropout_backward(grad_output=grad_output, mask=mask, scale=scale)
+    dtype, grad_output, scale = INT_TO_FLOAT(grad_output, scalars=(scale,))
+    return cast(grad_output * (cast(mask, grad_output.dtype) * scale), dtype)
 
 
 def _fused_dropout(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, Array]:

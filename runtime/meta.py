@@ -157,6 +157,10 @@ def describe(value: Any) -> Any:
     return value
 
 
+# A dtype that a CPU kernel refuses; half precision is one that CUDA's may have.
+_NO_DTYPE = re.compile("not implemented for '(?!Half|BFloat16)")
+
+
 def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int) -> Any:
     """Call the Meta kernel of `op` and return what it gave.
 
@@ -172,7 +176,7 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
     try:
         found = _call(op, names, _to_host(values, blank=True), keyword_from)
     except NotImplementedError as error:  # of the dtype, or of the op
-        raise (error if "not implemented for '" in str(error) else refused) from None
+        raise (error if _NO_DTYPE.search(str(error)) else refused) from None
     except Exception:  # of the zeros, perhaps: the values decide
         if not untraced():
             raise refused from None

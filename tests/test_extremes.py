@@ -128,3 +128,12 @@ def test_a_batch_norm_has_the_gradients_that_are_asked_for(asked: tuple[bool, bo
         assert (actual is None) == (expected is None)
         if expected is not None:
             torch.testing.assert_close(actual, expected)
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_an_image_of_bytes_is_resized_to_the_same_bytes(mode: str, antialias: bool) -> None:
+    image = torch.randint(0, 256, (1, 3, 10, 20), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    resize = functools.partial(F.interpolate, mode=mode, antialias=antialias, align_corners=True)
+    for size in ((8, 20), (3, 31)):
+        assert torch.equal(resize(image.to("jax"), size=size).cpu(), resize(image, size=size))

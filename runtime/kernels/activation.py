@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.exponential import expm1
-from tenax.words import Array, Number, axis, cast, opmath
+from tenax.words import FLOAT64, Array, DType, Number, axis, cast, opmath
 
 _CUBIC = 0.044715  # the fit of the tanh form: Hendrycks and Gimpel 2016, Gaussian error linear units
 
@@ -143,6 +143,11 @@ def _prelu_kernel_backward(grad_output: Array, self: Array, weight: Array) -> tu
     return jnp.where(positive, grad_output, weight * grad_output), jnp.where(positive, 0, self * grad_output)
 
 
+def _middle(lower: Number, upper: Number, dtype: DType) -> Array:
+    """The slope outside training; torch has it in double precision, and a rounding more is seen in bfloat16."""
+    return cast((cast(lower, FLOAT64) + cast(upper, FLOAT64)) / 2, dtype)
+
+
 def rrelu_with_noise(
     rng: Array, self: Array, noise: Array, lower: Number, upper: Number, training: bool = False
 ) -> tuple[Array, Array]:
@@ -151,9 +156,10 @@ def rrelu_with_noise(
     The noise holds the slopes drawn, 1 for the others (Xu et al. 2015).
     """
     dtype = opmath(self.dtype)
-    x, low, high = (cast(v, dtype) for v in (self, lower, upper))
+    x = cast(self, dtype)
     if not training:
-        return cast(jnp.where(x <= 0, x * ((low + high) / 2), x), self.dtype), noise
+        return cast(jnp.where(x <= 0, x * _middle(lower, upper, dtype), x), self.dtype), noise
+    low, high = cast(lower, dtype), cast(upper, dtype)
     slope = jax.random.uniform(rng, x.shape, dtype) * (high - low) + low
     slope = jnp.where(x <= 0, slope, 1)
     return cast(x * slope, self.dtype), cast(slope, noise.dtype)
@@ -171,9 +177,8 @@ def rrelu_with_noise_backward(
     """`grad noise` after training, else the gradient of the leaky relu that was applied."""
     del self_is_result  # both slopes are positive, so input and result have one sign
     dtype = opmath(self.dtype)
-    grad, low, high = (cast(v, dtype) for v in (grad_output, lower, upper))
-    slope = cast(noise, dtype) if training else jnp.where(self > 0, 1, (low + high) / 2)
-    return cast(grad * slope, self.dtype)
+    slope = cast(noise, dtype) if training else jnp.where(self > 0, 1, _middle(lower, upper, dtype))
+    return cast(cast(grad_output, dtype) * slope, self.dtype)
 
 
 def _halves(x: Array, dim: int) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.complex import power as complex_power
 from tenax.kernels.exponential import log1p
 from tenax.words import (
     ALWAYS_BOOL,
@@ -60,9 +61,11 @@ def floor_divide(self: Array, other: Array) -> Array:
 
 def power(self: Array, exponent: Array) -> Array:
     """`self ** exponent` in one dtype. Integers wrap; their negative powers are 0 but for the bases 1 and -1."""
-    if is_float(self) or is_complex(self):
-        return lax.pow(*jnp.broadcast_arrays(self, exponent))
     base, exponent = jnp.broadcast_arrays(self, exponent)
+    if is_complex(self):
+        return complex_power(base, exponent)
+    if is_float(self):
+        return lax.pow(base, exponent)
     even = exponent % 2 == 0
     reciprocal = jnp.where(base == 1, 1, jnp.where(base == -1, jnp.where(even, 1, -1), 0)).astype(self.dtype)
 
@@ -90,7 +93,8 @@ def _known_power(base: Array, power: Array, exponent: Any) -> Array:
         if exponent < 0 and is_int(base):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         return lax.integer_pow(base, int(exponent))
-    return lax.pow(base, jnp.broadcast_to(power, base.shape))
+    power = jnp.broadcast_to(power, base.shape)
+    return complex_power(base, power) if is_complex(base) else lax.pow(base, power)
 
 
 def sgn(self: Array) -> Array:

@@ -247,11 +247,6 @@ def native_dropout(rng: Array, input: Array, p: Any, train: bool | None) -> tupl
     return _dropped(input, keep, 1 / q), keep
 
 
-def native_dropout_backward(grad_output: Array, mask: Array, scale: Any) -> Array:
-    """`grad_output * mask * scale`."""
-    return _dropped(grad_output, mask, scale)
-
-
 def _fused_dropout(rng: Array, self: Array, p: Any) -> tuple[Array, Array]:
     """(self with elements kept with probability `p` and scaled by 1 / p, uint8 mask of them)."""
     keep = _hits(rng, self.shape, p)

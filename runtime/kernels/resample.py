@@ -110,6 +110,19 @@ def _antialiased(
     return np.where(present, table, -1), weights.astype(dtype)
 
 
+def fixed(table: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """The table with int32 weights in units of 2**-bits, as torch resizes uint8 images; with the bits.
+
+    The greatest weight takes 15 bits. An input that an output reads twice, at a border, has one weight.
+    """
+    first = (table[:, :, None] == table[:, None, :]).argmax(1)
+    merged = np.zeros_like(weights)
+    np.add.at(merged, (np.arange(len(table))[:, None], first), weights)
+    greatest = float(merged.max(initial=0))
+    bits = next((b for b in range(22) if int(0.5 + greatest * 2 ** (b + 1)) >= 1 << 15), 22)
+    return table, (merged * 2.0**bits + np.copysign(0.5, merged)).astype(np.int32), bits
+
+
 def _tent(x: np.ndarray) -> np.ndarray:
     return np.maximum(1 - np.abs(x), 0)
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import jax.numpy as jnp
+import numpy as np
 
 from tenax.kernels import resample
 from tenax.kernels.resample import Scale
 from tenax.kernels.taps import transposed, weigh
-from tenax.words import FLOAT32, Array, DType, cast, is_int, opmath
+from tenax.words import FLOAT64, Array, DType, cast, is_int, opmath
 
 # (input size, output size, align_corners, the user's scale, dtype of the coordinates) -> the table of one axis
 Rule = Callable[[int, int, bool, Scale, DType], resample.Table]
@@ -33,16 +34,19 @@ def upsample(
 ) -> Array:
     """(N, C, *sizes) to `output_size`. Integers (images) are rounded after each axis, last first, as Pillow does."""
     factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
-    x = cast(self, FLOAT32 if is_int(self) else opmath(self.dtype))
+    x = cast(self, np.dtype(np.int32) if is_int(self) else opmath(self.dtype))
     axes = list(range(2, x.ndim))[::-1]
     if not is_int(self):
         axes.sort(key=lambda a: output_size[a - 2] / self.shape[a])  # shrinking ones first: less to do
     for axis in axes:
-        table, weights = rule(x.shape[axis], output_size[axis - 2], align_corners, factors[axis - 2], x.dtype)
-        x = weigh(x, axis, table, weights)
-        if is_int(self):
+        ends = x.shape[axis], output_size[axis - 2]
+        table, weights = rule(*ends, align_corners, factors[axis - 2], FLOAT64 if is_int(self) else x.dtype)
+        if not is_int(self):
+            x = weigh(x, axis, table, weights)
+        elif weights is not None:
+            table, weights, bits = resample.fixed(table, weights)
             limits = jnp.iinfo(self.dtype)
-            x = jnp.clip(jnp.round(x), limits.min, limits.max)
+            x = jnp.clip((weigh(x, axis, table, weights) + (1 << bits >> 1)) >> bits, limits.min, limits.max)
     return cast(x, self.dtype)
 
 

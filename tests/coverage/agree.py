@@ -117,7 +117,11 @@ def agree(
         return f"{reason}; CPU torch gave a result"
     except Exception as error:
         return blame(error)
-    expected = pytree.tree_map(lambda leaf: _narrow(leaf, task.dtype), cpu) if upcast else cpu
+
+    def narrowed(tree: Any) -> Any:
+        return pytree.tree_map(lambda leaf: _narrow(leaf, task.dtype), tree) if upcast else tree
+
+    expected = narrowed(cpu)
 
     def exact() -> Any:
         return seeded(task.seed, program, sample.cast(EXACT).on("cpu"))
@@ -143,7 +147,7 @@ def agree(
         return wrong
     task.notes.append(RANDOM)
     seeds = range(task.seed + 1, task.seed + chance.RUNS)
-    wanted = [cpu, *(seeded(seed, program, reference.on("cpu")) for seed in seeds)]
+    wanted = [expected, *(narrowed(seeded(seed, program, reference.on("cpu"))) for seed in seeds)]
     found = [actual, *(seeded(seed, program, sample.on(task.device)) for seed in seeds)]
     again = seeded(task.seed, program, sample.on(task.device))
     if chance.varies([actual, again]):

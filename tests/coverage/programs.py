@@ -54,6 +54,25 @@ def essence(op: Operator) -> Program:
     return lambda sample: sample.process(call(op, sample))
 
 
+def named(op: Operator, place: int, alone: bool) -> Program:
+    """The result with the elements that its indices name in their place; `alone`: the result is the indices.
+
+    `place` is the position of `dim` among the arguments after the input.
+    """
+
+    def program(sample: Sample) -> Any:
+        result = call(op, sample)
+        if not isinstance(result, tuple) and not alone:
+            return result
+        *values, indices = [result] if alone else result
+        x, args = sample.input, sample.args
+        dim = sample.kwargs.get("dim", args[place] if len(args) > place else -1)
+        indices = indices if indices.ndim == x.ndim else indices.unsqueeze(dim)
+        return values, x.take_along_dim(indices, dim) if x.ndim else x
+
+    return program
+
+
 def gradient(op: Operator) -> Program:
     """Gradients of every input for fixed cotangents; an input that gets none gives None."""
 

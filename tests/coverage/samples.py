@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from .compare import widen
+
 SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 UPCAST = {
     torch.float16: torch.float32,
@@ -63,6 +65,11 @@ class Sample:
         """The same order in tensors that hold no value twice."""
         return self.map(_untie)
 
+    @property
+    def distinct(self) -> bool:
+        """Whether no tensor holds a value twice."""
+        return all(_distinct(t) for t in self.tensors())
+
     def cut(self) -> Sample:
         """Floats and complex numbers replaced by what every integer type holds: 0 ... 127."""
         return self.map(
@@ -110,12 +117,16 @@ class Sample:
 
 
 def _untie(t: torch.Tensor) -> torch.Tensor:
-    """Ranks in place of a float tensor with equal values; as bits where 16 of them hold more numbers than integers."""
-    if not t.is_floating_point() or t.unique().numel() == t.numel():
+    """Ranks in place of a tensor with equal values; as bits where 16 of them hold more numbers than integers."""
+    if t.is_complex() or _distinct(t):
         return t
     ranks = t.detach().flatten().argsort(stable=True).argsort().reshape(t.shape)
     values = ranks.to(torch.int16).add_(1).view(t.dtype) if t.itemsize == 2 else ranks.to(t.dtype)
     return values.requires_grad_(t.requires_grad)
+
+
+def _distinct(t: torch.Tensor) -> bool:
+    return widen(t.detach()).unique().numel() == t.numel()
 
 
 def _continuous(t: torch.Tensor) -> bool:

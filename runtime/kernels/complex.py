@@ -1,0 +1,85 @@
+"""Elementary functions of complex numbers with the values at infinities and NaN of ISO C, Annex G, which XLA's lack."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.words import Array, is_complex
+
+
+def exp(self: Array) -> Array:
+    """e to the power of `self`: of an infinite real part 0 or infinite whatever the angle is (G.6.3.1)."""
+    if not is_complex(self):
+        return lax.exp(self)
+    x, y = lax.real(self), lax.imag(self)
+    limit = lax.complex(jnp.where(x > 0, jnp.inf, 0).astype(x.dtype), jnp.where(x > 0, jnp.nan, 0).astype(x.dtype))
+    return jnp.where(jnp.isinf(x) & ~jnp.isfinite(y), limit, lax.exp(self))
+
+
+def log(self: Array) -> Array:
+    """The natural logarithm: of an infinite part infinite, even beside a NaN (G.6.3.2)."""
+    value = lax.log(self)
+    if not is_complex(self):
+        return value
+    infinite = jnp.isinf(lax.real(self)) | jnp.isinf(lax.imag(self))
+    return lax.complex(jnp.where(infinite, jnp.inf, lax.real(value)), lax.imag(value))
+
+
+def sigmoid(self: Array) -> Array:
+    """1 / (1 + exp(-self))."""
+    return 1 / (1 + exp(-self)) if is_complex(self) else lax.logistic(self)
+
+
+def atanh(self: Array) -> Array:
+    """The inverse hyperbolic tangent; of an infinity ± iπ/2 (G.6.2.3)."""
+    if not is_complex(self):
+        return lax.atanh(self)
+    x, y = lax.real(self), lax.imag(self)
+    infinite = jnp.isinf(x) | jnp.isinf(y)
+    limit = lax.complex(
+        jnp.where(infinite | (x == 0), jnp.copysign(jnp.zeros_like(x), x), jnp.nan),
+        jnp.where(infinite & ~jnp.isnan(y), jnp.copysign(jnp.full_like(y, math.pi / 2), y), jnp.nan),
+    )
+    finite = jnp.isfinite(x) & jnp.isfinite(y)
+    value = lax.atanh(jnp.where(finite, self, 0))
+    beneath = jnp.signbit(y) & (lax.imag(value) > 0)  # the cut, where -0 is lost
+    return jnp.where(finite, jnp.where(beneath, jnp.conj(value), value), limit)
+
+
+@jax.custom_jvp
+def power(self: Array, exponent: Array) -> Array:
+    """`self ** exponent` of complex arrays of one dtype and shape, as C's cpow: exp(exponent · log(self))."""
+    return exp(_product(exponent, log(self)))
+
+
+power.defjvps(
+    lambda tangent, _, x, y: tangent * y * power(x, y - 1),
+    lambda tangent, value, x, _: tangent * jnp.where(x == 0, 0, value * lax.log(jnp.where(x == 0, 1, x))),
+)
+
+
+def _product(self: Array, other: Array) -> Array:
+    """`self * other`; where NaN comes of an infinity times a zero, the infinity of its direction (G.5.1)."""
+    a, b, c, d = lax.real(self), lax.imag(self), lax.real(other), lax.imag(other)
+    real, imag = a * c - b * d, a * d + b * c
+    infinite = jnp.isinf(a * c) | jnp.isinf(b * d) | jnp.isinf(a * d) | jnp.isinf(b * c)
+    lost = jnp.isnan(real) & jnp.isnan(imag) & infinite
+    (a, b), (c, d) = _direction(a, b), _direction(c, d)
+    return lax.complex(
+        jnp.where(lost, jnp.inf * (a * c - b * d), real), jnp.where(lost, jnp.inf * (a * d + b * c), imag)
+    )
+
+
+def _direction(real: Array, imag: Array) -> tuple[Array, Array]:
+    """Parts in the direction of an infinite number: ±1 for infinite ones, ±0 for others; of a finite one no NaN."""
+    infinite = jnp.isinf(real) | jnp.isinf(imag)
+
+    def part(x: Array) -> Array:
+        size = jnp.where(infinite, jnp.where(jnp.isinf(x), 1, 0), jnp.where(jnp.isnan(x), 0, jnp.abs(x)))
+        return jnp.copysign(size.astype(x.dtype), x)
+
+    return part(real), part(imag)

@@ -1,0 +1,46 @@
+"""Complex functions at zeros, infinities and NaN give what CPU torch gives, and their gradients are those of JAX."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import pytest
+import torch
+
+from tenax.kernels import complex as kernels
+
+INF, NAN = float("inf"), float("nan")
+PARTS = (0.0, -0.0, 0.5, -1.0, 1e30, INF, -INF, NAN)
+GRID = torch.tensor([complex(x, y) for x, y in itertools.product(PARTS, PARTS)])
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("function", [torch.exp, torch.log, torch.atanh, lambda z: z**2.5, lambda z: z ** (1 - 0.5j)])
+def test_a_function_of_an_extreme_complex_number_is_the_one_of_the_cpu(
+    function: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
+) -> None:
+    z = GRID.to(dtype)
+    torch.testing.assert_close(function(z.to("jax")).cpu(), function(z), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_a_complex_power_of_extreme_numbers_is_the_one_of_the_cpu(dtype: torch.dtype) -> None:
+    z = GRID[GRID.abs() != 1e30].to(dtype)
+    base, exponent = z[:, None], z[None]
+    torch.testing.assert_close((base.to("jax") ** exponent.to("jax")).cpu(), base**exponent, equal_nan=True)
+
+
+@pytest.mark.parametrize("infinite", [-INF, complex(-INF, INF), complex(-INF, 1)])
+def test_the_sigmoid_vanishes_at_minus_infinity(infinite: complex) -> None:
+    assert torch.sigmoid(torch.tensor([infinite], dtype=torch.complex64, device="jax")).item() == 0
+
+
+@pytest.mark.parametrize("z", [0, 0.5, 1 + 2j, -3j])
+def test_a_complex_power_has_the_gradient_of_jax(z: complex) -> None:
+    def slope(power: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
+        return jax.grad(lambda x: power(x, jnp.complex64(2.5)).real)(jnp.complex64(z))
+
+    torch.testing.assert_close(complex(slope(kernels.power)), complex(slope(jax.lax.pow)))
