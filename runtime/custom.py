@@ -86,8 +86,8 @@ class Application:
             outputs = self.cls.forward(ctx, *args)
         if getattr(ctx, "dirty_tensors", ()):
             raise NotImplementedError(
-                f"{self.cls.__name__}: marks an argument dirty, in a function that JAX traces; expected a new tensor as "
-                "its result"
+                f"{self.cls.__name__}: marks an argument dirty, in a function that JAX traces; expected a new tensor "
+                "as its result"
             )
         held = list(tensors)
 

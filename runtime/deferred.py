@@ -1,4 +1,4 @@
-"""Conditions of compiled programs, such as an index in range: found out with the results, and raised when they are there.
+"""Conditions of compiled programs, such as an index in range: found out with the results, raised when these are there.
 
 A program cannot raise. Its conditions are one more result, and reading it at once would wait for the device in every
 call. So it is read when it is ready: at a later call, or in `synchronize`, as the assertions of CUDA kernels are.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -41,7 +41,7 @@ def verify(wait: bool = False) -> None:
     """
     while True:
         with _lock:
-            if not _pending or not (wait or _pending[0][0].is_ready()):
+            if not _pending or not (wait or _pending[0][0].is_ready()):  # type: ignore[attr-defined]
                 return
             holds, conditions = _pending.pop(0)
         for held, (kind, message, where) in zip(np.asarray(holds), conditions, strict=True):

@@ -46,8 +46,8 @@ class Explanation:
             lines.append(f"  trace {i}: {trace.reason} ({trace.seconds:.3f} s; {found})")
         for i, p in enumerate(self.programs, 1):
             lines.append(
-                f"  program {i}: {p.equations} equations, {p.hlo_lines} lines of HLO; {p.inputs} inputs, {p.donated} of "
-                f"them donated, {p.outputs} outputs; peak {p.peak_bytes / 2**20:.1f} MiB (arguments "
+                f"  program {i}: {p.equations} equations, {p.hlo_lines} lines of HLO; {p.inputs} inputs, {p.donated} "
+                f"of them donated, {p.outputs} outputs; peak {p.peak_bytes / 2**20:.1f} MiB (arguments "
                 f"{p.argument_bytes / 2**20:.1f}, temporaries {p.temporary_bytes / 2**20:.1f}), "
                 f"{_count(p.flops)} flops, {_count(p.bytes_accessed)} bytes accessed"
             )
@@ -72,7 +72,7 @@ def explain(function: Any) -> Explanation:
     jaxprs = {p.forward: p.jaxpr for programs in compiled.programs.values() for p in programs}
     reports = []
     for direct in directs:
-        executable = direct.compiled
+        executable: Any = direct.compiled
         cost = executable.cost_analysis() or {}
         memory = executable.memory_analysis()
         reports.append(

@@ -64,9 +64,9 @@ class Compiled:
         reason = "its first call" if not self.programs else "arguments of another structure, shape, dtype or value"
         for program in self.programs.get(key, ()):
             cells = program.bind(leaves)
-            if cells.__class__ is list:
-                return program.call(leaves, cells)  # type: ignore[arg-type]
-            reason = cells  # type: ignore[assignment]
+            if isinstance(cells, list):
+                return program.call(leaves, cells)
+            reason = cells
         return self._trace(args, kwargs, leaves, key, reason)
 
     @property
@@ -133,7 +133,7 @@ def _stand_in(leaf: Any) -> Any:
 def _key(leaves: list[Any], spec: Any) -> Any:
     """What of a call decides its programs, apart from what the function reaches by itself."""
     storages: dict[int, int] = {}
-    parts = []
+    parts: list[Any] = []
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
             if leaf.device.type == "jax" and leaf.layout is torch.strided:
@@ -189,7 +189,7 @@ def _module(module: torch.nn.Module, most: int) -> torch.nn.Module:
     made = _classes.get(plain)
     if made is None:
         made = _classes[plain] = type(plain.__name__, (JitModule, plain), {"__module__": plain.__module__})
-    other = made.__new__(made)
+    other: torch.nn.Module = object.__new__(made)
     other.__dict__ = module.__dict__
     _compiled[other] = Compiled(functools.partial(plain.__call__, module), most)
     return other

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import torch
 
 from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_kind

@@ -216,8 +216,8 @@ class Overload:
             return self.run_dynamic(values)
         if self.prepare is not None:
             prepared = self.prepare(values)
-            if prepared.__class__ is Done:
-                return prepared.result  # type: ignore[union-attr]
+            if isinstance(prepared, Done):
+                return prepared.result
             values = prepared
         call = self.encode(values)
         if self.outs and _shares(call):
@@ -294,7 +294,7 @@ class Overload:
                 elif value.__class__ is list:
                     value = frozen(value)
                 elif value.__class__ in SYMBOLS:
-                    refuse(value.node.array, f"{self.name}: {slot.name}")
+                    refuse(value.node.array, f"{self.name}: {slot.name}")  # type: ignore[attr-defined]
                 parts.append(value)
             elif kind == "number":
                 plain = slot.keyword and value.__class__ in NUMBER and value == slot.default
@@ -446,7 +446,9 @@ class Overload:
         if trace is not None and trace.lifts:
             assert executable.check is not None
             flags, where = executable.check(*call.operands, *call.starts), at_line()
-            trace.conditions += zip(flags, (Condition(*c, where) for c in self.row.checks), strict=True)
+            trace.conditions += zip(
+                flags, (Condition(kind, message, where) for kind, message in self.row.checks), strict=True
+            )
 
     def resize_outs(self, values: Sequence[Any], outputs: Sequence[Output]) -> None:
         """Give `out=` tensors the result's shape and strides, with torch's warning when they were not empty."""

@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import jax
@@ -134,16 +135,16 @@ def _property(name: str) -> property:
         state = cell.__dict__
         trace = current()
         if trace is not None:
-            owner = state.get("owner")
+            owner, outer, written = state.get("owner"), cell in trace.before, trace.written
             if "held" not in state:
                 state["owner"] = trace
                 trace.born.add(cell)
             elif owner is None and trace.lifts:
                 trace.keep(cell)
-                trace.written[cell] = None
+                written[cell] = None
             elif owner is trace:
-                if cell in trace.before:
-                    trace.written[cell] = None
+                if outer:
+                    written[cell] = None
             elif _holds_tracer(value):
                 raise TraceError(
                     "a tensor from outside is written in a function that JAX traces: pass it as an argument, or its "
@@ -211,10 +212,10 @@ def refuse(array: Any, wanted: str) -> Any:
 
 def at_line() -> str:
     """Where in the user's program this happens: the innermost frame that belongs neither to torch, JAX nor tenax."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "tenax")
         if module.partition(".")[0] not in ("torch", "jax", "tenax", "contextlib", "functools"):
             return f" ({frame.f_code.co_filename}:{frame.f_lineno}, in {frame.f_code.co_name})"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return ""

@@ -59,7 +59,9 @@ class Whole:
         """
         overload = self.overload
         if overload.prepare is not None:
-            values = overload.prepare(values)
+            prepared = overload.prepare(values)
+            assert isinstance(prepared, list)  # no composite is carried out by others here
+            values = prepared
         operands = self.operands(values)
         xs, form = list(tensors(operands)), form_of(operands)
         key = (form, tuple((shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs))

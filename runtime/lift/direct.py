@@ -38,7 +38,7 @@ class Direct:
 
     def _direct(self) -> Callable[[list[jax.Array]], list[jax.Array]]:
         # What makes an array of a buffer is prepared by JAX, in a place of its own (jax 0.10).
-        execute = self.compiled.runtime_executable().execute_sharded
+        execute = self.compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
         handlers = self.compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
         return lambda arrays: execute(arrays).consume_with_handlers(handlers)
 

@@ -54,10 +54,8 @@ class Draws:
         own = [self.known[o] for o in self.offsets]
         return own + [self.known["generator", i + 1] for i in range(len(self.generators))]
 
-    def keys(self) -> np.ndarray | None:
-        """The keys of one call: uint32[n, 2]."""
-        if not self.known:
-            return None
+    def keys(self) -> np.ndarray:
+        """The keys of one call: uint32[n, 2], n > 0."""
         seed, offset = random.state()
         keys = [random.key_at(seed, offset + o) for o in self.offsets]
         random.restore((seed, offset + self.advance))

@@ -61,13 +61,14 @@ class Host:
             self._replace(scheduler, "step", self._recorded(scheduler, scheduler.step))
         for scaler in self.watch.scalers:
             self._replace(scaler, "_maybe_opt_step", self._step_or_not)
-        _adafactor.min, _adafactor.max = _extreme(min, torch.sym_min), _extreme(max, torch.sym_max)
+        _adafactor.__dict__.update(min=_extreme(min, torch.sym_min), max=_extreme(max, torch.sym_max))
         try:
             yield
         finally:
             before.remove()
             after.remove()
-            del _adafactor.min, _adafactor.max
+            for name in ("min", "max"):
+                del _adafactor.__dict__[name]
             self._after_step()
             while self._replaced:
                 owner, name, own = self._replaced.pop()
@@ -123,7 +124,7 @@ class Host:
         to be made. State that the step creates starts from zeros."""
         before = {cell: cell.held for cell in _cells(optimizer)}
         result = optimizer.step(*args, **kwargs)
-        found = sum(state["found_inf_per_device"].values()).jax() > 0  # type: ignore[union-attr]
+        found = sum(state["found_inf_per_device"].values()).jax() > 0
         for cell in _cells(optimizer):
             old, new = before.get(cell, cell.kind.zeros), cell.held
             if old is new:

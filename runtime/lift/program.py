@@ -151,6 +151,7 @@ class Program:
     def _compile(self, share: Sequence[Program]) -> None:
         jaxpr, outputs = self.jaxpr, self.outputs
         cotangents = {i for i, s in enumerate(self.sources) if s and s[0] == "cotangent"}
+        self.forward: Direct
         self.backward: Direct | None = None
         forward, kept = jaxpr, set()
         if self.wrt and cotangents:
@@ -261,7 +262,7 @@ class Program:
                 arrays[i] = jnp.array(arrays[i], copy=True)
         verify()
         first = self._from_host(leaves)
-        results = self.forward([*first, *arrays])
+        results = self.forward([*first, *arrays])  # type: ignore[list-item]
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
         for i, resized in zip(self.writes, self.resized, strict=True):

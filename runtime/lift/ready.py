@@ -41,7 +41,7 @@ class Ready:
         new = [p for p in group["params"] if p.device.type == "jax" and p.requires_grad and not state.get(p)]
         if not new:
             return
-        lists = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
+        lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
         with _gradients(new), _capturable(group):
             optimizer._init_group(group, *lists)
         for p in new:

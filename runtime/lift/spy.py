@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import torch
@@ -22,7 +23,8 @@ from ..trace import Trace, alias, at_line
 Leaf = torch.Tensor | int
 
 
-class Upload(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Upload:
     """What each call puts on the device: a view of a host tensor, or of an argument, converted and broadcast."""
 
     leaf: Leaf

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
-
-Module, Optimizer = torch.nn.Module, torch.optim.Optimizer
-Scheduler, Scaler = torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler
+from torch.amp import GradScaler as Scaler
+from torch.nn import Module
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler as Scheduler
 
 _SIMPLE = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
