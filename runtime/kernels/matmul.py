@@ -47,6 +47,10 @@ def _plus(self: Array, product: Array, beta: Any, alpha: Any, dtype: DType | Non
     """`beta * self + alpha * product` in self's dtype or `dtype`; with `beta` 0, a NaN in self does not count."""
     product = _times(cast(product, opmath(product.dtype)), alpha)
     if beta != 0:
+        if product.ndim > 1 and product.shape[-2] == 1:
+            # XLA's CPU backend (jaxlib 0.10) would fuse the sum into a product with a vector, and copy a matrix that
+            # is transposed for that.
+            product = lax.optimization_barrier(product)
         product = product + _times(cast(self, product.dtype), beta)
     else:
         product = jnp.broadcast_to(product, jnp.broadcast_shapes(self.shape, product.shape))

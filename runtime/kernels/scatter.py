@@ -149,6 +149,12 @@ def _fitting(self: Array, dim: int, source: Array) -> None:
 
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     """Slices of `source` across `dim` written to the places `index`."""
+    if index.size == 1 and self.ndim:  # as into a cache of keys: XLA does this in place
+        dim = axis(self, dim)
+        start = wrap(index.reshape(()), self.shape[dim])
+        return lax.dynamic_update_slice_in_dim(
+            self, source.reshape(*self.shape[:dim], 1, *self.shape[dim + 1 :]), start, dim
+        )
     return _combine_slices(self, dim, index, source, "set")
 
 
