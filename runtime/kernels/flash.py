@@ -127,13 +127,19 @@ def _some(how: How, whole: Sequence[int], x: Inputs, start: Start = (0, 0, 0)) -
 def _some_gradients(
     how: How, whole: Sequence[int], x: Inputs, lse: Array, grad: Array, slope: Array, start: Start = (0, 0, 0)
 ) -> tuple[Array, Array, Array, Array]:
-    """Of query, key, value and scores, in the compute dtype. `slope` is the sum of each row of grad * output."""
+    """Of query, key, value and scores, in the compute dtype.
+
+    `slope` is the sum of each row of grad * output, or what is to be added to it where the output was rounded to half
+    precision: its rounding would be the greatest error of these gradients.
+    """
     compute, dtype = lse.dtype, x.query.dtype
     weights = jnp.exp(_scores(how, x, start) - jnp.where(lse == -jnp.inf, 0, lse)[..., None])
     given, of_weights = weights, _dot("bnre,bnse->bnrs", grad, x.value, compute)
     if x.seed is not None:
         kept = _kept(how, x.seed, weights.shape, whole, start)
         given, of_weights = (jnp.where(kept, w / (1 - how.dropout_p), 0) for w in (given, of_weights))
+    if dtype != compute:
+        slope = slope + jnp.sum(weights * of_weights, axis=-1)
     of_scores = weights * (of_weights - slope[..., None])
     of_products = cast(of_scores * how.scale, dtype)
     return (
@@ -207,7 +213,7 @@ Gradients = tuple[Array, Array, Array, Array | None]  # of query, key, value, an
 
 def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
     whole, tile = x.query.shape[:4], _tile(x.query, x.key)
-    slope = jnp.sum(cast(grad, lse.dtype) * cast(out, lse.dtype), axis=-1) - of_lse
+    slope = -of_lse if out.dtype != lse.dtype else jnp.sum(grad * out, axis=-1) - of_lse
     biased = x.mask is not None and x.mask.dtype != BOOL
 
     def some(x: Inputs, *rest: Any) -> list[Array]:
