@@ -45,6 +45,7 @@ class Compiled:
     most: int = 64
     programs: dict[Any, list[Program]] = field(default_factory=dict)
     history: list[Compilation] = field(default_factory=list)
+    varying: set[tuple[int, str]] = field(default_factory=set)  # entries of groups that schedulers change
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)
@@ -110,12 +111,15 @@ class Compiled:
         if ready:
             watch = Watch(function=self.function, argument=roots)
         try:
-            run = Run(self.function, args, kwargs, inner, watch)
+            run = Run(self.function, args, kwargs, inner, watch, self.varying)
         except BaseException:
             ready.prune(())
             raise
-        if ready.prune(run.trace.before):
-            run = Run(self.function, args, kwargs, inner, Watch(function=self.function, argument=roots))
+        more = run.host.found_varying()
+        self.varying |= more
+        if ready.prune(run.trace.before) or more:
+            watch = Watch(function=self.function, argument=roots)
+            run = Run(self.function, args, kwargs, inner, watch, self.varying)
         return Program(run, leaves, share)
 
 

@@ -7,7 +7,7 @@ them (`lr / correction`) becomes part of the program, and they pass through ever
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -22,8 +22,36 @@ _WRAP = {bool: torch.SymBool, int: torch.SymInt, float: torch.SymFloat}
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
+Host = Callable[[Sequence[float]], Any]
+
+
+class Guards:
+    """What a run asked of numbers that the host passes to each call: the answers that its program stands for."""
+
+    def __init__(self) -> None:
+        self.numbers: list[float] = []
+        self.asked: list[tuple[Host, Any]] = []
+
+    def ask(self, host: Host) -> Any:
+        """The answer, which is noted."""
+        answer = host(self.numbers)
+        self.asked.append((host, answer))
+        return answer
+
+    def hold(self, numbers: Sequence[float]) -> bool:
+        """Whether other numbers give the same answers."""
+        return all(host(numbers) == answer for host, answer in self.asked)
+
+
 class Node:
-    """What torch asks of the node of a symbolic number."""
+    """What torch asks of the node of a symbolic number.
+
+    One that is computed of numbers of the host alone can answer what its value is: `host` gives it, and `guards` notes
+    the question.
+    """
+
+    host: Host | None = None
+    guards: Guards | None = None
 
     def __init__(self, array: Any, kind: type) -> None:
         with jax.enable_x64(True):
@@ -46,19 +74,26 @@ class Node:
 
     def wrap_int(self, value: int) -> Node:
         """A known int."""
-        return Node(value, int)
+        return self._constant(value, int)
 
     def wrap_float(self, value: float) -> Node:
         """A known float."""
-        return Node(value, float)
+        return self._constant(value, float)
 
     def wrap_bool(self, value: bool) -> Node:
         """A known bool."""
-        return Node(value, bool)
+        return self._constant(value, bool)
+
+    def _constant(self, value: Any, kind: type) -> Node:
+        node = Node(value, kind)
+        node.host = lambda numbers: value
+        return node
 
     def sym_float(self) -> Node:
         """The number as a float."""
-        return Node(self.array, float)
+        made = Node(self.array, float)
+        made.host, made.guards = self.host, self.guards
+        return made
 
     def maybe_as_int(self) -> None:
         """No value is known."""
@@ -88,6 +123,8 @@ class Node:
     nested_int_coeff = constant_int = nested_int
 
     def _unknown(self, *_: Any) -> Any:
+        if self.host is not None and self.guards is not None:
+            return self.kind(self.guards.ask(self.host))
         refuse(self.array, {bool: "a condition", int: "an int", float: "a float"}[self.kind])
         return self.kind(self.array)
 
@@ -104,7 +141,11 @@ class Node:
 def _binary(compute: Callable[[Any, Any], Any], kind: type | None) -> Callable[[Node, Node], Node]:
     def method(self: Node, other: Node) -> Node:
         with jax.enable_x64(True):
-            return Node(compute(self.array, other.array), kind or self.kind)
+            made = Node(compute(self.array, other.array), kind or self.kind)
+        one, two = self.host, other.host
+        if one is not None and two is not None and compute.__module__ == "_operator":
+            made.host, made.guards = lambda numbers: compute(one(numbers), two(numbers)), self.guards or other.guards
+        return made
 
     return method
 
@@ -112,7 +153,11 @@ def _binary(compute: Callable[[Any, Any], Any], kind: type | None) -> Callable[[
 def _unary(compute: Callable[[Any], Any], kind: type | None) -> Callable[[Node], Node]:
     def method(self: Node) -> Node:
         with jax.enable_x64(True):
-            return Node(compute(self.array), kind or self.kind)
+            made = Node(compute(self.array), kind or self.kind)
+        one = self.host
+        if one is not None and compute.__module__ == "_operator":
+            made.host, made.guards = lambda numbers: compute(one(numbers)), self.guards
+        return made
 
     return method
 
@@ -151,10 +196,12 @@ for _name, (_one, _kind) in _UNARY.items():
     setattr(Node, _name, _unary(_one, _kind))
 
 
-def symbol(array: jax.Array) -> Any:
-    """A Python number whose value is that of a 0-dim array."""
+def symbol(array: jax.Array, guards: Guards | None = None, host: Host | None = None) -> Any:
+    """A Python number whose value is that of a 0-dim array, and of `host`, where it is known."""
     kind = bool if array.dtype == bool else int if jnp.issubdtype(array.dtype, jnp.integer) else float
-    return _WRAP[kind](Node(array, kind))
+    node = Node(array, kind)
+    node.host, node.guards = host, guards
+    return _WRAP[kind](node)
 
 
 def array_of(value: Any) -> jax.Array | None:

@@ -729,3 +729,34 @@ def test_a_profile_is_written(tmp_path) -> None:
     with tenax.profiler.trace(tmp_path), tenax.profiler.step(0), tenax.profiler.annotate("mine"):
         torch.ones(3, device="jax") + 1
     assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+@pytest.mark.parametrize(("kind", "options"), [("SGD", {"momentum": 0.9}), ("AdamW", {}), ("Adam", {"foreach": False})])
+def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[str, object]) -> None:
+    x, y = data()
+    reference, ours = both(mlp(6, 8, 4))
+
+    def make(model: nn.Module):
+        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.01, **options)
+        cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=8)
+
+        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            cycle.step()
+            optimizer.zero_grad()
+            return loss
+
+        return step, optimizer
+
+    expected, theirs = make(reference)
+    step, optimizer = make(ours)
+    step = tenax.jit(step)
+    for _ in range(6):
+        expected(x, y)
+        step(x.to("jax"), y.to("jax"))
+    assert_same_state(ours, reference, 1e-5)
+    assert len(step.history) <= 2  # a momentum buffer comes to be in the first step
+    for key in ("lr", "momentum", "betas"):
+        assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)

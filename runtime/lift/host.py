@@ -8,7 +8,8 @@ on the device.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -20,7 +21,7 @@ from torch.optim import optimizer as optimizers
 
 from ..arguments import SYMBOLS
 from ..cell import Fill, cell_of, materialise, put, wrap
-from ..symbol import symbol
+from ..symbol import Guards, symbol
 from ..trace import Trace, alias
 from .watch import Watch, same
 
@@ -30,6 +31,12 @@ class Number(NamedTuple):
 
     group: dict[str, Any]
     key: str
+    place: int | None = None  # where the entry is a tuple
+
+    def value(self) -> float:
+        """The number now."""
+        found = self.group[self.key]
+        return found if self.place is None else found[self.place]
 
 
 class HostCall(NamedTuple):
@@ -43,7 +50,11 @@ class HostCall(NamedTuple):
 class Host:
     """The host's part of a traced run: in order, the numbers that it reads and the calls that it makes."""
 
-    def __init__(self, trace: Trace, watch: Watch) -> None:
+    def __init__(self, trace: Trace, watch: Watch, varying: set[tuple[int, str]]) -> None:
+        """`varying` are the entries of groups, other than learning rates, that are known to change between calls."""
+        self.varying = varying
+        self.thread = threading.get_ident()
+        self.guards = Guards()
         self.trace = trace
         self.watch = watch
         self.script: list[Number | HostCall] = []
@@ -82,26 +93,54 @@ class Host:
         setattr(owner, name, function)
 
     def _before_step(self, optimizer: Any, *_: Any) -> None:
+        if threading.get_ident() != self.thread:  # the hook is every thread's
+            return
         for group in optimizer.param_groups:
             if not any(p.device.type == "jax" for p in group["params"]):
                 continue
             if group.get("capturable") is False and not group.get("fused"):
                 self._set(group, "capturable", True)
-            rate = group["lr"]
-            if isinstance(rate, (int, float)):
-                self.script.append(Number(group, "lr"))
-                with jax.ensure_compile_time_eval():
-                    known = alias(put(np.asarray(rate, np.float64), 0))
-                self.known.append(known)
-                self.trace.aliases.add(id(known))
-                on_device = group.get("capturable") or group.get("fused")
-                self._set(group, "lr", wrap(known) if on_device else symbol(known))
+            on_device = group.get("capturable") or group.get("fused")
+            if isinstance(group["lr"], (int, float)):
+                known, host = self._pass(Number(group, "lr"))
+                self._set(group, "lr", wrap(known) if on_device else symbol(known, self.guards, host))
+            for key in [k for i, k in self.varying if i == id(group)]:
+                value = group[key]
+                if isinstance(value, tuple):
+                    self._set(group, key, tuple(self._symbol(group, key, i) for i in range(len(value))))
+                else:
+                    self._set(group, key, self._symbol(group, key))
+
+    def _symbol(self, group: dict[str, Any], key: str, place: int | None = None) -> Any:
+        known, host = self._pass(Number(group, key, place))
+        return symbol(known, self.guards, host)
+
+    def _pass(self, number: Number) -> tuple[jax.Array, Callable[[Sequence[float]], Any] | None]:
+        """A number as an input: what the trace knows it by, and how the host tells it before the script is played,
+        unless a scheduler moves it first."""
+        place = len(self.known)
+        early = not any(isinstance(entry, HostCall) for entry in self.script)
+        self.script.append(number)
+        value = number.value()
+        with jax.ensure_compile_time_eval():
+            known = alias(put(np.asarray(value, np.float64), 0))
+        self.known.append(known)
+        self.guards.numbers.append(value)
+        self.trace.aliases.add(id(known))
+        return known, (lambda numbers: numbers[place]) if early else None
+
+    def found_varying(self) -> set[tuple[int, str]]:
+        """Numbers that a scheduler of the run changed and that were not yet passed."""
+        groups = {id(g): g for o in self.watch.optimizers for g in o.param_groups}
+        return {(i, k) for i, k in self.moved - self.varying if k != "lr" and _is_number(groups.get(i, {}), k)}
 
     def _set(self, group: dict[str, Any], key: str, value: Any) -> None:
         self._saved.append((group, key, group[key]))
         group[key] = value
 
     def _after_step(self, *_: Any) -> None:
+        if threading.get_ident() != self.thread:
+            return
         while self._saved:
             group, key, value = self._saved.pop()
             group[key] = value
@@ -134,6 +173,13 @@ class Host:
         return result
 
 
+def _is_number(group: dict[str, Any], key: str) -> bool:
+    """Whether an entry can be passed: kernels of fused optimizers want constants."""
+    values = group.get(key)
+    values = values if isinstance(values, tuple) else (values,)
+    return not group.get("fused") and all(isinstance(v, float) for v in values)
+
+
 def _extreme(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
     """`min` or `max` of two numbers that a trace may not know."""
     return lambda a, b: symbolic(a, b) if a.__class__ in SYMBOLS or b.__class__ in SYMBOLS else plain(a, b)
@@ -145,12 +191,17 @@ def _cells(optimizer: Any) -> list[Any]:
     return [cell_of(t) for t in tensors if t.device.type == "jax"]
 
 
+def peek(script: list[Number | HostCall]) -> list[float]:
+    """The numbers of a script that is not played."""
+    return [entry.value() for entry in script if isinstance(entry, Number)]
+
+
 def play(script: list[Number | HostCall]) -> list[float]:
     """Do the host's part of a call; the numbers in order."""
     numbers = []
     for entry in script:
         if isinstance(entry, Number):
-            numbers.append(entry.group[entry.key])
+            numbers.append(entry.value())
         else:
             entry.function(*entry.args, **entry.kwargs)
     return numbers

@@ -26,7 +26,7 @@ from ..cell import Cell, Kind, cell_of, put, wrap
 from ..convert import read
 from ..deferred import defer, verify
 from .direct import Direct
-from .host import HostCall, play
+from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split
 from .results import Maker, Ref
 from .run import Leaf, Run, is_ours
@@ -71,6 +71,7 @@ class Program:
         self.result, self.effects, self.gradients = run.result, run.effects, run.gradients
         self.jaxpr = run.closed.jaxpr
         self.fills, self.index, self.draws, self.script = run.fills, run.index, run.draws, run.host.script
+        self.asked = run.host.guards
         self.outputs, self.spent, self.unused = run.outputs, run.spent, run.unused
         self.conditions = run.conditions
         self.grad = bool(run.differentiable) and torch.is_grad_enabled()
@@ -220,6 +221,8 @@ class Program:
         reason = self.guard.failure()
         if reason is not None:
             return reason
+        if self.asked.asked and not self.asked.hold(peek(self.script)):
+            return "a number of an optimizer's group, on which a choice depends, has changed"
         if any(t._version != version for t, version in self.reached):
             return "a tensor on the CPU was written"
         cells = [t.untyped_storage().cell for t in self.owners]  # type: ignore[attr-defined]

@@ -44,8 +44,10 @@ class Gradient(NamedTuple):
 class Run:
     """One traced run of a function: the jaxpr, and what it read, gave and changed."""
 
-    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, leaves: list[Any], watch: Watch) -> None:
-        """`leaves` are those of the arguments, as the function gets them.
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, leaves: list[Any], watch: Watch, varying: Any
+    ) -> None:
+        """`leaves` are those of the arguments, as the function gets them; `varying` see `Host`.
 
         Raises:
             TraceError: the run asks for what only a value can tell, or changes what no program can.
@@ -53,7 +55,7 @@ class Run:
         self.watch, self.leaves = watch, leaves
         self.draws = Draws()
         self.trace = Trace(lifts=True, draw=self.draws.draw)
-        self.host = Host(self.trace, watch)
+        self.host = Host(self.trace, watch, varying)
         self.spy = Spy(self.trace, leaves, [t for _, t in watch.tensors.values()])
         tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
         self.before = {id(t): (t, t.grad) for t in tensors if t.requires_grad and t.is_leaf}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,15 +16,19 @@ from torch.nn.modules import module as modules
 def named(paths: dict[int, str]) -> Iterator[None]:
     """While a function is traced: `paths` are the names of modules by id; others go by their class."""
     open_scopes: list[Any] = []
+    thread = threading.get_ident()  # the hooks are every thread's
 
     def enter(module: torch.nn.Module, _: Any) -> None:
+        if threading.get_ident() != thread:
+            return
         name = paths.get(id(module), "").rpartition(".")[2] or type(module).__name__
         scope = jax.named_scope(name.replace("/", "_"))
         scope.__enter__()
         open_scopes.append(scope)
 
     def leave(module: torch.nn.Module, _: Any, __: Any) -> None:
-        open_scopes.pop().__exit__(None, None, None)
+        if threading.get_ident() == thread:
+            open_scopes.pop().__exit__(None, None, None)
 
     before = modules.register_module_forward_pre_hook(enter)
     after = modules.register_module_forward_hook(leave, always_call=True)
