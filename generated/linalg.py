@@ -236,6 +236,11 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
     return spectral_kernels.linalg_eig(self=self)
 
 
+def linalg_eig__checks(self: Array) -> tuple[Array, ...]:
+    """What must hold for linalg_eig; see its row of the table."""
+    return (jnp.all(jnp.isfinite(self)),)
+
+
 def _linalg_eigvals(self: Array) -> Array:
     """_linalg_eigvals(Tensor self) -> Tensor
 
@@ -258,6 +263,11 @@ def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Arr
     Spec: ops_spec/linalg.yaml
     """
     return spectral_kernels._linalg_eigh(A=A, UPLO=UPLO, compute_v=compute_v)
+
+
+def _linalg_eigh__checks(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, ...]:
+    """What must hold for _linalg_eigh; see its row of the table."""
+    return ((A.shape[-1] < 3) | jnp.all(jnp.isfinite(jnp.tril(A) if UPLO.upper() == "L" else jnp.triu(A))),)
 
 
 def _linalg_svd(

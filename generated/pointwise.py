@@ -93,8 +93,7 @@ def mul__Tensor(self: Array, other: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = DEFAULT(self, other)
-    return cast(self * other, dtype)
+    return pointwise_kernels.mul(self=self, other=other)
 
 
 def mul__Scalar(self: Array, other: ArrayLike) -> Array:

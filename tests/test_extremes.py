@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -60,6 +61,8 @@ def cases() -> Iterator[Case]:
     yield "sort", lambda x: torch.sort(x, stable=True, descending=True), (torch.tensor([1, NAN, 2, 1, -0.0, 0, INF]),)
     product = torch.cat([torch.full((200,), 1.001), torch.tensor([0.0, 2.0])])
     yield "cumprod", lambda x: torch.cumprod(x, 0), (product,)
+    yield "nanmean", lambda x: torch.nanmean(x, 1), (torch.full((2, 3), NAN),)
+    yield "product with a mask", lambda x: x * torch.zeros_like(x, dtype=torch.bool), (LOGITS,)
     yield "slogdet", torch.linalg.slogdet, (torch.zeros(2, 2),)
     yield "matrix_rank", torch.linalg.matrix_rank, (torch.ones(3, 3),)
     yield "pinv", lambda x: torch.linalg.pinv(x).detach(), (torch.ones(3, 2, dtype=torch.float64),)
@@ -102,6 +105,15 @@ def test_a_singular_matrix_is_the_error_that_it_is_on_the_cpu(function: Callable
     with pytest.raises(torch.linalg.LinAlgError) as actual:
         function("jax")
     assert str(actual.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("name", ["eig", "eigh", "eigvalsh"])
+def test_eigenvalues_of_what_is_not_finite_are_the_error_that_they_are_on_the_cpu(name: str) -> None:
+    matrix = torch.eye(4).index_fill(0, torch.tensor(2), NAN)
+    with pytest.raises(RuntimeError) as expected:
+        getattr(torch.linalg, name)(matrix)
+    with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
+        getattr(torch.linalg, name)(matrix.to("jax"))
 
 
 @pytest.mark.parametrize("rank", [2, 3])

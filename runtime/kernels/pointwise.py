@@ -28,6 +28,19 @@ from tenax.words import (
 _LONGEST_PRODUCT = 4
 
 
+def mul(self: Array | Number, other: Array | Number) -> Array:
+    """Product of broadcast arguments.
+
+    XLA makes a product with a converted bool a choice between the number and 0, where infinity times 0 is NaN and the
+    sign of 0 counts: the number not chosen is therefore a product too.
+    """
+    dtype, x, y = DEFAULT(self, other)
+    for mask, number in ((self, y), (other, x)):
+        if dtype_of(mask) == BOOL and dtype != BOOL and not is_int(dtype):
+            return cast(jnp.where(mask, number, number * 0), dtype)
+    return cast(x * y, dtype)
+
+
 def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Array:
     """Quotient of broadcast arguments: true (integers give the default float), or of their own dtype when rounded."""
     promote = INT_TO_FLOAT if rounding_mode is None else DEFAULT
