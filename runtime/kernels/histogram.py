@@ -31,13 +31,16 @@ def _outer(x: Array, range: Sequence[float] | None, widen: float, empty: Sequenc
 
 
 def histc(self: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
-    """Number of elements in each of `bins` equal bins of [min, max], or of the data's range if those are equal."""
+    """Number of elements in each of `bins` equal bins of [min, max], or of the data's range if those are equal.
+
+    Integers, which CPU torch refuses, are counted exactly, as other devices of torch do.
+    """
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
-    x = cast(self, opmath(self.dtype)).reshape(-1)
+    x = cast(self, INT64 if np.issubdtype(self.dtype, np.integer) else opmath(self.dtype)).reshape(-1)
     low, high = _outer(x, None if min == max and x.size else (min, max), 1, ())
     inside = (x >= low) & (x <= high)
-    place = jnp.where(inside, (x - low) * bins / (high - low), cast(0, x.dtype)).astype(np.int32)
+    place = lax.div(jnp.where(inside, (x - low) * bins, cast(0, x.dtype)), high - low).astype(np.int32)
     return _count(jnp.minimum(place, bins - 1), inside, bins, None, self.dtype)
 
 
