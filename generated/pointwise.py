@@ -39,8 +39,7 @@ def sub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(self - alpha * other, dtype)
+    return pointwise_kernels.sub(self=self, other=other, alpha=alpha)
 
 
 def sub__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
@@ -48,8 +47,7 @@ def sub__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(self - alpha * other, dtype)
+    return pointwise_kernels.sub(self=self, other=other, alpha=alpha)
 
 
 def rsub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:

@@ -149,3 +149,14 @@ def test_an_image_of_bytes_is_resized_to_the_same_bytes(mode: str, antialias: bo
     resize = functools.partial(F.interpolate, mode=mode, antialias=antialias, align_corners=True)
     for size in ((8, 20), (3, 31)):
         assert torch.equal(resize(image.to("jax"), size=size).cpu(), resize(image, size=size))
+
+
+@pytest.mark.parametrize("other", ["mask", "number"])
+def test_a_mask_is_not_subtracted_in_place(other: str) -> None:
+    for device in ("cpu", "jax"):
+        x = torch.ones(2, device=device)
+        mask = x > 0
+        with pytest.raises(RuntimeError, match="Subtraction, the `-` operator, with "):
+            mask.sub_(mask if other == "mask" else 1)
+        with pytest.raises(RuntimeError, match="Subtraction, the `-` operator, with a bool tensor"):
+            x.sub_(mask)

@@ -28,6 +28,27 @@ from tenax.words import (
 _LONGEST_PRODUCT = 4
 
 
+def sub(self: Array | Number, other: Array | Number, alpha: Array | Number = 1) -> Array:
+    """`self - alpha * other`.
+
+    Raises:
+        RuntimeError: an argument is bool; torch's Meta kernels say so of the functional form alone.
+    """
+    masks = [dtype_of(x) == BOOL for x in (self, other)]
+    if all(masks):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    if any(masks):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead."
+        )
+    dtype, x, y, factor = DEFAULT(self, other, scalars=(alpha,))
+    return cast(x - factor * y, dtype)
+
+
 def mul(self: Array | Number, other: Array | Number) -> Array:
     """Product of broadcast arguments.
 
