@@ -60,6 +60,7 @@ class Host:
         self.script: list[Number | HostCall] = []
         self.known: list[jax.Array] = []  # by which the trace knows the numbers
         self.moved: set[tuple[int, str]] = set()  # entries of groups that a scheduler changed
+        self._recording = False
         self._replaced: list[tuple[Any, str, Any]] = []  # methods, and what stood on the object itself
         self._saved: list[tuple[dict[str, Any], str, Any]] = []
 
@@ -103,7 +104,9 @@ class Host:
             on_device = group.get("capturable") or group.get("fused")
             if isinstance(group["lr"], (int, float)):
                 known, host = self._pass(Number(group, "lr"))
-                self._set(group, "lr", wrap(known) if on_device else symbol(known, self.guards, host))
+                index = _index(group)
+                rate = wrap(jax.device_put(known, jax.devices()[index]), index) if index else wrap(known)
+                self._set(group, "lr", rate if on_device else symbol(known, self.guards, host))
             for key in [k for i, k in self.varying if i == id(group)]:
                 value = group[key]
                 if isinstance(value, tuple):
@@ -149,8 +152,14 @@ class Host:
         groups = scheduler.optimizer.param_groups
 
         def record(*args: Any, **kwargs: Any) -> Any:
+            if self._recording:  # a scheduler made of others steps them itself
+                return step(*args, **kwargs)
             before = [dict(g) for g in groups]
-            result = step(*args, **kwargs)
+            self._recording = True
+            try:
+                result = step(*args, **kwargs)
+            finally:
+                self._recording = False
             self.script.append(HostCall(step, args, kwargs))
             for old, group in zip(before, groups, strict=True):
                 self.moved |= {(id(group), k) for k, v in group.items() if k not in old or not same(old[k], v)}
@@ -171,6 +180,11 @@ class Host:
             old, new = (materialise(x, cell.index) if isinstance(x, Fill) else x for x in (old, new))
             cell.replace(jnp.where(found, old, new))
         return result
+
+
+def _index(group: dict[str, Any]) -> int:
+    """The index of the device on which the parameters are."""
+    return next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
 
 
 def _is_number(group: dict[str, Any], key: str) -> bool:

@@ -28,9 +28,9 @@ from ..deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split
-from .results import Maker, Ref
+from .results import Maker, differentiable
 from .run import Leaf, Run, is_ours
-from .watch import Guard, Place
+from .watch import SEQUENCES, Guard, Place, refill
 
 _SMALL = 64  # elements of a constant that is compared by value
 _increment = torch.autograd.graph.increment_version
@@ -70,7 +70,7 @@ class Program:
         """`leaves` are those of the call; a program of `share` that computes the same lends its executables."""
         self.result, self.effects, self.gradients = run.result, run.effects, run.gradients
         self.jaxpr = run.closed.jaxpr
-        self.fills, self.index, self.draws, self.script = run.fills, run.index, run.draws, run.host.script
+        self.fills, self.draws, self.script = run.fills, run.draws, run.host.script
         self.asked = run.host.guards
         self.outputs, self.spent, self.unused = run.outputs, run.spent, run.unused
         self.conditions = run.conditions
@@ -97,10 +97,10 @@ class Program:
         slots: dict[Cell, Slot] = {}
         self.slotted: set[tuple[int, Any]] = set()
         for place, _ in self.effects:
-            before = run.watch.before(place)
-            if is_ours(before):
+            old = run.watch.before(place)
+            if is_ours(old):
                 self.slotted.add((id(place.container), place.key))
-                slots[cell_of(before)] = _slot(place.path, _fetch(place), before)
+                slots[cell_of(old)] = _slot(place.path, _fetch(place), old)
         touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
         touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
         numbers = {id(x): i for i, x in enumerate(run.leaves)}
@@ -117,6 +117,7 @@ class Program:
         given = [c for c in involved if c not in slots and c not in stays and c in arguments]
         rest = [c for c in involved if c not in slots and c not in stays and c not in arguments]
         self.involved = [*owned, *slotted, *given, *rest]
+        self.index = next((c.index for c in self.involved), run.index)
         self.owned, self.owned_set = owned, set(owned)
         self.owners = [stays[c][1] for c in owned]
         self.paths = [stays[c][0] for c in owned]
@@ -296,7 +297,7 @@ class Program:
 
     def _differentiate(self, maker: Maker, leaves: Any, first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
         """Give the results that autograd follows a place in its graph."""
-        refs = [r for r in self.result.leaves if isinstance(r, Ref) and r.requires_grad]
+        refs = list(differentiable(self.result))
         tensors = [maker.tensor(r) for r in refs]
         wrt = [_at(leaf, leaves) for leaf in self.wrt] or [torch.empty(0, device="jax", requires_grad=True)]
         for ref, tensor in zip(refs, Joined.apply(self, first, (*residuals, *arrays), tensors, *wrt), strict=True):
@@ -360,8 +361,8 @@ def _put(place: Place, value: Any, gone: bool) -> None:
     container, key = place.container, place.key
     if isinstance(container, types.CellType):
         container.cell_contents = value
-    elif isinstance(container, list):
-        container[:] = value
+    elif isinstance(container, SEQUENCES):
+        refill(container, value)
     elif gone:
         container.pop(key, None)
     else:

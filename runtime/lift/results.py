@@ -7,7 +7,7 @@ from outside, of which the tensor is a view.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..arguments import SYMBOLS
 from ..cell import Cell, cell_of, new_tensor
 from ..dtypes import torch_dtype
 from ..errors import TraceError
+from ..ordinal import create
 
 _META = torch._C.DispatchKey.Meta
 _set = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
@@ -120,6 +121,16 @@ class Results:
         return Ref(number, size, stride, offset, leaf.dtype, bits, plain, leaf.requires_grad, parameter)
 
 
+def differentiable(described: Described) -> Iterator[Ref]:
+    """The tensors that autograd follows, in the order in which they were described."""
+    for leaf in described.leaves:
+        if isinstance(leaf, Ref) and leaf.requires_grad:
+            yield leaf
+        elif isinstance(leaf, Attributes):
+            for part in leaf.parts.values():
+                yield from differentiable(part)
+
+
 def _has_tensor(tree: Any) -> bool:
     return any(isinstance(x, torch.Tensor) for x in pytree.tree_leaves(tree))
 
@@ -164,7 +175,7 @@ class Maker:
             base = self.bases[ref.cell] = new_tensor(cell, kind.shape, torch_dtype(kind.dtype))
             if ref.plain:
                 return torch.nn.Parameter(base, ref.requires_grad) if ref.is_parameter else base
-        tensor = _create((0,), ref.dtype)
+        tensor = create([0], ref.dtype, cell.index) if cell.index else _create((0,), ref.dtype)
         tensor = _set(_META, tensor, base.untyped_storage(), ref.offset, ref.size, ref.stride)
         if torch_dtype(cell.kind.dtype) != ref.dtype:
             cell.mix()

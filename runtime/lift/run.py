@@ -16,13 +16,14 @@ from ..convert import read
 from ..dtypes import numpy_dtype
 from ..errors import TraceError
 from ..trace import Trace, alias, tracing
+from . import chance
 from .draws import Draws
 from .host import Host, HostCall
 from .joint import leaves_of, marked
 from .results import Described, Results, is_described
 from .scopes import named
 from .spy import Spy
-from .watch import MISSING, Place, Watch
+from .watch import MISSING, SEQUENCES, Place, Watch
 
 Leaf = torch.Tensor | int  # a tensor that stays, or the number of an argument
 
@@ -73,7 +74,7 @@ class Run:
                 try:
                     before = pytree.tree_flatten((args, kwargs))
                     names = {id(module): path for path, module in watch.modules}
-                    with self.host.attached(), self.spy.attached(), named(names):
+                    with chance.refused(watch.generators), self.host.attached(), self.spy.attached(), named(names):
                         result = function(*args, **kwargs)
                     _refuse_changed(before, (args, kwargs))
                     return self._finish(result)
@@ -130,7 +131,7 @@ class Run:
         for place, _, new in self.watch.changes():
             if (id(place.container), place.key) in passed:
                 continue
-            if isinstance(place.container, list):
+            if isinstance(place.container, SEQUENCES):
                 lists.setdefault(id(place.container), place)
                 continue
             value = None if new is MISSING else results.describe(new)

@@ -15,7 +15,8 @@ import functools
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,10 +26,13 @@ from torch.nn import Module
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler as Scheduler
 
+from .chance import GENERATORS
+
 _SIMPLE = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
+SEQUENCES = (list, deque)
 _MOST = 100_000  # objects that are followed
 # Libraries whose objects hold no state of a program.
 _CLOSED = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
@@ -61,7 +65,7 @@ class Held:
                 return {None: container.cell_contents}
             except ValueError:
                 return {}
-        if isinstance(container, list):
+        if isinstance(container, SEQUENCES):
             return dict(enumerate(container))
         if self.keys is not None:
             return {k: container[k] for k in self.keys if k in container}
@@ -73,8 +77,8 @@ class Held:
         if isinstance(container, types.CellType):
             if content:
                 container.cell_contents = content[None]
-        elif isinstance(container, list):
-            container[:] = content.values()
+        elif isinstance(container, SEQUENCES):
+            refill(container, content.values())
         elif self.keys is not None:
             for key in self.items():
                 if key not in content:
@@ -83,6 +87,13 @@ class Held:
         else:
             container.clear()
             container.update(content)
+
+
+def refill(sequence: Any, values: Iterable[Any]) -> None:
+    """Have a sequence hold these values."""
+    kept = list(values)
+    sequence.clear()
+    sequence.extend(kept)
 
 
 class Change(NamedTuple):
@@ -111,6 +122,7 @@ class Watch:
         self.optimizers: list[Optimizer] = []
         self.schedulers: list[Any] = []
         self.scalers: list[Any] = []
+        self.generators: list[tuple[str, Any]] = []  # of random numbers on the host
         self._seen: dict[int, Any] = {}
         pending = list(roots.items())
         while pending:
@@ -138,13 +150,15 @@ class Watch:
                 yield f"{path}[{_text(key)}]", item
                 if not isinstance(key, _SIMPLE):
                     yield f"a key of {path}", key
-        elif isinstance(value, list):
+        elif isinstance(value, SEQUENCES):
             self._hold(path, value)
             for i, item in enumerate(value):
                 yield f"{path}[{i}]", item
         elif isinstance(value, (tuple, set, frozenset)):
             for i, item in enumerate(value):
                 yield f"{path}[{i}]", item
+        elif isinstance(value, GENERATORS):
+            self.generators.append((path, value))
         elif isinstance(value, functools.partial):
             yield from ((path, value.func), (path, value.args), (path, value.keywords))
         elif isinstance(value, types.MethodType):
@@ -262,7 +276,7 @@ def entry(path: str, container: Any, key: Any) -> str:
     """How a person would write an entry of a container."""
     if isinstance(container, types.CellType):
         return path
-    if isinstance(container, list) or (
+    if isinstance(container, SEQUENCES) or (
         isinstance(container, dict) and not path.isidentifier() and not isinstance(key, str)
     ):
         return f"{path}[{_text(key)}]"
@@ -303,7 +317,7 @@ class Guard:
                 if not held.content:
                     empty.append(name)
                 else:
-                    lines.append(f"*{name}," if held.container.__class__ is list else f"*values({name}),")
+                    lines.append(f"*{name}," if isinstance(held.container, SEQUENCES) else f"*values({name}),")
                 self._expect(held, held.content)
                 continue
             for m, key in enumerate(held.content):

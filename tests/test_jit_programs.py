@@ -1,0 +1,247 @@
+"""Whole programs, as people write them, under `tenax.jit` against the same on CPU torch, run eagerly."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+from torch.optim import lr_scheduler as schedulers
+
+import tenax
+from tenax.errors import TraceError
+
+Tensors = Iterator[torch.Tensor]
+Program = Callable[[str, Callable[[Any], Any]], Tensors]
+
+
+def normal(device: str, *shape: int, seed: int = 1) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(device)
+
+
+def two_optimizers_in_one_step(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    maker, judge = nn.Linear(3, 6).to(device), nn.Linear(6, 1).to(device)
+    of_maker, of_judge = (torch.optim.Adam(m.parameters(), 1e-2, betas=(0.5, 0.99)) for m in (maker, judge))
+
+    @jit
+    def step(real: torch.Tensor, noise: torch.Tensor) -> dict[str, torch.Tensor]:
+        of_judge.zero_grad()
+        fake = maker(noise)
+        judged = F.softplus(judge(fake.detach())).mean() + F.softplus(-judge(real)).mean()
+        judged.backward()
+        of_judge.step()
+        of_maker.zero_grad()
+        made = F.softplus(-judge(fake)).mean()
+        made.backward()
+        of_maker.step()
+        return {"judged": judged.detach(), "made": made.detach()}
+
+    for i in range(3):
+        yield from step(normal(device, 5, 6, seed=i), normal(device, 5, 3, seed=i + 9)).values()
+    yield from maker.parameters()
+
+
+def a_gradient_penalty(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1)).to(device)
+    optimizer = torch.optim.RMSprop(model.parameters(), 1e-2)
+
+    @jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        x = x.clone().requires_grad_()
+        score = model(x)
+        (slope,) = torch.autograd.grad(score.sum(), x, create_graph=True)
+        loss = score.mean() + 10 * (slope.norm(dim=1) - 1).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    yield from (step(normal(device, 5, 6, seed=i)) for i in range(3))
+
+
+def packed_sequences(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    rnn, lengths = nn.GRU(4, 5, batch_first=True).to(device), torch.tensor([5, 3, 2])
+    optimizer = torch.optim.SGD(rnn.parameters(), 0.1)
+
+    @jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        packed, _ = rnn(nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True))
+        out, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+        out.square().mean().backward()
+        optimizer.step()
+        return out.detach()
+
+    yield from (step(normal(device, 3, 5, 4)) for _ in range(2))
+
+
+def micro_batches(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    model = nn.Linear(6, 4).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
+
+    @jit
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=False)
+        total = 0.0
+        for a, b in zip(x.chunk(4), y.chunk(4), strict=True):
+            loss = F.cross_entropy(model(a), b, label_smoothing=0.1) / 4
+            loss.backward()
+            total += loss.detach()
+        nn.utils.clip_grad_value_(model.parameters(), 0.05)
+        optimizer.step()
+        return total
+
+    labels = torch.tensor([0, 1, 2, 3] * 2).to(device)
+    yield from (step(normal(device, 8, 6, seed=i), labels) for i in range(3))
+    yield from model.parameters()
+
+
+def parametrized_weights(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    made = nn.utils.parametrizations
+    model = nn.Sequential(made.spectral_norm(nn.Linear(6, 5)), made.weight_norm(nn.Linear(5, 4))).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    @jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    yield from (step(normal(device, 8, 6)) for _ in range(3))
+    yield from model.state_dict().values()
+
+
+def activations_in_a_list(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    model, seen = nn.Sequential(nn.Linear(6, 5), nn.ReLU()).to(device), []
+    recent: collections.deque[torch.Tensor] = collections.deque(maxlen=2)
+    model[0].register_forward_hook(lambda _, __, out: seen.append(out.detach()))
+    model[1].register_forward_hook(lambda _, __, out: recent.append(out.detach()))
+    step = jit(lambda x: model(x).detach() + torch.stack([*recent]).sum(0))
+    yield from (step(normal(device, 3, 6, seed=i)) for i in range(4))
+    assert (len(seen), len(recent)) == (4, 2)
+    yield from (*seen, *recent)
+
+
+@dataclasses.dataclass
+class Output:
+    loss: torch.Tensor
+    parts: dict[str, torch.Tensor]
+    name: str
+
+
+def a_dataclass_that_is_differentiated(device: str, jit: Callable[[Any], Any]) -> Tensors:
+    model = nn.Linear(6, 4).to(device)
+
+    @jit
+    def forward(x: torch.Tensor) -> Output:
+        out = model(x)
+        return Output(out.square().mean(), {"out": out}, "tanh")
+
+    for i in range(2):
+        result = forward(normal(device, 8, 6, seed=i))
+        assert result.name == "tanh"
+        (result.loss + result.parts["out"].sin().sum()).backward()
+        yield from (result.loss, result.parts["out"])
+    yield from (p.grad for p in model.parameters() if p.grad is not None)
+
+
+PROGRAMS: list[Program] = [
+    two_optimizers_in_one_step,
+    a_gradient_penalty,
+    packed_sequences,
+    micro_batches,
+    parametrized_weights,
+    activations_in_a_list,
+    a_dataclass_that_is_differentiated,
+]
+
+
+def assert_agrees(program: Program) -> None:
+    found = []
+    for device, jit in (("cpu", lambda f: f), ("jax", tenax.jit)):
+        torch.manual_seed(0)
+        found.append([x.detach().cpu() for x in program(device, jit)])
+    for ours, reference in zip(found[1], found[0], strict=True):
+        torch.testing.assert_close(ours, reference, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_a_program_gives_what_it_gives_on_the_cpu(program: Program) -> None:
+    assert_agrees(program)
+
+
+SCHEDULES: dict[str, Callable[[torch.optim.Optimizer], Any]] = {
+    "one cycle": lambda o: schedulers.OneCycleLR(o, 0.2, total_steps=10),
+    "warm restarts": lambda o: schedulers.CosineAnnealingWarmRestarts(o, 2, 2),
+    "sequential": lambda o: schedulers.SequentialLR(
+        o, [schedulers.LinearLR(o, 0.1, total_iters=2), schedulers.CosineAnnealingLR(o, 5)], [2]
+    ),
+    "chained": lambda o: schedulers.ChainedScheduler(
+        [schedulers.ConstantLR(o, 0.5, 2), schedulers.ExponentialLR(o, 0.9)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_advances_once_in_every_call(name: str) -> None:
+    def program(device: str, jit: Callable[[Any], Any]) -> Tensors:
+        model = nn.Linear(6, 4).to(device)
+        optimizer = torch.optim.AdamW(model.parameters(), 0.1)
+        schedule = SCHEDULES[name](optimizer)
+
+        @jit
+        def step(x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = (model(x) - 1).square().mean()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            return loss.detach()
+
+        for i in range(5):
+            yield step(normal(device, 8, 6, seed=i))
+            yield torch.tensor(optimizer.param_groups[0]["lr"])
+
+    assert_agrees(program)
+
+
+GENERATOR = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("draw", "source"),
+    [
+        (random.random, "Python's random"),
+        (np.random.rand, "numpy.random"),
+        (lambda: float(GENERATOR.beta(0.4, 0.4)), "GENERATOR"),
+        (lambda: torch.rand(1).to("jax"), "torch's generator of the CPU"),
+    ],
+)
+def test_random_numbers_of_the_host_are_refused(draw: Callable[[], Any], source: str) -> None:
+    with pytest.raises(TraceError, match=f"random numbers on the host, from {source}"):
+        tenax.jit(lambda x: x * draw())(torch.ones(2, device="jax"))
+
+
+def test_an_optimizer_that_asks_for_values_names_the_line() -> None:
+    weight = nn.Parameter(torch.ones(3, device="jax"))
+    optimizer = torch.optim.LBFGS([weight])
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = weight.square().sum()
+        loss.backward()
+        return loss
+
+    with pytest.raises(TraceError, match=r"is not known while a function is traced .*test_jit_programs"):
+        tenax.jit(lambda: optimizer.step(closure))()
+    optimizer.step(closure)
+    assert weight.abs().max() < 1
