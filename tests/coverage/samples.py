@@ -121,7 +121,8 @@ def _untie(t: torch.Tensor) -> torch.Tensor:
     if t.is_complex() or _distinct(t):
         return t
     ranks = t.detach().flatten().argsort(stable=True).argsort().reshape(t.shape)
-    values = ranks.to(torch.int16).add_(1).view(t.dtype) if t.itemsize == 2 else ranks.to(t.dtype)
+    # The bits of 1024 and up are no subnormal numbers, which XLA takes for 0.
+    values = ranks.to(torch.int16).add_(1024).view(t.dtype) if t.itemsize == 2 else ranks.to(t.dtype)
     return values.requires_grad_(t.requires_grad)
 
 
