@@ -760,3 +760,18 @@ def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[st
     assert len(step.history) <= 2  # a momentum buffer comes to be in the first step
     for key in ("lr", "momentum", "betas"):
         assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)
+
+
+def test_the_second_device_compiles_too() -> None:
+    x, y = data()
+    reference = mlp(6, 8, 4)
+    ours = copy.deepcopy(reference).to("jax:1")
+    expected, _ = trainer(reference, "AdamW", {"lr": 0.01})
+    step = tenax.jit(trainer(ours, "AdamW", {"lr": 0.01})[0])
+    for _ in range(2):
+        expected(x, y)
+        loss = step(x.to("jax:1"), y.to("jax:1"))
+    assert loss.device == ours[0].weight.device == torch.device("jax:1")
+    assert_same_state(ours, reference, 1e-5)
+    view = tenax.jit(lambda x: (x * 2).t())(x.to("jax:1"))
+    assert view.device == torch.device("jax:1") and view.stride() == (1, 6)

@@ -18,10 +18,10 @@ from ..arguments import SYMBOLS
 from ..cell import Cell, cell_of, new_tensor
 from ..dtypes import torch_dtype
 from ..errors import TraceError
-from ..ordinal import create
 
 _META = torch._C.DispatchKey.Meta
 _set = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
+_restride = torch.ops.aten.as_strided.default._op_dk
 _create = torch._C._acc.create_empty_tensor
 
 
@@ -175,9 +175,10 @@ class Maker:
             base = self.bases[ref.cell] = new_tensor(cell, kind.shape, torch_dtype(kind.dtype))
             if ref.plain:
                 return torch.nn.Parameter(base, ref.requires_grad) if ref.is_parameter else base
-        tensor = create([0], ref.dtype, cell.index) if cell.index else _create((0,), ref.dtype)
-        tensor = _set(_META, tensor, base.untyped_storage(), ref.offset, ref.size, ref.stride)
-        if torch_dtype(cell.kind.dtype) != ref.dtype:
+        if torch_dtype(cell.kind.dtype) == ref.dtype:
+            tensor = _restride(_META, base, ref.size, ref.stride, ref.offset)
+        else:
+            tensor = _set(_META, _create((0,), ref.dtype), base.untyped_storage(), ref.offset, ref.size, ref.stride)
             cell.mix()
         if ref.bits & 1:
             tensor = tensor.conj()
