@@ -28,7 +28,7 @@ from tenax.words import (
 _LONGEST_PRODUCT = 4
 
 
-def sub(self: Array | Number, other: Array | Number, alpha: Array | Number = 1) -> Array:
+def sub(self: Array | Number, other: Array | Number, alpha: Any = 1) -> Array:
     """`self - alpha * other`.
 
     Raises:
@@ -58,7 +58,8 @@ def mul(self: Array | Number, other: Array | Number) -> Array:
     dtype, x, y = DEFAULT(self, other)
     for mask, number in ((self, y), (other, x)):
         if dtype_of(mask) == BOOL and dtype != BOOL and not is_int(dtype):
-            return cast(jnp.where(mask, number, number * 0), dtype)
+            chosen = mask.value if isinstance(mask, Number) else mask
+            return cast(jnp.where(chosen, number, number * 0), dtype)
     return cast(x * y, dtype)
 
 
