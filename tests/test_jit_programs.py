@@ -245,3 +245,29 @@ def test_an_optimizer_that_asks_for_values_names_the_line() -> None:
         tenax.jit(lambda: optimizer.step(closure))()
     optimizer.step(closure)
     assert weight.abs().max() < 1
+
+
+def test_distributions_check_their_arguments_when_the_call_is_done() -> None:
+    def sample(scale: torch.Tensor) -> torch.Tensor:
+        return torch.distributions.Normal(torch.zeros_like(scale), scale).log_prob(scale).sum()
+
+    compiled = tenax.jit(sample)
+    good = torch.tensor([1.0, 2.0])
+    torch.testing.assert_close(compiled(good.to("jax")).cpu(), sample(good))
+    torch.jax.synchronize()
+    compiled(torch.tensor([1.0, -2.0], device="jax"))
+    with pytest.raises(ValueError, match="out of its range"):
+        torch.jax.synchronize()
+
+
+def test_a_set_that_a_step_changes_is_changed_by_each_call() -> None:
+    seen: set[str] = set()
+
+    @tenax.jit
+    def step(x: torch.Tensor, name: str) -> torch.Tensor:
+        seen.add(name)
+        return x * len(seen)
+
+    x = torch.ones(2, device="jax")
+    assert [step(x, name)[0].item() for name in "aba"] == [1, 2, 2]
+    assert seen == {"a", "b"}

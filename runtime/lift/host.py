@@ -21,8 +21,10 @@ from torch.optim import optimizer as optimizers
 
 from ..arguments import SYMBOLS
 from ..cell import Fill, cell_of, materialise, put, wrap
+from ..convert import read
+from ..deferred import Condition
 from ..symbol import Guards, symbol
-from ..trace import Trace, alias
+from ..trace import Trace, alias, at_line, unknown
 from .watch import Watch, same
 
 
@@ -73,6 +75,7 @@ class Host:
             self._replace(scheduler, "step", self._recorded(scheduler, scheduler.step))
         for scaler in self.watch.scalers:
             self._replace(scaler, "_maybe_opt_step", self._step_or_not)
+        self._replace(torch, "_is_all_true", self._holds(torch._is_all_true))
         _adafactor.__dict__.update(min=_extreme(min, torch.sym_min), max=_extreme(max, torch.sym_max))
         try:
             yield
@@ -88,6 +91,18 @@ class Host:
                     delattr(owner, name)
                 else:
                     setattr(owner, name, own)
+
+    def _holds(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """How distributions check their arguments: within the run, a condition of the program."""
+
+        def holds(tensor: torch.Tensor) -> Any:
+            if threading.get_ident() != self.thread or tensor.device.type != "jax" or not unknown(read(tensor)):
+                return plain(tensor)
+            condition = Condition("ValueError", "an argument of a distribution is out of its range", at_line())
+            self.trace.conditions.append((read(tensor), condition))
+            return True
+
+        return holds
 
     def _replace(self, owner: Any, name: str, function: Callable[..., Any]) -> None:
         self._replaced.append((owner, name, owner.__dict__.get(name)))

@@ -32,7 +32,7 @@ _SIMPLE = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
-SEQUENCES = (list, deque)
+SEQUENCES = (list, deque, set)
 _MOST = 100_000  # objects that are followed
 # Libraries whose objects hold no state of a program.
 _CLOSED = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
@@ -90,10 +90,10 @@ class Held:
 
 
 def refill(sequence: Any, values: Iterable[Any]) -> None:
-    """Have a sequence hold these values."""
+    """Have a list, deque or set hold these values."""
     kept = list(values)
     sequence.clear()
-    sequence.extend(kept)
+    (sequence.update if isinstance(sequence, set) else sequence.extend)(kept)
 
 
 class Change(NamedTuple):
@@ -154,7 +154,7 @@ class Watch:
             self._hold(path, value)
             for i, item in enumerate(value):
                 yield f"{path}[{i}]", item
-        elif isinstance(value, (tuple, set, frozenset)):
+        elif isinstance(value, (tuple, frozenset)):
             for i, item in enumerate(value):
                 yield f"{path}[{i}]", item
         elif isinstance(value, GENERATORS):
