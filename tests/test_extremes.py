@@ -160,3 +160,8 @@ def test_a_mask_is_not_subtracted_in_place(other: str) -> None:
             mask.sub_(mask if other == "mask" else 1)
         with pytest.raises(RuntimeError, match="Subtraction, the `-` operator, with a bool tensor"):
             x.sub_(mask)
+
+
+def test_half_precision_pairs_are_no_complex_numbers() -> None:
+    with pytest.raises(TypeError, match=r"JAX has no equivalent of torch\.complex32"):
+        torch.view_as_complex(torch.ones(3, 2, dtype=torch.float16, device="jax"))
