@@ -15,6 +15,7 @@ from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from .graph import Graph, Options, device_of
+from .interop import calls
 from .register import register_all
 
 # XLA optimises and tunes in every mode, and a graph is one launch.
@@ -23,6 +24,8 @@ _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-c
 # Between graphs, kernels run while torch watches for Python frames to compile: not these.
 for _name in ("tenax", "tenax.generated", "jax", "jaxlib"):
     trace_rules.add(_name)
+# A call of `call_jax` is a node of the graph: torch looks into it where a compiled function calls it.
+trace_rules.BUILTIN_INLINE_WHEN_CALLED = {*trace_rules.BUILTIN_INLINE_WHEN_CALLED, calls.__file__}
 
 
 def backend(

@@ -73,8 +73,12 @@ class Run:
             with tracing(self.trace):
                 try:
                     before = pytree.tree_flatten((args, kwargs))
-                    names = {id(module): path for path, module in watch.modules}
-                    with chance.refused(watch.generators), self.host.attached(), self.spy.attached(), named(names):
+                    with (
+                        chance.refused(watch.generators),
+                        self.host.attached(),
+                        self.spy.attached(),
+                        named(watch.modules),
+                    ):
                         result = function(*args, **kwargs)
                     _refuse_changed(before, (args, kwargs))
                     return self._finish(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,8 +13,9 @@ from torch.nn.modules import module as modules
 
 
 @contextmanager
-def named(paths: dict[int, str]) -> Iterator[None]:
-    """While a function is traced: `paths` are the names of modules by id; others go by their class."""
+def named(found: Sequence[tuple[str, torch.nn.Module]]) -> Iterator[None]:
+    """While a function is traced: `found` are modules with the ways to them; others go by their class."""
+    paths = {id(module): path for path, module in found}
     open_scopes: list[Any] = []
     thread = threading.get_ident()  # the hooks are every thread's
 
@@ -30,6 +31,9 @@ def named(paths: dict[int, str]) -> Iterator[None]:
         if threading.get_ident() == thread:
             open_scopes.pop().__exit__(None, None, None)
 
+    if any(type(module).__name__ == "OptimizedModule" for _, module in found):
+        yield  # torch.compile warns of hooks, and its graphs have names of their own
+        return
     before = modules.register_module_forward_pre_hook(enter)
     after = modules.register_module_forward_hook(leave, always_call=True)
     try:
