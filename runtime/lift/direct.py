@@ -1,7 +1,7 @@
 """XLA executables, called with nothing between.
 
 `jax.jit` finds out at every call what its arguments are: a microsecond for each. A program whose guards hold knows it,
-so its arrays go to the executable of one device as they are, which takes a third of the time. Programs of several
+so its arrays go to the executable of one device as they are, which took half the time for 500 of them. Programs of several
 devices, and those with effects, are called by `jax.jit`.
 """
 

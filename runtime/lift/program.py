@@ -72,7 +72,7 @@ class Program:
         self.jaxpr = run.closed.jaxpr
         self.fills, self.draws, self.script = run.fills, run.draws, run.host.script
         self.asked = run.host.guards
-        self.outputs, self.spent, self.unused = run.outputs, run.spent, run.unused
+        self.outputs, self.unused = run.outputs, run.unused
         self.conditions = run.conditions
         self.grad = bool(run.differentiable) and torch.is_grad_enabled()
         stand_ins = {id(x): i for i, x in enumerate(run.leaves) if isinstance(x, torch.Tensor)}
@@ -312,7 +312,6 @@ class Joined(torch.autograd.Function):
         """The tensors, as results of the leaves."""
         ctx.program, ctx.first, ctx.saved = program, first, saved
         ctx.versions = [(t, t._version) for t in wrt]
-        ctx.like = [(tuple(t.shape), t.dtype) for t in tensors]
         return tuple(tensors)
 
     @staticmethod

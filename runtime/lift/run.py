@@ -64,7 +64,6 @@ class Run:
         self.gradients: list[Gradient] = []
         self.written: list[Cell] = []
         self.wrt: list[torch.Tensor] = []  # the leaves to which the results are differentiable
-        self.spent = False  # whether the results' graph was used up within
         self.cotangents: list[jax.Array] = []
         self.unused: list[bool] = []
         failures: list[Exception] = []
@@ -157,7 +156,7 @@ class Run:
         except RuntimeError as error:
             if "second time" not in str(error):
                 raise
-            self.spent, self.wrt = True, []
+            self.wrt = []  # the graph of the results was used up within
             return []
         self.unused = [g is None for g in found]
         return [read(g) for g in found if g is not None]

@@ -20,14 +20,12 @@ from .. import convert
 from ..errors import TraceError
 from ..trace import Trace, alias, at_line
 
-Leaf = torch.Tensor | int
-
 
 @dataclass(frozen=True, slots=True)
 class Upload:
     """What each call puts on the device: a view of a host tensor, or of an argument, converted and broadcast."""
 
-    leaf: Leaf
+    leaf: torch.Tensor | int
     size: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int
@@ -52,7 +50,7 @@ class Spy:
         self.arguments = {_storage(x): i for i, x in enumerate(leaves) if _is_host(x)}
         self.reached = [t for t in reached if _is_host(t)]
         self.versions = [t._version for t in self.reached]
-        self.owners: dict[int, Leaf] = {_storage(t): t for t in self.reached} | self.arguments
+        self.owners: dict[int, torch.Tensor | int] = {_storage(t): t for t in self.reached} | self.arguments
         self.derived: dict[int, torch.Tensor] = {}  # computed of arguments, by storage
 
     @contextmanager
