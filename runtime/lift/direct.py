@@ -1,8 +1,8 @@
 """XLA executables, called with nothing between.
 
 `jax.jit` finds out at every call what its arguments are: a microsecond for each. A program whose guards hold knows it,
-so its arrays go to the executable of one device as they are, which took half the time for 500 of them. Programs of several
-devices, and those with effects, are called by `jax.jit`.
+so its arrays go to the executable of one device as they are, which took half the time for 500 of them. Programs of
+several devices, and those with effects, are called by `jax.jit`.
 """
 
 from __future__ import annotations
