@@ -1,13 +1,9 @@
-"""`tenax.jit` against the same program on CPU torch, run eagerly."""
+"""`tenax.jit` of functions and modules against the same program on CPU torch, run eagerly."""
 
 from __future__ import annotations
 
-import copy
-import gc
-import itertools
 import warnings
 
-import jax
 import pytest
 import torch
 from torch import nn
@@ -15,124 +11,7 @@ from torch.nn import functional as F  # noqa: N812
 
 import tenax
 from tenax.errors import TraceError
-
-
-def mlp(*sizes: int, act: type[nn.Module] = nn.Tanh) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for a, b in itertools.pairwise(sizes):
-        layers += [nn.Linear(a, b), act()]
-    return nn.Sequential(*layers[:-1])
-
-
-def data(n: int = 16, features: int = 6, classes: int = 4) -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    return torch.randn(n, features, generator=generator), torch.randint(0, classes, (n,), generator=generator)
-
-
-def both(model: nn.Module) -> tuple[nn.Module, nn.Module]:
-    return model, copy.deepcopy(model).to("jax")
-
-
-def assert_same_state(ours: nn.Module, reference: nn.Module, tolerance: float = 2e-6) -> None:
-    for (name, a), b in zip(ours.state_dict().items(), reference.state_dict().values(), strict=True):
-        torch.testing.assert_close(a.cpu(), b, atol=tolerance, rtol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
-
-
-OPTIMIZERS = {
-    "SGD": {"lr": 0.1},
-    "SGD momentum": {"lr": 0.1, "momentum": 0.9, "dampening": 0.1, "weight_decay": 0.01},
-    "SGD nesterov": {"lr": 0.1, "momentum": 0.9, "nesterov": True, "foreach": False},
-    "Adam": {"lr": 0.01, "amsgrad": True},
-    "AdamW": {"lr": 0.01, "weight_decay": 0.1},
-    "AdamW fused": {"lr": 0.01, "fused": True},
-    "AdamW single": {"lr": 0.01, "foreach": False},
-    "Adamax": {"lr": 0.01},
-    "NAdam": {"lr": 0.01},
-    "RAdam": {"lr": 0.01},
-    "RMSprop": {"lr": 0.01, "momentum": 0.9, "centered": True},
-    "Rprop": {"lr": 0.01},
-    "Adagrad": {"lr": 0.01, "lr_decay": 0.1},
-    "Adadelta": {"lr": 0.5},
-    "ASGD": {"lr": 0.01},
-    "Adafactor": {"lr": 0.01},
-}
-
-
-def trainer(model: nn.Module, kind: str, options: dict[str, object], decay: bool = True, zero_last: bool = False):
-    """A training step as people write it, and its optimizer."""
-    optimizer = getattr(torch.optim, kind.split()[0])(model.parameters(), **options)
-    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9) if decay else None
-
-    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        if not zero_last:
-            optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        if schedule is not None:
-            schedule.step()
-        if zero_last:
-            optimizer.zero_grad()
-        return loss
-
-    return step, optimizer
-
-
-@pytest.mark.parametrize("kind", OPTIMIZERS)
-def test_an_unmodified_training_step_trains_as_on_the_cpu(kind: str) -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-    expected, _ = trainer(reference, kind, OPTIMIZERS[kind])
-    step, optimizer = trainer(ours, kind, OPTIMIZERS[kind])
-    step = tenax.jit(step)
-    for _ in range(5):
-        want = expected(x, y)
-        got = step(x.to("jax"), y.to("jax"))
-        torch.testing.assert_close(got.cpu(), want, atol=1e-5, rtol=1e-5)
-    assert_same_state(ours, reference, 1e-5)
-    assert optimizer.param_groups[0]["lr"] == pytest.approx(OPTIMIZERS[kind]["lr"] * 0.9**5)
-
-
-def test_the_first_step_and_later_ones_share_one_program() -> None:
-    x, y = data()
-    model = mlp(6, 8, 4).to("jax")
-    step, _ = trainer(model, "AdamW", {"lr": 0.01})
-    step = tenax.jit(step)
-    for _ in range(4):
-        step(x.to("jax"), y.to("jax"))
-    assert sum(not c.shared for c in step.history) == 1
-    assert len(step.history) == 2  # without gradients, and with those of the last call
-
-
-def test_a_changed_learning_rate_does_not_compile_again() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-    expected, theirs = trainer(reference, "SGD", {"lr": 0.1}, decay=False, zero_last=True)
-    step, optimizer = trainer(ours, "SGD", {"lr": 0.1}, decay=False, zero_last=True)
-    step = tenax.jit(step)
-    for rate in (0.1, 0.03, 0.5):
-        for one in (theirs, optimizer):
-            one.param_groups[0]["lr"] = rate
-        expected(x, y)
-        step(x.to("jax"), y.to("jax"))
-    assert len(step.history) == 1
-    assert_same_state(ours, reference)
-
-
-def test_a_changed_weight_decay_compiles_again_and_says_so() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-    expected, theirs = trainer(reference, "SGD", {"lr": 0.1}, decay=False, zero_last=True)
-    step, optimizer = trainer(ours, "SGD", {"lr": 0.1}, decay=False, zero_last=True)
-    step = tenax.jit(step)
-    for decay in (0, 0.1):
-        for one in (theirs, optimizer):
-            one.param_groups[0]["weight_decay"] = decay
-        expected(x, y)
-        step(x.to("jax"), y.to("jax"))
-    assert "weight_decay" in step.history[-1].reason and "0.1" in step.history[-1].reason
-    assert_same_state(ours, reference)
+from tests.training import assert_same_state, both, data, mlp
 
 
 def test_gradients_accumulate_over_calls() -> None:
@@ -170,26 +49,6 @@ def test_eval_between_calls_is_noticed_and_buffers_move() -> None:
         torch.testing.assert_close(forward(x.to("jax")).detach().cpu(), reference(x).detach(), atol=1e-5, rtol=1e-5)
     assert_same_state(ours, reference)
     assert list(forward.state_dict()) == list(reference.state_dict())
-
-
-def test_a_compiled_module_is_differentiable_outside() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-    forward = tenax.jit(ours)
-    theirs = torch.optim.SGD(reference.parameters(), lr=0.1)
-    optimizer = torch.optim.SGD(forward.parameters(), lr=0.1)
-    for _ in range(3):
-        for one, model, device in ((theirs, reference, "cpu"), (optimizer, forward, "jax")):
-            one.zero_grad()
-            start = x.clone().to(device).requires_grad_()
-            loss = F.cross_entropy(model(start * 2), y.to(device))
-            loss.backward()
-            one.step()
-            if device == "cpu":
-                want = start.grad
-        torch.testing.assert_close(start.grad.cpu(), want)
-    assert_same_state(ours, reference)
-    assert len(tenax.jitted.compiled_of(forward).history) == 1
 
 
 def test_backward_twice_or_after_a_write_raises_as_in_torch() -> None:
@@ -328,63 +187,6 @@ def test_checkpointed_layers_drop_the_same_values_again() -> None:
     torch.testing.assert_close(step(x), want, atol=1e-5, rtol=1e-5)
 
 
-def test_scaler_skips_a_step_with_infinities() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-
-    def make(model: nn.Module, device: str):
-        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-        scaler = torch.amp.GradScaler(device, init_scale=8.0, growth_interval=2)
-
-        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            optimizer.zero_grad()
-            loss = F.cross_entropy(model(x), y)
-            scaler.scale(loss).backward()
-            scaler.unscale_(optimizer)
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            scaler.step(optimizer)
-            scaler.update()
-            return loss
-
-        return step, scaler
-
-    expected, theirs = make(reference, "cpu")
-    step, scaler = make(ours, "jax")
-    step = tenax.jit(step)
-    for bad in (False, False, True, False):
-        batch = torch.full_like(x, torch.inf) if bad else x
-        expected(batch, y)
-        step(batch.to("jax"), y.to("jax"))
-        assert scaler.get_scale() == theirs.get_scale()
-    assert_same_state(ours, reference, 1e-5)
-
-
-def test_moving_average_of_weights() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-
-    def make(model: nn.Module):
-        average = copy.deepcopy(model)
-        step, _ = trainer(model, "SGD", {"lr": 0.1}, decay=False)
-
-        def both_steps(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            loss = step(x, y)
-            with torch.no_grad():
-                for p, q in zip(average.parameters(), model.parameters(), strict=True):
-                    p.lerp_(q, 0.1)
-            return loss
-
-        return both_steps, average
-
-    expected, want = make(reference)
-    step, got = make(ours)
-    step = tenax.jit(step)
-    for _ in range(4):
-        expected(x, y)
-        step(x.to("jax"), y.to("jax"))
-    assert_same_state(got, want)
-
-
 def test_new_data_of_a_parameter_is_seen() -> None:
     model = nn.Linear(2, 2, bias=False).to("jax")
     forward = tenax.jit(model)
@@ -495,24 +297,6 @@ def test_an_item_may_take_part_in_arithmetic() -> None:
     assert len(compiled.history) == 1
 
 
-def test_an_exception_within_leaves_everything_as_it_was() -> None:
-    x, y = data()
-    model = mlp(6, 8, 4).to("jax")
-    before = {k: v.clone() for k, v in model.state_dict().items()}
-    step, optimizer = trainer(model, "AdamW", {"lr": 0.01})
-
-    def failing(x: torch.Tensor, y: torch.Tensor) -> None:
-        step(x, y)
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        tenax.jit(failing)(x.to("jax"), y.to("jax"))
-    assert all(torch.equal(before[k], v) for k, v in model.state_dict().items())
-    assert all(p.grad is None for p in model.parameters())
-    assert not optimizer.state and optimizer.param_groups[0]["lr"] == 0.01
-    assert optimizer.param_groups[0]["capturable"] is False
-
-
 def test_what_escapes_a_trace_raises_when_used() -> None:
     class Box:
         __slots__ = ("kept",)
@@ -534,18 +318,6 @@ def test_a_compiled_function_within_another_is_part_of_it() -> None:
     outer = tenax.jit(lambda x: inner(x) + 1)
     assert outer(torch.full((2,), 3.0, device="jax")).tolist() == [10, 10]
     assert not inner.history
-
-
-def test_eager_steps_before_and_after_go_on_with_the_same_state() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-    expected, _ = trainer(reference, "AdamW", {"lr": 0.01}, decay=False)
-    eager, _ = trainer(ours, "AdamW", {"lr": 0.01}, decay=False)
-    compiled = tenax.jit(eager)
-    for step in (eager, compiled, compiled, eager, compiled):
-        expected(x, y)
-        step(x.to("jax"), y.to("jax"))
-    assert_same_state(ours, reference, 1e-5)
 
 
 def test_autocast_and_grad_mode_are_part_of_the_key() -> None:
@@ -616,39 +388,6 @@ def test_what_the_host_computes_of_an_argument_or_writes_raises() -> None:
 
     with pytest.raises(TraceError, match="a tensor on the CPU of shape"):
         tenax.jit(counting)(torch.ones(2, device="jax"))
-
-
-def test_no_array_of_the_trace_is_kept() -> None:
-    def count() -> int:
-        gc.collect()
-        return sum(a.shape == (170, 230) for a in jax.live_arrays())
-
-    model = nn.Linear(230, 170, bias=False).to("jax")
-    step, _ = trainer(model, "AdamW", {"lr": 0.01}, zero_last=True)
-    step = tenax.jit(step)
-    x, y = torch.ones(4, 230, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
-    before = count()
-    for _ in range(3):
-        step(x, y)
-    assert before == 1 and count() == 3  # the weight and two moments
-    forward = tenax.jit(model)
-    forward(x)
-    forward(x).sum().backward()
-    model.zero_grad()
-    step(x, y)
-    assert count() == 3
-
-
-def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
-    model = nn.Linear(256, 256).to("jax")
-    step, _ = trainer(model, "SGD", {"lr": 0.1, "momentum": 0.9}, decay=False, zero_last=True)
-    step = tenax.jit(step)
-    x, y = torch.ones(4, 256, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
-    for _ in range(2):
-        step(x, y)
-    memory = step.programs[next(iter(step.programs))][0].forward.compiled.memory_analysis()
-    state = 2 * sum(p.nbytes for p in model.parameters())
-    assert memory.alias_size_in_bytes >= state
 
 
 def test_an_index_out_of_range_raises_when_the_call_is_done() -> None:
@@ -729,49 +468,3 @@ def test_a_profile_is_written(tmp_path) -> None:
     with tenax.profiler.trace(tmp_path), tenax.profiler.step(0), tenax.profiler.annotate("mine"):
         torch.ones(3, device="jax") + 1
     assert list(tmp_path.rglob("*.xplane.pb"))
-
-
-@pytest.mark.parametrize(("kind", "options"), [("SGD", {"momentum": 0.9}), ("AdamW", {}), ("Adam", {"foreach": False})])
-def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[str, object]) -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
-
-    def make(model: nn.Module):
-        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.01, **options)
-        cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=8)
-
-        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            loss = F.cross_entropy(model(x), y)
-            loss.backward()
-            optimizer.step()
-            cycle.step()
-            optimizer.zero_grad()
-            return loss
-
-        return step, optimizer
-
-    expected, theirs = make(reference)
-    step, optimizer = make(ours)
-    step = tenax.jit(step)
-    for _ in range(6):
-        expected(x, y)
-        step(x.to("jax"), y.to("jax"))
-    assert_same_state(ours, reference, 1e-5)
-    assert len(step.history) <= 2  # a momentum buffer comes to be in the first step
-    for key in ("lr", "momentum", "betas"):
-        assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)
-
-
-def test_the_second_device_compiles_too() -> None:
-    x, y = data()
-    reference = mlp(6, 8, 4)
-    ours = copy.deepcopy(reference).to("jax:1")
-    expected, _ = trainer(reference, "AdamW", {"lr": 0.01})
-    step = tenax.jit(trainer(ours, "AdamW", {"lr": 0.01})[0])
-    for _ in range(2):
-        expected(x, y)
-        loss = step(x.to("jax:1"), y.to("jax:1"))
-    assert loss.device == ours[0].weight.device == torch.device("jax:1")
-    assert_same_state(ours, reference, 1e-5)
-    view = tenax.jit(lambda x: (x * 2).t())(x.to("jax:1"))
-    assert view.device == torch.device("jax:1") and view.stride() == (1, 6)
