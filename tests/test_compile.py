@@ -19,6 +19,16 @@ from tests.agreement import agree, check, compiled, leaves
 Tensor = torch.Tensor
 
 
+def _train_alike(reference: tuple[nn.Module, Any], ours: tuple[nn.Module, Any], count: int) -> None:
+    """So many steps on both devices, after which the parameters agree."""
+    for _ in range(count):
+        for (module, step), kind in ((reference, "cpu"), (ours, "jax")):
+            module(torch.ones(2, 3, device=kind)).square().sum().backward()
+            step()
+    for p, q in zip(reference[0].parameters(), ours[0].parameters(), strict=True):
+        torch.testing.assert_close(q.detach().cpu(), p.detach(), rtol=1e-4, atol=1e-5)
+
+
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     """Each test compiles anew, and a recompilation beyond torch's limit is an error."""
@@ -240,13 +250,7 @@ def test_an_optimizer_step_compiles() -> None:
         if optimizers[0].defaults.get("capturable"):
             optimizers[0].param_groups[0]["capturable"] = False  # not on the CPU
         step = compiled(optimizers[1].step)
-        for _ in range(3):
-            for m, kind in ((host, "cpu"), (device, "jax")):
-                m(torch.ones(2, 3, device=kind)).square().sum().backward()
-            optimizers[0].step()
-            step()
-        for p, q in zip(host.parameters(), device.parameters(), strict=True):
-            torch.testing.assert_close(q.detach().cpu(), p.detach(), rtol=1e-4, atol=1e-5)
+        _train_alike((host, optimizers[0].step), (device, step), 3)
 
 
 def test_a_step_counter_on_the_cpu_counts() -> None:
@@ -254,13 +258,7 @@ def test_a_step_counter_on_the_cpu_counts() -> None:
     device = copy.deepcopy(host).to("jax")
     optimizers = [torch.optim.Adam(m.parameters(), lr=0.1) for m in (host, device)]
     step = compiled(optimizers[1].step)
-    for _ in range(4):
-        for m, kind in ((host, "cpu"), (device, "jax")):
-            m(torch.ones(2, 3, device=kind)).square().sum().backward()
-        optimizers[0].step()
-        step()
-    for p, q in zip(host.parameters(), device.parameters(), strict=True):
-        torch.testing.assert_close(q.detach().cpu(), p.detach(), rtol=1e-4, atol=1e-5)
+    _train_alike((host, optimizers[0].step), (device, step), 4)
     assert {int(s["step"]) for s in optimizers[1].state.values()} == {4}
 
 
