@@ -15,6 +15,7 @@ from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_
 from .convert import download, overwrite, read
 from .device import device_index
 from .dtypes import numpy_dtype
+from .moves import moved
 from .quantize import fused_moving_avg_obs_fq_helper
 from .register import kernel_of
 from .symbol import symbol
@@ -249,6 +250,7 @@ def set_storage(
     if stride is None or not len(stride):
         stride = torch.empty(size, device="meta").stride()
     _check_bounds("set_", size, stride, storage_offset, available)
+    moved()
     return _set(_META, self, source, storage_offset, size, stride)
 
 
@@ -277,6 +279,7 @@ def set_tensor(self: Tensor, source: Tensor) -> Tensor:
 
 def set_none(self: Tensor) -> Tensor:
     fresh = fill_tensor([0], self.dtype, index=cell_of(self).index)
+    moved()
     return _set(_META, self, fresh.untyped_storage(), 0, [0], [1])
 
 

@@ -102,7 +102,7 @@ def register_all() -> None:
             return
         from tenax.generated.table import ROWS
 
-        from . import autocast, call, flex, mixing, operand, settings, sparse  # noqa: F401 (configures JAX's dtypes)
+        from . import autocast, call, flex, mixing, moves, operand, settings, sparse  # noqa: F401 (configures JAX's dtypes)
         from .memory import KERNELS
         from .whole import Whole
 
@@ -123,6 +123,7 @@ def register_all() -> None:
         for key in ("Conjugate", "Negative"):
             # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
             library.impl("_copy_from", torch.library.fallthrough_kernel, key)
+        moves.install(library)
         sparse.install(library)
         autocast.install(library)
         operand.install()

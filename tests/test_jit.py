@@ -198,6 +198,15 @@ def test_new_data_of_a_parameter_is_seen() -> None:
     assert forward(x).tolist() == [[4, 4], [4, 4]]
     model.weight.requires_grad_(False)
     assert not forward(x).requires_grad
+    torch.utils.swap_tensors(model.weight, nn.Parameter(torch.full((2, 2), 5.0, device="jax"), requires_grad=False))
+    assert forward(x).tolist() == [[5, 5], [5, 5]]
+    with torch.no_grad():
+        model.weight.set_(torch.full((2, 2), 6.0, device="jax"))
+    assert forward(x).tolist() == [[6, 6], [6, 6]]
+    new = torch.full((2, 2), 7.0, device="jax")
+    with torch.inference_mode():
+        model.weight.data = new
+    assert forward(x).tolist() == [[7, 7], [7, 7]]
 
 
 def test_a_rebound_variable_is_seen() -> None:

@@ -6,7 +6,6 @@ donated when nobody else holds them. What the run changed in Python is done agai
 
 from __future__ import annotations
 
-import sys
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, repeat
 from operator import is_
+from sys import getrefcount
 from typing import Any
 
 import jax
@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
+from .. import moves
 from ..cell import Cell, Kind, cell_of, put, wrap
 from ..convert import read
 from ..deferred import defer, verify
@@ -119,6 +120,7 @@ class Program:
         self.involved = [*owned, *slotted, *given, *rest]
         self.index = next((c.index for c in self.involved), run.index)
         self.owned, self.owned_set = owned, set(owned)
+        self.moves = -1  # the count of moves at which the owners were found to have these cells
         self.owners = [stays[c][1] for c in owned]
         self.paths = [stays[c][0] for c in owned]
         self.requires_grad = [t.requires_grad for t in self.owners] if torch.is_grad_enabled() else None
@@ -129,7 +131,7 @@ class Program:
         self.reads = sorted(at[c] for c, a in run.trace.lifted.items() if id(a) in used)
         self.in_order = self.reads == list(range(len(self.involved)))
         self.writes = [at[c] for c in run.written]
-        self.resized = [c.kind is not k for c, k in zip(run.written, run.kinds, strict=True)]
+        self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
         self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
 
@@ -226,10 +228,13 @@ class Program:
             return "a number of an optimizer's group, on which a choice depends, has changed"
         if any(t._version != version for t, version in self.reached):
             return "a tensor on the CPU was written"
-        cells = [t.untyped_storage().cell for t in self.owners]  # type: ignore[attr-defined]
-        if cells != self.owned:
-            i = next(i for i, c in enumerate(cells) if c is not self.owned[i])
-            return f"{self.paths[i]} has other data (.data was set, or it was swapped)"
+        if self.moves != (count := moves.count):
+            now = [t.untyped_storage().cell for t in self.owners]  # type: ignore[attr-defined]
+            if now != self.owned:
+                i = next(i for i, c in enumerate(now) if c is not self.owned[i])
+                return f"{self.paths[i]} has other data (.data was set, or it was swapped)"
+            self.moves = count
+        cells = self.owned.copy()
         if self.requires_grad is not None and [t.requires_grad for t in self.owners] != self.requires_grad:
             i = next(i for i, t in enumerate(self.owners) if t.requires_grad != self.requires_grad[i])
             return f"{self.paths[i]}.requires_grad was {self.requires_grad[i]} and is {not self.requires_grad[i]}"
@@ -258,19 +263,25 @@ class Program:
         """Run the program on the cells that `bind` gave."""
         reads = cells if self.in_order else [cells[i] for i in self.reads]
         arrays = [c.value for c in reads]
-        if any(map(is_, arrays, repeat(None))):
+        quick = not any(map(is_, arrays, repeat(None)))
+        if not quick:
             arrays = [c.read() for c in reads]
-        for i in self.donated:
-            # Held by the cell (twice where it has a value), by `arrays`, and getrefcount's own argument.
-            if sys.getrefcount(arrays[i]) > 3 + (reads[i].value is not None):
-                arrays[i] = jnp.array(arrays[i], copy=True)
+        # Held by the cell, as `held` and `value`, by `arrays` and by `map`: what others hold too is not given away.
+        if self.donated and not (quick and max(map(getrefcount, map(arrays.__getitem__, self.donated))) <= 4):
+            for i in self.donated:
+                if getrefcount(arrays[i]) > 3 + (reads[i].value is not None):
+                    arrays[i] = jnp.array(arrays[i], copy=True)
         verify()
         first = self._from_host(leaves)
         results = self.forward([*first, *arrays])  # type: ignore[list-item]
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
-        for i, resized in zip(self.writes, self.resized, strict=True):
-            (cells[i].write if resized else cells[i].replace)(next(fresh))
+        for i, array in zip(self.writes, fresh, strict=False):
+            cell = cells[i]
+            if self.resizes or cell.value is None:
+                cell.write(array)
+            else:
+                cell.held = cell.value = array
         if self.conditions:
             defer(next(fresh), self.conditions)
         if self.changed:
