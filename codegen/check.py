@@ -153,7 +153,7 @@ def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], co
     if func.kind() is SchemaKind.functional:
         if context.schemas[entry.name].is_view:
             wrong = f"{entry.name} is a view: a lowering would return a copy in its place"
-            yield entry.fault("func", wrong, "no entry (views are runtime/memory.py's)")
+            yield entry.fault("func", wrong, "no entry (views are runtime/device/memory.py's)")
         return
     for other in context.schemas.variants[func.signature()]:
         name = other.name

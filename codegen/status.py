@@ -14,7 +14,7 @@ from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
 
 STATUSES = {
-    "lowered": "an entry of a spec, or a kernel of runtime/memory.py or sparse.py",
+    "lowered": "an entry of a spec, or a kernel of runtime/device/memory.py or runtime/sparse/",
     "derived": "a variant of an entry",
     "composite": "torch carries it out by other ops, before autograd",
     "decomposed": "torch carries it out by other ops, after autograd",
@@ -69,7 +69,7 @@ def classify(schemas: Schemas, entries: Iterable[Entry], rows: Sequence[Row], tr
     """The status of every native function, by overload."""
     written = {e.name: e for e in entries}
     derived = {r.name: r for r in rows}
-    memory = set(table_keys(tree.runtime / "memory.py", "KERNELS"))
+    memory = set(table_keys(tree.runtime / "device/memory.py", "KERNELS"))
     sparse = _sparse(tree)
     return {name: _status(name, schemas, written, derived, memory, sparse) for name in schemas.functions}
 
@@ -77,14 +77,14 @@ def classify(schemas: Schemas, entries: Iterable[Entry], rows: Sequence[Row], tr
 def _sparse(tree: Tree) -> set[str]:
     """What the tables of the sparse layouts name."""
     tables = (
-        ("sparse", "OUT"),
+        ("layouts", "OUT"),
         ("coo", "KERNELS"),
         ("coo", "PLAIN"),
         ("compressed", "KERNELS"),
         ("compressed", "PLAIN"),
     )
-    own = {name for module, table in tables for name in table_keys(tree.runtime / f"{module}.py", table)}
-    return own | set(table_words(tree.runtime / "sparse.py", "BORROWED"))
+    own = {name for module, table in tables for name in table_keys(tree.runtime / f"sparse/{module}.py", table)}
+    return own | set(table_words(tree.runtime / "sparse/layouts.py", "BORROWED"))
 
 
 def _status(
@@ -97,7 +97,7 @@ def _status(
 ) -> Status:
     entry = written.get(name)
     if name in memory:
-        return Status(name, "lowered", "runtime/memory.py")
+        return Status(name, "lowered", "runtime/device/memory.py")
     if entry is not None:
         if entry.lowered:
             return Status(name, "lowered", entry.where)
@@ -107,7 +107,7 @@ def _status(
     if name in derived:
         return Status(name, "derived", derived[name].entry.name)
     if name in sparse:
-        return Status(name, "lowered", "runtime/sparse.py")
+        return Status(name, "lowered", "runtime/sparse/layouts.py")
     reason = family_reason(name, schemas)
     if schemas.composite(name):
         return Status(name, "composite")

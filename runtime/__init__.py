@@ -10,38 +10,38 @@ from typing import TYPE_CHECKING, Any
 if __name__ != "tenax":
     raise ImportError(f"this package is imported as tenax, not as {__name__}; expected: import tenax")
 
-from .device import register as _register
-from .device import synchronize as synchronize
-from .tensor import Tensor as Tensor
+from .device.backend import register as _register
+from .device.backend import synchronize as synchronize
+from .device.tensor import Tensor as Tensor
 
 if TYPE_CHECKING:
     from . import interop as interop
     from . import profiler as profiler
-    from .buckets import bucket as bucket
-    from .buckets import pad as pad
-    from .convert import from_jax as from_jax
-    from .convert import to_jax as to_jax
-    from .explanation import explain as explain
+    from .device.convert import from_jax as from_jax
+    from .device.convert import to_jax as to_jax
+    from .dispatch.lowering import register_lowering as register_lowering
+    from .dispatch.settings import compilation_cache as compilation_cache
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
-    from .jitted import jit as jit
-    from .lowering import register_lowering as register_lowering
-    from .settings import compilation_cache as compilation_cache
+    from .lift.buckets import bucket as bucket
+    from .lift.buckets import pad as pad
+    from .lift.explanation import explain as explain
+    from .lift.jitted import jit as jit
 
 __version__ = "0.1.0"
 
 # What needs JAX is imported when first asked for.
 _LAZY = {
     "ScannedModule": "interop.scan",
-    "bucket": "buckets",
+    "bucket": "lift.buckets",
     "call_jax": "interop.calls",
-    "compilation_cache": "settings",
-    "from_jax": "convert",
-    "explain": "explanation",
-    "jit": "jitted",
-    "pad": "buckets",
-    "register_lowering": "lowering",
-    "to_jax": "convert",
+    "compilation_cache": "dispatch.settings",
+    "from_jax": "device.convert",
+    "explain": "lift.explanation",
+    "jit": "lift.jitted",
+    "pad": "lift.buckets",
+    "register_lowering": "dispatch.lowering",
+    "to_jax": "device.convert",
 }
 
 _MODULES = ("interop", "profiler")
@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _LAZY:
-        from .register import register_all
+        from .dispatch.register import register_all
 
         register_all()
         value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)

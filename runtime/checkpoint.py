@@ -15,11 +15,11 @@ import jax
 import numpy as np
 import torch
 
-from .cell import cell_of, wrap
-from .convert import array_index, from_numpy, read
-from .device import jax_devices
+from .device.backend import jax_devices
+from .device.cell import cell_of, wrap
+from .device.convert import array_index, from_numpy, read
+from .dispatch.register import register_all
 from .dtypes import CARRIER, numpy_dtype, torch_dtype
-from .register import register_all
 
 _TENSOR, _DICT, _TUPLE, _TORCH = "$tensor", "$dict", "$tuple", "$torch"
 _RANDOM = "$random"

@@ -20,14 +20,14 @@ from torch.export._tree_utils import reorder_kwargs
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
-from . import dims
-from .aten import FUNCTIONS
-from .convert import read
+from .device.convert import read
+from .dispatch.register import register_all
 from .dtypes import numpy_dtype
-from .evaluate import evaluate
-from .graph import is_random
-from .pure import draws, no_draw
-from .register import register_all
+from .graphs import dims
+from .graphs.aten import FUNCTIONS
+from .graphs.evaluate import evaluate
+from .graphs.graph import is_random
+from .tracing.pure import draws, no_draw
 
 Weights = dict[str, jax.Array]
 Function = Callable[..., tuple[Any, dict[str, jax.Array]]]
@@ -230,7 +230,7 @@ def _lowered(program: ExportedProgram) -> ExportedProgram:
     register_all()
     from tenax.generated.table import ROWS
 
-    from .lowering import registered
+    from .dispatch.lowering import registered
 
     table = torch.export.default_decompositions()
     for op in list(table):

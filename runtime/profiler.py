@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from .device import synchronize
+from .device.backend import synchronize
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import weakref
 import pytest
 import torch
 
-from tenax.cell import Fill, cell_of
-from tenax.register import overload
+from tenax.device.cell import Fill, cell_of
+from tenax.dispatch.register import overload
 
 
 def test_creation_computes_nothing():

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tenax import settings  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
+from tenax.dispatch import settings  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
 from tenax.generated.table import ROWS
 
 # Operators whose result's shape depends on data: arguments after the array, and what the error offers instead.

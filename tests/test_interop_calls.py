@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import tenax
-from tenax import call as calls
 from tenax import call_jax
+from tenax.dispatch import call as calls
 from tenax.interop import j2t, t2j
 
 X = np.linspace(-1.3, 1.7, 6, dtype=np.float32).reshape(2, 3)

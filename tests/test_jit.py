@@ -219,7 +219,7 @@ def test_a_rebound_variable_is_seen() -> None:
     assert forward(x).tolist() == [6, 6]
     factor = 5.0
     assert forward(x).tolist() == [15, 15]
-    compiled = tenax.jitted.compiled_of(forward)
+    compiled = tenax.lift.jitted.compiled_of(forward)
     assert "factor" in compiled.history[-1].reason
 
 
@@ -239,7 +239,7 @@ def test_state_set_anew_is_carried_over() -> None:
         x = torch.full((3,), float(i))
         assert forward(x.to("jax")).item() == reference(x).item()
     assert_same_state(ours, reference)
-    assert len(tenax.jitted.compiled_of(forward).history) == 1
+    assert len(tenax.lift.jitted.compiled_of(forward).history) == 1
 
 
 def test_a_list_that_grows_gets_each_result() -> None:
@@ -272,7 +272,7 @@ def test_a_host_number_that_changes_within_is_traced_again() -> None:
     x = torch.ones(2, device="jax")
     assert [model(x)[0].item() for _ in range(4)] == [100, 2, 3, 4]
     assert model.calls == 4
-    assert "calls was" in tenax.jitted.compiled_of(model).history[-1].reason
+    assert "calls was" in tenax.lift.jitted.compiled_of(model).history[-1].reason
 
 
 def test_a_number_read_from_a_tensor_cannot_be_given_or_kept() -> None:
@@ -455,7 +455,7 @@ def test_operations_carry_the_names_of_their_modules() -> None:
 
     forward = tenax.jit(Net().to("jax"))
     forward(torch.ones(2, 4, device="jax"))
-    text = next(iter(tenax.jitted.compiled_of(forward).programs.values()))[0].forward.compiled.as_text()
+    text = next(iter(tenax.lift.jitted.compiled_of(forward).programs.values()))[0].forward.compiled.as_text()
     assert "Net/encoder" in text or "function/encoder" in text or "/encoder/" in text
 
 

@@ -88,7 +88,7 @@ def test_a_compiled_module_is_differentiable_outside() -> None:
                 want = start.grad
         torch.testing.assert_close(start.grad.cpu(), want)
     assert_same_state(ours, reference)
-    assert len(tenax.jitted.compiled_of(forward).history) == 1
+    assert len(tenax.lift.jitted.compiled_of(forward).history) == 1
 
 
 def test_scaler_skips_a_step_with_infinities() -> None:

@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import tenax
-from tenax.call import call, number
+from tenax.dispatch.call import call, number
 
 LIBRARY = "tenaxtest"
 _names = (f"{LIBRARY}::op{i}" for i in itertools.count())

@@ -79,7 +79,7 @@ def test_chains_of_views_and_writes_agree(data):
 
 
 def test_a_loop_over_slices_compiles_once_per_geometry():
-    from tenax.register import overload
+    from tenax.dispatch.register import overload
 
     x = torch.ones(17, 3, device="jax")
     x[0] + x[1]

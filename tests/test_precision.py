@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import tenax
-from tenax.overload import Overload
-from tenax.register import overload
+from tenax.dispatch.overload import Overload
+from tenax.dispatch.register import overload
 
 
 def test_a_python_number_in_a_lowering_keeps_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import tenax  # noqa: F401
-from tenax import register
+from tenax.dispatch import register
+from tenax.dispatch.release import fit, known
 from tenax.generated.table import ROWS
-from tenax.release import fit, known
 
 
 def lowering(x: object, n: int = 1, *, dtype: object, rng: object = None) -> object:

@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch import nn
 
-from tenax.register import register_all
-from tenax.sparse import BORROWED, overload
+from tenax.dispatch.register import register_all
+from tenax.sparse.layouts import BORROWED, overload
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Sparse (CSR|invariant)"),

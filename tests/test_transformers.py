@@ -132,7 +132,7 @@ def test_a_compiled_training_step_trains_as_on_the_cpu(family: str) -> None:
         return steps[0]
 
     assert_as_on_the_cpu(train(model_on("jax", family), batch_on("jax", family), compiled), family)
-    assert len(tenax.jitted.compiled_of(steps[0]).programs) == 1
+    assert len(tenax.lift.jitted.compiled_of(steps[0]).programs) == 1
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -183,5 +183,5 @@ def test_greedy_generation_writes_what_it_writes_on_the_cpu(family: str) -> None
 def test_a_compiled_module_generates_with_one_program_for_the_prompt_and_one_for_a_token(family: str) -> None:
     model = tenax.jit(model_on("jax", family))
     assert generate(model, family, "jax") == written_on_the_cpu(family)
-    history = tenax.jitted.compiled_of(model).history
+    history = tenax.lift.jitted.compiled_of(model).history
     assert len(history) == 2, [c.reason for c in history]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from tenax import settings, words  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
+from tenax import words
+from tenax.dispatch import settings  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
 
 DTYPES = {
     torch.bool: np.dtype(bool),

@@ -35,7 +35,7 @@ __all__ = ["call_jax", "checkpoint", "from_equinox", "from_flax", "from_nnx", "f
 def __getattr__(name: str) -> Any:
     import importlib
 
-    from ..register import register_all
+    from ..dispatch.register import register_all
 
     if name not in _LAZY:
         raise AttributeError(f"module 'tenax.interop' has no attribute {name!r}")

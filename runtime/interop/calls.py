@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
-from ..call import Lease, call, shaped
-from ..convert import from_jax
+from ..device.convert import from_jax
+from ..dispatch.call import Lease, call, shaped
 from ..dtypes import numpy_dtype
 
 _MOST = 1024  # static signatures of one function; the oldest is forgotten

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..convert import from_jax, to_jax
+from ..device.convert import from_jax, to_jax
 from ..dtypes import numpy_dtype, torch_dtype
-from ..pure import draws, no_draw, run
+from ..tracing.pure import draws, no_draw, run
 from .calls import call_jax
 from .stateless import Pure
 

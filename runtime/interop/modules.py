@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import torch
 from torch import nn
 
-from ..convert import from_jax
+from ..device.convert import from_jax
 from .calls import call_jax
 from .remat import drawn, stored
 

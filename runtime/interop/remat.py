@@ -10,10 +10,10 @@ import jax
 import torch
 from torch import nn
 
-from ..call import key as new_key
-from ..convert import from_jax, to_jax
-from ..pure import draws, inherited, no_draw, run
-from ..trace import current
+from ..device.convert import from_jax, to_jax
+from ..dispatch.call import key as new_key
+from ..tracing.pure import draws, inherited, no_draw, run
+from ..tracing.trace import current
 from .calls import call_jax
 from .stateless import Functions, Pure
 

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from ..convert import to_jax
-from ..pure import draws, no_draw, run
+from ..device.convert import to_jax
+from ..tracing.pure import draws, no_draw, run
 
 State = dict[str, Any]
 

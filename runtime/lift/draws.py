@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from .. import random
+from ..device import random
 from ..errors import TraceError
-from ..trace import alias
+from ..tracing.trace import alias
 
 
 class Draws:

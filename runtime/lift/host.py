@@ -19,12 +19,12 @@ import torch
 from torch.optim import _adafactor
 from torch.optim import optimizer as optimizers
 
-from ..arguments import SYMBOLS
-from ..cell import Fill, cell_of, materialise, put, wrap
-from ..convert import read
-from ..deferred import Condition
-from ..symbol import Guards, symbol
-from ..trace import Trace, alias, at_line, unknown
+from ..device.cell import Fill, cell_of, materialise, put, wrap
+from ..device.convert import read
+from ..dispatch.arguments import SYMBOLS
+from ..tracing.deferred import Condition
+from ..tracing.symbol import Guards, symbol
+from ..tracing.trace import Trace, alias, at_line, unknown
 from .watch import Watch, same
 
 

@@ -22,10 +22,10 @@ import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
-from .. import moves
-from ..cell import Cell, Kind, cell_of, put, wrap
-from ..convert import read
-from ..deferred import defer, verify
+from ..device import moves
+from ..device.cell import Cell, Kind, cell_of, put, wrap
+from ..device.convert import read
+from ..tracing.deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split

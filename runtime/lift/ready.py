@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..cell import Cell, cell_of
+from ..device.cell import Cell, cell_of
 from .watch import Watch
 
 

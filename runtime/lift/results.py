@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ..arguments import SYMBOLS
-from ..cell import Cell, cell_of, new_tensor
+from ..device.cell import Cell, cell_of, new_tensor
+from ..dispatch.arguments import SYMBOLS
 from ..dtypes import torch_dtype
 from ..errors import TraceError
 

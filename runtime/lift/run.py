@@ -11,11 +11,11 @@ import torch
 from jax.extend.core import ClosedJaxpr
 from torch.utils import _pytree as pytree
 
-from ..cell import Cell, Fill, wrap
-from ..convert import read
+from ..device.cell import Cell, Fill, wrap
+from ..device.convert import read
 from ..dtypes import numpy_dtype
 from ..errors import TraceError
-from ..trace import Trace, alias, tracing
+from ..tracing.trace import Trace, alias, tracing
 from . import chance
 from .draws import Draws
 from .host import Host, HostCall

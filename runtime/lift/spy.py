@@ -16,9 +16,9 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .. import convert
+from ..device import convert
 from ..errors import TraceError
-from ..trace import Trace, alias, at_line
+from ..tracing.trace import Trace, alias, at_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ...convert import from_jax, to_jax
+from ...device.convert import from_jax, to_jax
 from ...interop.stateless import Pure
 from . import amp as amp
 from . import export as export

@@ -10,13 +10,13 @@ import jax
 import torch
 from torch import nn
 
-from ...convert import from_jax, to_jax
+from ...device.convert import from_jax, to_jax
+from ...device.random import next_key
 from ...interop import call_jax as call_jax
 from ...interop.convert import j2t, t2j
 from ...interop.remat import checkpoint, over_module
-from ...pure import no_draw
-from ...random import next_key
-from ...trace import current
+from ...tracing.pure import no_draw
+from ...tracing.trace import current
 
 Options = dict[str, Any] | None
 

@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import torch
 
-from ...convert import from_jax, to_jax
-from ...lowering import register_lowering
-from ...random import next_key
-from ...tensor import Tensor as Tensor
+from ...device.convert import from_jax, to_jax
+from ...device.random import next_key
+from ...device.tensor import Tensor as Tensor
+from ...dispatch.lowering import register_lowering
 
 
 class Environment:

@@ -1,0 +1,1 @@
+"""From a call of torch to an executable of JAX: kernels, signatures, programs, the fast path."""

@@ -1,0 +1,1 @@
+"""Graphs that torch captured, by torch.compile and torch.export, as JAX functions."""

@@ -1,0 +1,88 @@
+"""`torch.compile(backend="tenax")`: torch's graphs, forward and backward, each as one JAX program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+import torch._functorch.config
+from torch import fx
+from torch._dynamo import trace_rules
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+from ..dispatch.register import register_all
+from ..interop import calls
+from .graph import Graph, Options, device_of
+
+# XLA optimises and tunes in every mode, and a graph is one launch.
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+# Between graphs, kernels run while torch watches for Python frames to compile: not these.
+for _name in ("tenax", "tenax.generated", "jax", "jaxlib"):
+    trace_rules.add(_name)
+# A call of `call_jax` is a node of the graph: torch looks into it where a compiled function calls it.
+trace_rules.BUILTIN_INLINE_WHEN_CALLED = {*trace_rules.BUILTIN_INLINE_WHEN_CALLED, calls.__file__}
+
+
+def backend(
+    module: fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """What `torch.compile(function, backend="tenax", mode=mode, options=options)` calls for each graph.
+
+    Args:
+        module: the graph, of torch functions.
+        inputs: fake tensors and sizes.
+        mode: any of torch's; they mean the same here.
+        options: `donate` (bool, default True): written inputs give up their buffers. `compiler_options` (dict): what
+            `jax.jit` passes on to XLA.
+
+    Raises:
+        ValueError: there is no such mode or option.
+        NotImplementedError: the graph spans several devices, or draws random numbers on the CPU.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"torch.compile(backend='tenax'): mode {mode!r}; expected one of {_MODES[1:]}")
+    unknown = set(options or {}) - set(Options._fields)
+    if unknown:
+        raise ValueError(
+            f"torch.compile(backend='tenax'): options {sorted(unknown)} are unknown; expected some of {Options._fields}"
+        )
+    register_all()
+    chosen = Options(**(options or {}))
+    return aot_autograd(
+        fw_compiler=partial(_compiled, "forward", chosen),
+        bw_compiler=partial(_compiled, "backward", chosen),
+        inference_compiler=partial(_compiled, "inference", chosen),
+        partition_fn=_partition,
+        keep_inference_input_mutations=True,
+    )(module, inputs)
+
+
+def _compiled(name: str, options: Options, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    if device_of(module) is None:  # of other devices only: theirs to compute
+        return make_boxed_func(module.forward)
+    graph = Graph(module, name, options)
+
+    def run(args: list[Any]) -> Any:
+        return graph(args)
+
+    run._boxed_call = True  # type: ignore[attr-defined] # torch's mark of a function that empties its arguments
+    return run
+
+
+def _partition(*args: Any, **kwargs: Any) -> Any:
+    """Forward and backward, by what is cheap to compute again.
+
+    Without torch's elimination of common subexpressions: it takes draws of random numbers that it does not list for
+    equal, and XLA does it anyway.
+    """
+    with torch._functorch.config.patch(cse=False):
+        return min_cut_rematerialization_partition(*args, **kwargs)

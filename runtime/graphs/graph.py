@@ -1,0 +1,353 @@
+"""An FX graph of aten ops as one JAX function: traced once for each geometry of its inputs, then called without torch.
+
+The trace runs the graph on tensors that wrap tracers, so views, strides and writes are those of eager mode. All of a
+graph runs on the device: CPU tensors among its arguments are uploaded at each call, CPU results are downloaded.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from torch import fx
+from torch.utils import _pytree as pytree
+
+from tenax.generated.table import ROWS
+
+from ..device import random
+from ..device.backend import jax_devices
+from ..device.cell import Cell, cell_of, new_tensor, untraced, wrap
+from ..device.convert import read, upload
+from ..dispatch.program import in_torchs_types
+from ..dispatch.register import overload
+from ..dtypes import numpy_dtype, torch_dtype
+from ..errors import TraceError
+from ..tracing.trace import Trace, tracing
+from .control import CONTROL
+from .recipe import Geometry, Recipe
+
+_hop = torch.ops.higher_order
+_item = torch.ops.aten._local_scalar_dense.default
+_DONATE_FROM = 1 << 16  # bytes on average; below it a fresh buffer costs less than finding out
+_HELD = 256  # programs of a graph; beyond them the oldest is dropped
+
+
+class Options(NamedTuple):
+    """How graphs are compiled."""
+
+    donate: bool = True
+    compiler_options: dict[str, Any] | None = None  # of `jax.jit`
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call, sorted."""
+
+    static: list[Any]  # None in the place of a tensor that is an operand
+    shown: list[Geometry | None]
+    places: list[int | None]  # of the cell of each tensor
+    cells: list[Cell]
+    copied: list[tuple[int, torch.Tensor]]  # cells that hold a copy of a tensor, which a write must reach
+
+    @property
+    def key(self) -> Any:
+        """What a trace depends on."""
+        static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
+        kinds = tuple(c.kind for c in self.cells)
+        return static, tuple(self.shown), tuple(self.places), kinds, torch.get_default_dtype()
+
+
+class Tracer(fx.Interpreter):
+    """torch's interpreter, on tensors that wrap tracers."""
+
+    def __init__(self, module: fx.GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=False)
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """An operation; the operators that keep a random state for a second run keep its key."""
+        if target is _hop.run_and_save_rng_state:
+            key = random.next_key()
+            return wrap(key), self.draw(key, *args, **kwargs)
+        if target is _hop.run_with_rng_state:
+            return self.draw(read(args[0]), *args[1:], **kwargs)
+        if target in CONTROL:
+            given = pytree.tree_map_only(torch.Tensor, read, (args, dict(kwargs)))
+            return pytree.tree_map_only(jax.Array, wrap, CONTROL[target](self, *given[0], **given[1]))
+        return super().call_function(target, args, dict(kwargs))
+
+    def draw(self, key: jax.Array, op: Any, *args: Any, **kwargs: Any) -> Any:
+        """A random operation, by a key."""
+        drawing = random.drawing
+        before, drawing.draw = drawing.draw, lambda generator: key
+        try:
+            return op(*args, **kwargs)
+        finally:
+            drawing.draw = before
+
+    def nested(self, module: fx.GraphModule, *args: Any) -> Any:
+        """A graph within the graph, on arrays."""
+        results = Tracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
+        return pytree.tree_map_only(torch.Tensor, read, results)
+
+
+class Program:
+    """A graph for one geometry of its arguments."""
+
+    def __init__(self, graph: Graph, sorted_: Arguments) -> None:
+        self.index = graph.index
+        self.options = graph.options
+        self.kinds = [c.kind for c in sorted_.cells]
+        self.recipe = Recipe()
+        self.traced = in_torchs_types(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
+        self.traced.__name__ = self.traced.__qualname__ = graph.name
+        self.run = jax.jit(self.traced, compiler_options=graph.options.compiler_options)
+        self.donating: Callable[..., Any] | None = None
+        self.donated: tuple[int, ...] | None = None  # known when it was traced
+
+    def trace(self, graph: Graph, sorted_: Arguments) -> Callable[..., Any]:
+        """The function that `jit` traces, which fills the recipe."""
+        module, hosts, recipe = graph.module, graph.host_results, self.recipe
+        static, shown, places = sorted_.static, sorted_.shown, sorted_.places
+        dtypes = [torch_dtype(c.dtype) for c in sorted_.cells]
+        n = len(dtypes)
+
+        def run(*operands: jax.Array) -> tuple[jax.Array, ...]:
+            keys = iter(operands[n] if len(operands) > n else ())
+
+            def draw(generator: torch.Generator | None) -> Any:
+                if generator is not None:
+                    raise TraceError("torch.compile(backend='tenax'): a generator; expected the device's own stream")
+                key = next(keys, None)
+                if key is None:
+                    raise NotImplementedError(
+                        "torch.compile(backend='tenax'): a random operation within control flow; draw outside of it"
+                    )
+                return key
+
+            with tracing(Trace(lifts=False, draw=draw)), torch.no_grad(), torch._C._DisableAutocast():
+                cells = [Cell(x) for x in operands[:n]]
+                bases = [new_tensor(c, c.shape, d) for c, d in zip(cells, dtypes, strict=True)]
+                given = [
+                    x if g is None or k is None else g.on(bases[k])
+                    for x, g, k in zip(static, shown, places, strict=True)
+                ]
+                results = Tracer(module).run(*given)
+                return recipe.record(given, places, cells, operands[:n], results, hosts)
+
+        return run
+
+    def __call__(self, args: Sequence[Any], cells: Sequence[Cell], values: list[Any], keys: tuple[Any, ...]) -> Any:
+        if self.donated and self.donatable(cells, values):
+            if self.donating is None:
+                options = self.options.compiler_options
+                self.donating = jax.jit(self.traced, donate_argnums=self.donated, compiler_options=options)
+            outputs = self.donating(*values, *keys)
+        else:
+            with nullcontext() if not self.index else jax.default_device(jax_devices()[self.index]):
+                outputs = self.run(*values, *keys)
+            if self.donated is None:
+                self.donated = self.donations()
+        return self.recipe.apply(args, cells, outputs, values, self.index)
+
+    def donations(self) -> tuple[int, ...]:
+        """The operands whose buffers the program may reuse: those written, and no part of a result as they were."""
+        recipe = self.recipe
+        kept = {s.operand for _, s in recipe.written} | {f.source.operand for f in recipe.fresh}
+        found = tuple(k for k, _ in recipe.written if k not in kept)
+        large = sum(self.kinds[k].nbytes for k in found) >= _DONATE_FROM * len(found)
+        return found if self.options.donate and large else ()
+
+    def donatable(self, cells: Sequence[Cell], values: list[Any]) -> bool:
+        """Whether nobody else holds the arrays."""
+        if not untraced():
+            return False
+        # Held by: the cell (twice where it has a `value`), `values`, and getrefcount's own argument.
+        return all(sys.getrefcount(values[k]) <= 3 + (cells[k].value is not None) for k in self.donated or ())
+
+
+class Graph:
+    """A graph of aten ops as a function of a list of arguments, which it empties."""
+
+    def __init__(self, module: fx.GraphModule, name: str, options: Options) -> None:
+        self.name = name
+        self.options = options
+        self.index = device_of(module) or 0
+        inputs = [n for n in module.graph.nodes if n.op == "placeholder"]
+        output = next(n for n in module.graph.nodes if n.op == "output")
+        self.host_results = [isinstance(n, fx.Node) and _on_host(n) for n in output.args[0]]
+        # torch guards the strides of inputs; those of incoming gradients are their maker's affair.
+        self.unguarded = [i for i, n in enumerate(inputs) if n.name.startswith("tangents")]
+        # Numbers that the program reads of CPU tensors are part of its key.
+        self.numbers = {i for i, n in enumerate(inputs) if any(u.target is _item for u in n.users)}
+        self.steady = all(map(_is_steady, inputs))
+        self.draws = sum(map(is_random, module.graph.nodes))
+        self.module, self.constants = _on_device(module)
+        self.programs: dict[Any, Program] = {}
+        self.latest: Program | None = None
+        self.checks: list[tuple[int, tuple[int, ...], int]] = []  # strides and offsets to be those of the latest call
+
+    def __call__(self, args: list[Any]) -> Any:
+        program = self.latest
+        if program is None:
+            return self.bind(args)
+        given = [*args, *self.constants]
+        cells: list[Cell] = []
+        values: list[Any] = []
+        for x, kind in zip(given, program.kinds, strict=True):
+            cell = x.untyped_storage().cell
+            if cell.value is None or cell.kind is not kind:
+                return self.bind(args)
+            cells.append(cell)
+            values.append(cell.value)
+        for i, stride, offset in self.checks:
+            if given[i].stride() != stride or given[i].storage_offset() != offset:
+                return self.bind(args)
+        args.clear()
+        return program(given, cells, values, self.keys() if self.draws else ())
+
+    def bind(self, args: list[Any]) -> Any:
+        """A call whose program is not that of the latest."""
+        given = [*args, *self.constants]
+        args.clear()
+        found = self.sort(given)
+        key = found.key
+        program = self.programs.get(key)
+        if program is None:
+            if len(self.programs) >= _HELD:
+                del self.programs[next(iter(self.programs))]
+            program = self.programs[key] = Program(self, found)
+        self.latest = None
+        if self.steady and not found.copied and len(found.cells) == len(given):
+            self.latest = program
+            self.checks = [
+                (i, g.stride, g.offset)
+                for i, (g, c) in enumerate(zip(found.shown, found.cells, strict=True))
+                if g is not None and (i in self.unguarded or g.size != c.shape or g.stride != c.kind.stride)
+            ]
+        values = [c.read() for c in found.cells]
+        before = [found.cells[k].held for k, _ in found.copied]
+        results = program(given, found.cells, values, self.keys())
+        for (k, x), held in zip(found.copied, before, strict=True):
+            if found.cells[k].held is not held:
+                x.copy_(new_tensor(found.cells[k], x.size(), x.dtype))
+        return results
+
+    def sort(self, given: Sequence[Any]) -> Arguments:
+        """The arguments as operands and parts of the key."""
+        found = Arguments([], [], [], [], [])
+        numbers: dict[Cell, int] = {}
+        for i, x in enumerate(given):
+            if not isinstance(x, torch.Tensor) or (i in self.numbers and x.device.type != "jax"):
+                found.static.append(x)
+                found.shown.append(None)
+                found.places.append(None)
+                continue
+            host = x.device.type != "jax"
+            if host or cell_of(x).mixed or x.is_conj() or x.is_neg():
+                cell = Cell(upload(x, self.index) if host else read(x), self.index)
+                geometry = Geometry(cell.shape, cell.kind.stride, 0, x.dtype, 0)
+                found.copied.append((len(found.cells), x))
+            else:
+                cell, geometry = cell_of(x), Geometry.of(x)
+            if cell not in numbers:
+                numbers[cell] = len(found.cells)
+                found.cells.append(cell)
+            found.static.append(None)
+            found.shown.append(geometry)
+            found.places.append(numbers[cell])
+        return found
+
+    def keys(self) -> tuple[Any, ...]:
+        """The keys of the random operations, from the device's stream: uint32[draws, 2]."""
+        if not self.draws:
+            return ()
+        found = [random.next_key() for _ in range(self.draws)]
+        return (np.stack(found) if all(isinstance(k, np.ndarray) for k in found) else jnp.stack(found),)
+
+
+def device_of(module: fx.GraphModule) -> int | None:
+    """The index of the device on which a graph computes; None where none of its tensors is on device jax.
+
+    Raises:
+        NotImplementedError: there are several.
+    """
+    found = {x.device.index or 0 for n in module.graph.nodes for x in _tensors(n) if x.device.type == "jax"}
+    if len(found) > 1:
+        names = ", ".join(f"jax:{i}" for i in sorted(found))
+        raise NotImplementedError(
+            f"torch.compile(backend='tenax'): a graph on the devices {names}; expected one. Move tensors between "
+            "devices outside of the compiled function"
+        )
+    return next(iter(found), None)
+
+
+def _tensors(node: fx.Node) -> list[torch.Tensor]:
+    """What torch traced in the place of a node's results."""
+    return [x for x in pytree.tree_leaves(node.meta.get("val")) if isinstance(x, torch.Tensor)]
+
+
+def _on_host(node: fx.Node) -> bool:
+    """Whether a result belongs on the CPU. A random state does not: torch takes it for the CPU's, here it is a key."""
+    if node.target is operator.getitem and node.args[0].target is _hop.run_and_save_rng_state:  # type: ignore[union-attr]
+        return False
+    return any(x.device.type == "cpu" for x in _tensors(node))
+
+
+def _is_steady(node: fx.Node) -> bool:
+    """Whether an input is always a tensor of the device of one shape."""
+    value = node.meta.get("val")
+    return (
+        isinstance(value, torch.Tensor)
+        and value.device.type == "jax"
+        and all(isinstance(n, int) for n in (*value.size(), *value.stride()))
+    )
+
+
+def is_random(node: fx.Node) -> bool:
+    """Whether a node of a graph draws."""
+    if node.target is _hop.run_and_save_rng_state:
+        return True
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    name = node.target.name().removeprefix("aten::")  # type: ignore[union-attr]
+    if name not in ROWS:
+        return True
+    found = overload(name)
+    return not found.is_idle(found.bind(node.args, node.kwargs))
+
+
+def _on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tensor]]:
+    """The graph with every device in it that of the operands, and the tensors that it holds, now further inputs.
+
+    Raises:
+        NotImplementedError: it draws random numbers on the CPU.
+    """
+    graph, env, constants = fx.Graph(), dict[fx.Node, fx.Node](), list[torch.Tensor]()
+    nodes = list(module.graph.nodes)
+    for node in nodes:
+        if node.op == "placeholder":
+            env[node] = graph.node_copy(node)
+    for node in nodes:
+        if node.op == "get_attr" and isinstance(value := getattr(module, node.target), torch.Tensor):
+            constants.append(value)
+            env[node] = graph.placeholder(node.name)
+    device = torch.device("jax", 0)
+    for node in nodes:
+        if node in env:
+            continue
+        if is_random(node) and node.target is not _hop.run_and_save_rng_state and _on_host(node):
+            raise NotImplementedError(
+                f"torch.compile(backend='tenax'): {node.target} draws random numbers on the CPU in a graph of device "
+                "'jax'; draw them on the device, or outside of the compiled function"
+            )
+        copy = env[node] = graph.node_copy(node, env.__getitem__)
+        for field in ("args", "kwargs"):
+            moved = fx.node.map_aggregate(getattr(copy, field), lambda x: device if isinstance(x, torch.device) else x)
+            setattr(copy, field, moved)
+    return fx.GraphModule(module, graph), constants

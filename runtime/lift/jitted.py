@@ -1,0 +1,228 @@
+"""`tenax.jit`: functions, modules and whole training steps as single XLA programs."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+import time
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from ..device.cell import untraced
+from ..tracing.trace import current
+from .program import Program
+from .ready import Ready
+from .run import Run, is_ours
+from .watch import Watch, is_simple
+
+_log = logging.getLogger("tenax.jit")
+_tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
+_MANY = 8  # traces of one function, from which on a warning says why
+
+
+@dataclass(slots=True)
+class Compilation:
+    """One trace of a function: why it was needed, and what it cost in seconds."""
+
+    reason: str
+    seconds: float
+    shared: bool  # whether an earlier program computes the same, so that nothing was compiled
+
+
+@dataclass
+class Compiled:
+    """A function that runs as XLA programs, one for each of the ways in which it is called."""
+
+    function: Callable[..., Any]
+    most: int = 64
+    programs: dict[Any, list[Program]] = field(default_factory=dict)
+    history: list[Compilation] = field(default_factory=list)
+    varying: set[tuple[int, str]] = field(default_factory=set)  # entries of groups that schedulers change
+
+    def __post_init__(self) -> None:
+        functools.update_wrapper(self, self.function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives.
+
+        Raises:
+            TraceError: the function asks for the value of a tensor, or does on the host what no program can repeat.
+        """
+        if current() is not None or not untraced():
+            return self.function(*args, **kwargs)
+        leaves, spec = (
+            pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
+        )
+        key = _key(leaves, spec)
+        reason = "its first call" if not self.programs else "arguments of another structure, shape, dtype or value"
+        for program in self.programs.get(key, ()):
+            cells = program.bind(leaves)
+            if isinstance(cells, list):
+                return program.call(leaves, cells)
+            reason = cells
+        return self._trace(args, kwargs, leaves, key, reason)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A compiled method is bound as a function is."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def _trace(self, args: Any, kwargs: Any, leaves: list[Any], key: Any, reason: str) -> Any:
+        with _tracing:
+            start = time.perf_counter()
+            program = self._program(args, kwargs, leaves, self.programs.get(key, ()))
+            cells = program.bind(leaves)
+            if isinstance(cells, str):
+                raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
+            shared = any(p.forward is program.forward for p in self.programs.get(key, ()))
+            self.history.append(Compilation(reason, time.perf_counter() - start, shared))
+            _log.info("%s: traced for %s", self.name, reason)
+            count = len(self.history)
+            if count >= _MANY and count & (count - 1) == 0:
+                warnings.warn(f"tenax.jit: {self.name} was traced {count} times, now for: {reason}", stacklevel=3)
+            self.programs.setdefault(key, []).insert(0, program)
+            while sum(map(len, self.programs.values())) > self.most:
+                oldest = next(iter(self.programs))
+                self.programs[oldest].pop()
+                if not self.programs[oldest]:
+                    del self.programs[oldest]
+        return program.call(leaves, cells)
+
+    def _program(self, args: Any, kwargs: Any, leaves: list[Any], share: Any) -> Program:
+        inner = [_stand_in(x) for x in leaves]
+        if any(a is not b for a, b in zip(inner, leaves, strict=True)):
+            _, spec = pytree.tree_flatten((args, kwargs))
+            args, kwargs = pytree.tree_unflatten(inner, spec)
+        roots = [x for x in leaves if not isinstance(x, torch.Tensor)]
+        watch = Watch(function=self.function, argument=roots)
+        ready = Ready(watch)
+        if ready:
+            watch = Watch(function=self.function, argument=roots)
+        try:
+            run = Run(self.function, args, kwargs, inner, watch, self.varying)
+        except BaseException:
+            ready.prune(())
+            raise
+        more = run.host.found_varying()
+        self.varying |= more
+        if ready.prune(run.trace.before) or more:
+            watch = Watch(function=self.function, argument=roots)
+            run = Run(self.function, args, kwargs, inner, watch, self.varying)
+        return Program(run, leaves, share)
+
+
+def _is_tree(value: Any) -> bool:
+    return not isinstance(value, torch.Tensor) and not is_simple(value)
+
+
+def _stand_in(leaf: Any) -> Any:
+    """An argument with a history is a leaf to the traced run: what it computes is differentiated to the arguments."""
+    if is_ours(leaf) and leaf.requires_grad and not leaf.is_leaf:
+        return leaf.detach().requires_grad_()
+    return leaf
+
+
+def _key(leaves: list[Any], spec: Any) -> Any:
+    """What of a call decides its programs, apart from what the function reaches by itself."""
+    storages: dict[int, int] = {}
+    parts: list[Any] = []
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor):
+            if leaf.device.type == "jax" and leaf.layout is torch.strided:
+                cell = leaf.untyped_storage().cell  # type: ignore[attr-defined]
+                bits = leaf.is_conj() + 2 * leaf.is_neg()
+                shared = storages.setdefault(id(cell), i)
+                geometry = leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype
+                parts.append((cell.kind, *geometry, bits, shared, leaf.requires_grad, leaf.is_leaf, cell.index))
+            else:
+                parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
+        elif is_simple(leaf):
+            parts.append((type(leaf), leaf))
+        else:
+            parts.append(("object", id(leaf)))
+    autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
+    modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype()
+    return tuple(parts), spec, modes
+
+
+def _strides(tensor: torch.Tensor) -> Any:
+    dense = tensor.layout is torch.strided
+    return (tensor.stride(), tensor.storage_offset()) if dense else (tensor.layout, id(tensor))
+
+
+def jit(function: Any = None, *, most: int = 64) -> Any:
+    """Compile a function, a method or a module: each way of calling it becomes one XLA program.
+
+    Use it as a decorator or call it. A module stays a module of its class that shares everything with the one given.
+    The function is run once to trace it; afterwards no Python of it runs. Tensors that it reads from outside are inputs
+    of the program, those that it writes are outputs.
+
+    Args:
+        function: what to compile; it may train: `zero_grad`, `backward`, optimizer, scheduler and scaler steps.
+        most: programs that are kept; the oldest goes first.
+    """
+    if function is None:
+        return functools.partial(jit, most=most)
+    if isinstance(function, torch.nn.Module):
+        return _module(function, most)
+    if not callable(function):
+        raise TypeError(f"tenax.jit: got a {type(function).__name__}; expected a function or a module")
+    return Compiled(function, most)
+
+
+_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+
+
+def _module(module: torch.nn.Module, most: int) -> torch.nn.Module:
+    """Another object of a class of the same name, on the same attributes, whose call is compiled."""
+    plain = type(module)
+    if issubclass(plain, JitModule):
+        return module
+    made = _classes.get(plain)
+    if made is None:
+        made = _classes[plain] = type(plain.__name__, (JitModule, plain), {"__module__": plain.__module__})
+    other: torch.nn.Module = object.__new__(made)
+    other.__dict__ = module.__dict__
+    _compiled[other] = Compiled(functools.partial(plain.__call__, module), most)
+    return other
+
+
+_compiled: weakref.WeakKeyDictionary[torch.nn.Module, Compiled] = weakref.WeakKeyDictionary()
+
+
+class JitModule(torch.nn.Module):
+    """A module whose call is compiled."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """As the module's own, hooks included."""
+        return _compiled[self](*args, **kwargs)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A copy, or what is unpickled, is compiled anew."""
+        return jit, (_compiled[self].function.args[0],)  # type: ignore[attr-defined]
+
+
+def compiled_of(function: Any) -> Compiled:
+    """The compiled function behind what `jit` gave.
+
+    Raises:
+        TypeError: it is nothing of the kind.
+    """
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    found = _compiled.get(function) if isinstance(function, torch.nn.Module) else function
+    if not isinstance(found, Compiled):
+        raise TypeError(f"expected what tenax.jit gave, got a {type(function).__name__}")
+    return found

@@ -1,0 +1,1 @@
+"""Torch programs under a JAX trace: what they read, write and keep apart."""
