@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 import torch
 
 from ..device.backend import current_index, device_index
 from ..device.cell import Cell, Fill, cell_of, put, untraced
 from ..device.random import next_key
-from ..dtypes import numpy_dtype, torch_dtype
+from ..dtypes import numpy_dtype
 from ..errors import mixed_devices
 from ..tracing.deferred import Condition
-from ..tracing.trace import at_line, current, refuse, unknown
+from ..tracing.trace import at_line, current, refuse
+from . import dynamic
 from .arguments import (
     NUMBER,
     SYMBOLS,
@@ -39,8 +39,8 @@ from .arguments import (
     part,
     whole,
 )
-from .executable import Bound, Executable, build, laid_out
-from .meta import Output, corrected, has_meta, raise_of_host, warn_of_resize
+from .executable import Bound, Executable, build
+from .meta import Output, has_meta, raise_of_host, warn_of_resize
 from .prepare import PREPARE, Done
 from .release import fit, known
 
@@ -54,7 +54,7 @@ _BLIND = {
 _IDLE = {"dropout", "dropout_p", "train", "training"}
 _NO_KEY = np.zeros(2, np.uint32)
 _DONATE_FROM = 1 << 16  # bytes on average; below it a fresh buffer costs less than finding out
-_FAST_HELD = 1 << 14  # entries of a fast path; a full one starts anew
+_HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table starts anew
 
 
 class Slot(NamedTuple):
@@ -213,7 +213,7 @@ class Overload:
     def run(self, values: list[Any], fast_key: Any = None, resized: bool = False) -> Any:
         """Execute the op on bound arguments."""
         if self.row.dynamic:
-            return self.run_dynamic(values)
+            return dynamic.run(self, values)
         if self.prepare is not None:
             prepared = self.prepare(values)
             if isinstance(prepared, Done):
@@ -226,6 +226,8 @@ class Overload:
         executable = self.entries.get(key)
         if executable is None:
             executable = build(self, values, call)
+            if len(self.entries) >= _HELD:
+                self.entries.clear()
             self.entries[key] = executable
         if executable.resize:
             if resized:  # an input that is the out tensor changed with it
@@ -236,7 +238,7 @@ class Overload:
             self.resize_outs(values, executable.resize)
             return self.run(values, resized=True)
         if fast_key is not None and self.is_fast(call, executable.outputs):
-            if len(self.fast) >= _FAST_HELD:
+            if len(self.fast) >= _HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
         if executable.check is not None:
@@ -460,50 +462,9 @@ class Overload:
             if stride is not None:
                 out.as_strided_(size, stride)
 
-    # -- ops whose shapes depend on data -----------------------------------------------------------------------------
-
-    def run_dynamic(self, values: Sequence[Any]) -> Any:
-        """Run the lowering on concrete arrays, outside `jit`."""
-        from ..device.convert import read
-
-        index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
-
-        def plain(value: Any) -> Any:
-            if isinstance(value, torch.Tensor):
-                if value.device.type != "jax" and value.dim():
-                    raise mixed_devices(self.name, value.device, f"jax:{index}")
-                array = read(value)
-                return jax.lax.optimization_barrier(array) if unknown(array) else array
-            return numpy_dtype(value) if isinstance(value, torch.dtype) else value
-
-        arguments = self.parameters([[plain(x) for x in v] if isinstance(v, list) else plain(v) for v in values])
-        if self.row.random:
-            generator = next((v for s, v in zip(self.slots, values, strict=True) if s.kind == "generator"), None)
-            arguments["rng"] = self.key(values, generator)
-        with jax.enable_x64(True):
-            result = self.lowering(**arguments)
-        results = list(result) if isinstance(result, tuple) else [result]
-        if not hasattr(results[0], "dtype"):  # `equal` gives a bool
-            return result
-        outputs = [Output(tuple(r.shape), None, torch_dtype(r.dtype)) for r in results]
-        outputs = corrected(self.packet, values, outputs)
-        tensors = [laid_out(r, o, index) for r, o in zip(results, outputs, strict=True)]
-        if self.outs:
-            outs = [values[i] for i in self.outs]
-            shared = _storages(values) < sum(isinstance(v, torch.Tensor) for v in values)
-            if shared or any(out.dtype is not o.dtype for out, o in zip(outs, outputs, strict=True)):
-                raise_of_host(self.op, self.names, values, self.positional, blank=True)
-            self.resize_outs(values, outputs)
-            tensors = [out.copy_(tensor) for out, tensor in zip(outs, tensors, strict=True)]
-        return tensors[0] if len(tensors) == 1 else tuple(tensors)
-
 
 def _is_inexact(dtype: torch.dtype) -> bool:
     return dtype.is_floating_point or dtype.is_complex
-
-
-def _storages(values: Sequence[Any]) -> int:
-    return len({id(v.untyped_storage()) for v in values if isinstance(v, torch.Tensor)})
 
 
 def _shares(call: Call) -> bool:

@@ -1,0 +1,58 @@
+"""Operations whose result's shape depends on data: their lowering runs on concrete arrays, outside `jit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import torch
+
+from ..device.cell import cell_of
+from ..device.convert import read
+from ..dtypes import numpy_dtype, torch_dtype
+from ..errors import mixed_devices
+from ..tracing.trace import unknown
+from .executable import laid_out
+from .meta import Output, corrected, raise_of_host
+
+if TYPE_CHECKING:
+    from .overload import Overload
+
+
+def run(overload: Overload, values: Sequence[Any]) -> Any:
+    """What the lowering gives, as tensors, or written into the `out` tensors."""
+    index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            if value.device.type != "jax" and value.dim():
+                raise mixed_devices(overload.name, value.device, f"jax:{index}")
+            array = read(value)
+            return jax.lax.optimization_barrier(array) if unknown(array) else array
+        return numpy_dtype(value) if isinstance(value, torch.dtype) else value
+
+    arguments = overload.parameters([[plain(x) for x in v] if isinstance(v, list) else plain(v) for v in values])
+    if overload.row.random:
+        generator = next((v for s, v in zip(overload.slots, values, strict=True) if s.kind == "generator"), None)
+        arguments["rng"] = overload.key(values, generator)
+    with jax.enable_x64(True):
+        result = overload.lowering(**arguments)
+    results = list(result) if isinstance(result, tuple) else [result]
+    if not hasattr(results[0], "dtype"):  # `equal` gives a bool
+        return result
+    outputs = [Output(tuple(r.shape), None, torch_dtype(r.dtype)) for r in results]
+    outputs = corrected(overload.packet, values, outputs)
+    tensors = [laid_out(r, o, index) for r, o in zip(results, outputs, strict=True)]
+    if overload.outs:
+        outs = [values[i] for i in overload.outs]
+        shared = _storages(values) < sum(isinstance(v, torch.Tensor) for v in values)
+        if shared or any(out.dtype is not o.dtype for out, o in zip(outs, outputs, strict=True)):
+            raise_of_host(overload.op, overload.names, values, overload.positional, blank=True)
+        overload.resize_outs(values, outputs)
+        tensors = [out.copy_(tensor) for out, tensor in zip(outs, tensors, strict=True)]
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+def _storages(values: Sequence[Any]) -> int:
+    return len({id(v.untyped_storage()) for v in values if isinstance(v, torch.Tensor)})
