@@ -272,3 +272,59 @@ def test_a_set_that_a_step_changes_is_changed_by_each_call() -> None:
     x = torch.ones(2, device="jax")
     assert [step(x, name)[0].item() for name in "aba"] == [1, 2, 2]
     assert seen == {"a", "b"}
+
+
+def test_a_momentum_encoder_gets_new_data_in_each_call() -> None:
+    def make(device: str) -> tuple[Any, ...]:
+        torch.manual_seed(0)
+        encoder, momentum = nn.Linear(3, 2).to(device), nn.Linear(3, 2).to(device)
+        before = momentum.weight.detach()
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            for p, q in zip(encoder.parameters(), momentum.parameters(), strict=True):
+                q.data = q.data * 0.9 + p.data * 0.1
+            return momentum(x)
+
+        return step, encoder, momentum, before
+
+    step, encoder, momentum, before = make("cpu")
+    ours, on_device, its_momentum, its_before = make("jax")
+    compiled = tenax.jit(ours)
+    x = torch.randn(4, 3)
+    for _ in range(3):
+        torch.testing.assert_close(compiled(x.to("jax")).cpu(), step(x))
+        with torch.no_grad():
+            encoder.weight.mul_(2)
+            on_device.weight.mul_(2)
+    torch.testing.assert_close(its_momentum.weight.cpu(), momentum.weight)
+    torch.testing.assert_close(its_before.cpu(), before)  # which has the old data
+    assert len(compiled.history) == 1
+
+
+def test_two_parameters_may_come_to_share_data() -> None:
+    a, b = (nn.Parameter(torch.full((2,), v, device="jax")) for v in (1.0, 2.0))
+
+    @tenax.jit
+    def tie() -> torch.Tensor:
+        a.data = b.data
+        return a * 3
+
+    assert tie().tolist() == [6, 6]
+    with torch.no_grad():
+        b.fill_(5)
+    assert a.tolist() == [5, 5]
+
+
+def test_data_of_a_tensor_that_shares_memory_is_not_replaced() -> None:
+    weight = torch.ones(2, device="jax")
+    other = weight.detach()
+
+    @tenax.jit
+    def change() -> torch.Tensor:
+        weight.data = weight * 2
+        return other + 1
+
+    with pytest.raises(TraceError, match="shares memory"):
+        change()
+    assert weight.tolist() == [1, 1]
+    assert other.tolist() == [1, 1]

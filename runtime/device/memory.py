@@ -19,7 +19,7 @@ from ..tracing.trace import refuse, unknown
 from .backend import device_index
 from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_kind
 from .convert import download, overwrite, read
-from .moves import moved
+from .moves import moving
 
 _aten = torch.ops.aten
 _META = torch._C.DispatchKey.Meta
@@ -250,7 +250,7 @@ def set_storage(
     if stride is None or not len(stride):
         stride = torch.empty(size, device="meta").stride()
     _check_bounds("set_", size, stride, storage_offset, available)
-    moved()
+    moving(self)
     return _set(_META, self, source, storage_offset, size, stride)
 
 
@@ -279,7 +279,7 @@ def set_tensor(self: Tensor, source: Tensor) -> Tensor:
 
 def set_none(self: Tensor) -> Tensor:
     fresh = fill_tensor([0], self.dtype, index=cell_of(self).index)
-    moved()
+    moving(self)
     return _set(_META, self, fresh.untyped_storage(), 0, [0], [1])
 
 

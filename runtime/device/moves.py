@@ -2,7 +2,7 @@
 
 Who knows the cells of many tensors need not look at each of them as long as `count` is what it was. A tensor comes to
 another storage by `set_`, by an assignment to `.data`, before which torch asks the device whether the two agree, and by
-`torch.utils.swap_tensors`, which asks nobody.
+`torch.utils.swap_tensors`, which asks nobody. A trace is told which tensor is about to.
 """
 
 from __future__ import annotations
@@ -12,19 +12,25 @@ from typing import Any
 
 import torch
 
+from ..errors import TraceError
+from ..tracing.trace import current
+
 _compatible = torch.ops.aten._has_compatible_shallow_copy_type.default
 _numbers = itertools.count(1)
 count = 0
 
 
-def moved() -> None:
-    """Count a move."""
+def moving(tensor: torch.Tensor) -> None:
+    """Count a move that is about to be made."""
     global count
     count = next(_numbers)
+    trace = current()
+    if trace is not None:
+        trace.moving(tensor)
 
 
 def _has_compatible_shallow_copy_type(self: torch.Tensor, source: torch.Tensor) -> Any:
-    moved()
+    moving(self)
     return _compatible._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, self, source)
 
 
@@ -36,7 +42,9 @@ def install(library: Any) -> None:
     plain = torch._C._swap_tensor_impl
 
     def swap(a: torch.Tensor, b: torch.Tensor) -> None:
-        moved()
+        if current() is not None:
+            raise TraceError("tensors are swapped while a function is traced; copy their data instead")
+        moving(a)
         plain(a, b)
 
     torch._C._swap_tensor_impl = swap  # type: ignore[assignment]

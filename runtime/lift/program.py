@@ -10,7 +10,7 @@ import types
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, repeat
 from operator import is_
 from sys import getrefcount
@@ -69,7 +69,7 @@ class Program:
 
     def __init__(self, run: Run, leaves: list[Any], share: Sequence[Program] = ()) -> None:
         """`leaves` are those of the call; a program of `share` that computes the same lends its executables."""
-        self.result, self.effects, self.gradients = run.result, run.effects, run.gradients
+        self.result, self.effects, self.gradients, self.data = run.result, run.effects, run.gradients, run.data
         self.jaxpr = run.closed.jaxpr
         self.fills, self.draws, self.script = run.fills, run.draws, run.host.script
         self.asked = run.host.guards
@@ -102,6 +102,9 @@ class Program:
             if is_ours(old):
                 self.slotted.add((id(place.container), place.key))
                 slots[cell_of(old)] = _slot(place.path, _fetch(place), old)
+        for leaf, _ in self.data:
+            tensor = _at(leaf, run.leaves)
+            slots[cell_of(tensor)] = _slot("a tensor whose .data is set", partial(_at, leaf), tensor)
         touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
         touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
         numbers = {id(x): i for i, x in enumerate(run.leaves)}
@@ -290,6 +293,8 @@ class Program:
             _increment([leaves[i] for i in self.changed_given])
         for place, value in self.effects:
             _put(place, None if value is None else maker.make(value), value is None)
+        for leaf, data in self.data:
+            _at(leaf, leaves).data = maker.make(data)
         for leaf, value in self.gradients:
             _at(leaf, leaves).grad = None if value is None else maker.make(value)
         if self.grad:

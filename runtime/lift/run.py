@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import torch
 from jax.extend.core import ClosedJaxpr
 from torch.utils import _pytree as pytree
 
-from ..device.cell import Cell, Fill, wrap
+from ..device.cell import Cell, Fill, cell_of, wrap
 from ..device.convert import read
 from ..dtypes import numpy_dtype
 from ..errors import TraceError
@@ -42,6 +43,13 @@ class Gradient(NamedTuple):
     value: Described | None
 
 
+class Data(NamedTuple):
+    """What a run left as the data of a tensor, by `.data` or `set_`."""
+
+    leaf: Leaf
+    value: Described
+
+
 class Run:
     """One traced run of a function: the jaxpr, and what it read, gave and changed."""
 
@@ -62,6 +70,7 @@ class Run:
         self.before = {id(t): (t, t.grad) for t in tensors if t.requires_grad and t.is_leaf}
         self.effects: list[Effect] = []
         self.gradients: list[Gradient] = []
+        self.data: list[Data] = []
         self.written: list[Cell] = []
         self.wrt: list[torch.Tensor] = []  # the leaves to which the results are differentiable
         self.cotangents: list[jax.Array] = []
@@ -86,6 +95,8 @@ class Run:
                     return []
                 finally:
                     watch.restore()
+                    for tensor, before in self.trace.moved.values():
+                        tensor.data = before
                     for leaf, gradient in self.before.values():
                         if leaf.grad is not gradient:
                             leaf.grad = gradient
@@ -102,7 +113,7 @@ class Run:
         """Describe what the run gave and changed; what the program gives."""
         trace = self.trace
         arguments = {id(x): i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)}
-        results = Results(trace.before.__contains__, arguments)
+        results = Results(lambda cell: cell not in trace.born, arguments)
         self.result = results.describe(result)
         self.differentiable = list(results.differentiable)
         self._describe_changes(results)
@@ -110,6 +121,7 @@ class Run:
             if leaf.grad is not gradient:
                 value = None if leaf.grad is None else results.describe(leaf.grad)
                 self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
+        self._describe_data(results, arguments)
         self.index = next((cell.index for cell in results.cells), 0)
         self.fills = [cell.held if isinstance(cell.held, Fill) else None for cell in results.cells]
         arrays = [cell.held for cell in results.cells if not isinstance(cell.held, Fill)]
@@ -143,6 +155,20 @@ class Run:
             self.effects.append(Effect(place, value))
         for place in lists.values():
             self.effects.append(Effect(place._replace(key=None), results.describe(list(place.container))))
+
+    def _describe_data(self, results: Results, arguments: dict[int, int]) -> None:
+        """What the run left as the data of tensors from outside; of its own it may do as it likes."""
+        reached = [t for _, t in self.watch.tensors.values()] + [self.leaves[i] for i in arguments.values()]
+        known = {id(t) for t in reached}
+        for tensor, before in self.trace.moved.values():
+            if id(tensor) in known:
+                if any(id(cell_of(t)) == id(cell_of(before)) for t in reached if t is not tensor and is_ours(t)):
+                    raise TraceError("a tensor that shares memory with another gets new data in a compiled function")
+                self.data.append(Data(arguments.get(id(tensor), tensor), results.describe(tensor.detach())))
+            elif cell_of(before) not in self.trace.born and getrefcount(tensor) > 3:
+                raise TraceError(
+                    "a tensor that is not reached from the compiled function gets new data; write into it instead"
+                )
 
     def _backward(self) -> list[jax.Array]:
         """Trace torch's backward pass from the results, after a mark; its gradients."""

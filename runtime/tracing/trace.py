@@ -46,6 +46,7 @@ class Trace:
         self.conditions: list[tuple[jax.Array, Condition]] = []  # found out by the program
         self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # what the cells from outside held
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
+        self.moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # tensors with new data, and their data before
 
     def lift(self, cell: Cell) -> None:
         """Make the array of a cell from outside an input."""
@@ -66,6 +67,11 @@ class Trace:
         state = cell.__dict__
         self.before[cell] = state["held"], state["value"], state["kind"]
         state["owner"] = self
+
+    def moving(self, tensor: torch.Tensor) -> None:
+        """Remember the data of a tensor that is about to get other data."""
+        if self.lifts and id(tensor) not in self.moved and tensor.device.type == "jax":
+            self.moved[id(tensor)] = tensor, tensor.detach()
 
     def stored(self, state: dict[str, Any], name: str, value: Any) -> Any:
         """What a cell is to hold where `value` is written."""
