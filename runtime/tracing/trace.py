@@ -16,9 +16,10 @@ from types import FrameType
 from typing import Any
 
 import jax
+import numpy as np
 import torch
 
-from ..device.cell import Cell, Fill, materialise
+from ..device.cell import Cell, Fill, put
 from ..device.random import drawing
 from ..errors import TraceError
 from .deferred import Condition
@@ -52,10 +53,11 @@ class Trace:
         """Make the array of a cell from outside an input."""
         state = cell.__dict__
         held = state["held"]
-        self.keep(cell)
         if held.__class__ is Fill:
-            with jax.ensure_compile_time_eval():
-                held = materialise(held, cell.index)
+            # Made on the host: on the device, XLA would compile a program for each shape.
+            held = put(np.full(held.kind.shape, held.value, held.kind.dtype), cell.index)
+            state.update(held=held, value=None if cell.index or cell.mixed else held)
+        self.keep(cell)
         known = alias(held)
         self.lifted[cell] = known
         self.aliases.add(id(known))
