@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import torch
@@ -328,3 +329,20 @@ def test_data_of_a_tensor_that_shares_memory_is_not_replaced() -> None:
         change()
     assert weight.tolist() == [1, 1]
     assert other.tolist() == [1, 1]
+
+
+def test_what_asks_jax_learns_that_a_value_is_not_known() -> None:
+    weight = torch.ones(2, device="jax")
+
+    @tenax.jit
+    def f(x: torch.Tensor) -> list[bool]:
+        return [isinstance(t.jax(), jax.core.Tracer) for t in (x, weight, x + 1)]
+
+    assert f(weight * 2) == [True, True, True]
+
+    @tenax.jit
+    def freeze() -> torch.Tensor:
+        return torch.tensor(np.asarray(weight.jax()).sum())
+
+    with pytest.raises(jax.errors.TracerArrayConversionError):
+        freeze()

@@ -45,11 +45,12 @@ class Tensor(torch.Tensor, metaclass=_TensorMeta):
 
 def jax_value(self: torch.Tensor) -> Any:  # shown as Tensor.jax
     """The value as a `jax.Array`: no copy of a whole tensor, a strided read of a view, one copy from the CPU."""
+    from ..tracing.trace import traced
     from .convert import read
 
     if self.layout is not torch.strided:
         raise NotImplementedError(f"Tensor.jax: layout {self.layout} is no JAX array; convert with .to_dense()")
-    return read(self)
+    return traced(read(self))
 
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -78,7 +79,9 @@ def install() -> None:
         if self.device.type != NAME:
             return plain_dlpack(self, *args, **kwargs)
         kwargs.pop("stream", None)
-        return jax_value(self.detach()).__dlpack__(**kwargs)
+        from ..tracing.trace import refuse
+
+        return refuse(jax_value(self.detach()), "DLPack").__dlpack__(**kwargs)
 
     def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:

@@ -12,7 +12,7 @@ from ..device.cell import cell_of
 from ..device.convert import read
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import mixed_devices
-from ..tracing.trace import unknown
+from ..tracing.trace import traced
 from .executable import laid_out
 from .meta import Output, corrected, raise_of_host
 
@@ -28,8 +28,7 @@ def run(overload: Overload, values: Sequence[Any]) -> Any:
         if isinstance(value, torch.Tensor):
             if value.device.type != "jax" and value.dim():
                 raise mixed_devices(overload.name, value.device, f"jax:{index}")
-            array = read(value)
-            return jax.lax.optimization_barrier(array) if unknown(array) else array
+            return traced(read(value))
         return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 
     arguments = overload.parameters([[plain(x) for x in v] if isinstance(v, list) else plain(v) for v in values])

@@ -204,6 +204,11 @@ def unknown(array: Any) -> bool:
     return isinstance(array, jax.core.Tracer) or any(id(array) in t.aliases for t in stack())
 
 
+def traced(array: Any) -> Any:
+    """The array as a tracer, if a trace is to treat its value as not known: what asks JAX then learns it too."""
+    return jax.lax.optimization_barrier(array) if unknown(array) and not _holds_tracer(array) else array
+
+
 def refuse(array: Any, wanted: str) -> Any:
     """The array, unless it is known only to a trace.
 
