@@ -314,7 +314,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: ArrayLike = 1
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, tensor1, tensor2, value = DEFAULT(self, tensor1, tensor2, scalars=(value,))
-    return cast(self + value * (tensor1 / tensor2), dtype)
+    return cast(pointwise_kernels.addcdiv(self=self, tensor1=tensor1, tensor2=tensor2, value=value), dtype)
 
 
 def lerp__Scalar(self: Array, end: Array, weight: ArrayLike) -> Array:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -236,3 +238,21 @@ def test_version_counters_of_list_ops():
         torch._foreach_add_([y], 1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.backward()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda v, **o: torch.full((2,), v, **o), torch.scalar_tensor, lambda v, **o: torch.zeros(3, **o)[1:].fill_(v)],
+)
+@pytest.mark.parametrize("value", [-5, 300, -300, 2.7, 1e40, 1e10, float("inf"), float("nan"), 1 + 0j, 1 + 2j, True])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.bool, torch.float32, torch.float64])
+def test_a_number_that_a_dtype_cannot_hold(
+    make: Callable[..., torch.Tensor], value: complex, dtype: torch.dtype
+) -> None:
+    try:
+        want = make(value, dtype=dtype, device="cpu")
+    except RuntimeError as error:
+        with pytest.raises(RuntimeError, match=re.escape(str(error))):
+            make(value, dtype=dtype, device="jax")
+    else:
+        torch.testing.assert_close(make(value, dtype=dtype, device="jax").cpu(), want, equal_nan=True)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..dispatch.quantize import fused_moving_avg_obs_fq_helper
@@ -290,18 +291,43 @@ def fill_whole(self: Tensor, value: Any) -> bool:
         return False
     if not self.is_contiguous() and not torch.ops.aten.is_non_overlapping_and_dense.default(self):
         return False
-    dtype = cell.dtype
-    if not isinstance(value, (bool, int, float, complex)) or (isinstance(value, complex) and dtype.kind != "c"):
+    if not isinstance(value, (bool, int, float, complex)):
         return False
-    try:
-        cell.replace(Fill(cell.kind, dtype.type(value).item()))
-    except (OverflowError, ValueError, TypeError):
-        name = str(self.dtype).removeprefix("torch.")
-        raise RuntimeError(f"fill_: value cannot be converted to type {name} without overflow: {value}") from None
+    cell.replace(Fill(cell.kind, value))
     return True
 
 
+_CPP_NAMES = {
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{"int32": "int", "float64": "double", "float32": "float", "float16": "c10::Half", "bfloat16": "c10::BFloat16"},
+}
+
+
+def converted(value: Any, dtype: np.dtype) -> Any:
+    """A Python number as an element of a dtype, a Python number too; negative integers wrap into unsigned ones.
+
+    Raises:
+        RuntimeError: the dtype cannot hold it, torch's `checked_convert`.
+    """
+    try:
+        if isinstance(value, complex) and dtype.kind not in "bc":
+            if value.imag:
+                raise OverflowError
+            value = value.real
+        if dtype.kind == "u" and value.__class__ is int and -(most := int(np.iinfo(dtype).max)) <= value < 0:
+            value += most + 1
+        if dtype.kind != "f":
+            return dtype.type(value).item()
+        with np.errstate(over="raise" if dtype.name == "float32" else "ignore"):
+            return dtype.type(value).item()
+    except (OverflowError, ValueError, TypeError, FloatingPointError):
+        name = _CPP_NAMES.get(dtype.name, dtype.name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value}") from None
+
+
 def fill_scalar(self: Tensor, value: Any) -> Tensor:
+    if isinstance(value, (bool, int, float, complex)):
+        value = converted(value, numpy_dtype(self.dtype))
     if not fill_whole(self, value):
         kernel_of("fill_.Scalar")(self, value)
     return self

@@ -141,7 +141,7 @@ def convolution_backward(
     if output_mask[1]:
         grads[1] = jax.linear_transpose(of_weight, weight)(cotangent)[0].conj()
     if output_mask[2]:
-        grads[2] = jnp.sum(grad_output, axis=(0, *range(2, grad_output.ndim)), dtype=grad_output.dtype)
+        grads[2] = jnp.sum(grad_output, axis=(0, *range(2, grad_output.ndim)))  # half precision by way of float32
     return grads[0], grads[1], grads[2]
 
 

@@ -149,6 +149,16 @@ def signbit(self: Array) -> Array:
     return self < jnp.zeros((), self.dtype)
 
 
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
+    """self + value * tensor1 / tensor2."""
+    if not (is_float(self) or is_complex(self)):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true "
+            "division of tensor1 and tensor2"
+        )
+    return self + value * (tensor1 / tensor2)
+
+
 def lerp(self: Array, end: Array, weight: Array) -> Array:
     """`self + weight (end - self)`, from the nearer end, so that the weights 0 and 1 give the ends themselves."""
     step = end - self

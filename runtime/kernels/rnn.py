@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, cast
+from tenax.words import Array, cast, opmath
 
 State = tuple[Array, ...]
 # (gates of the input, gates of the state, state) -> the new state, its first part the output before projection
@@ -66,9 +66,9 @@ def relu_cell(x: Array, h: Array, state: State) -> State:
 
 
 def _times(x: Array, weight: Array, bias: Array | None) -> Array:
-    """x @ weight.T + bias."""
-    product = lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ())))
-    return product if bias is None else product + bias
+    """x @ weight.T + bias, in the dtype of x: the parameters may be wider."""
+    product = lax.dot_general(x, cast(weight, x.dtype), (((x.ndim - 1,), (1,)), ((), ())))
+    return product if bias is None else cast(cast(product, bias.dtype) + bias, x.dtype)
 
 
 def _layer(x: Array, state: State, w: Weights, cell: Cell, alive: Array | None, reverse: bool) -> tuple[Array, State]:
@@ -121,7 +121,8 @@ def run(
     """All layers over (time, batch, in). `states` are (layers * directions, batch, size), as are those returned."""
     directions = 2 if bidirectional else 1
     projected = len(states) == 2 and states[0].shape[-1] != states[1].shape[-1]
-    weights = _weights(params, has_biases, projected)
+    # Gradients of the parameters are summed over the steps, which in half precision would stop at 256.
+    weights = _weights([cast(p, opmath(p.dtype)) for p in params], has_biases, projected)
     last: list[State] = []
     for layer in range(len(weights) // directions):
         if layer and train and dropout > 0:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.words import Array
+from tenax.words import Array, cast
 
 # Up to this many taps are slices added one by one, which fuse best; more are one gather and a reduction.
 UNROLLED = 16
@@ -74,7 +74,7 @@ def weigh(x: Array, axis: int, table: np.ndarray, weights: np.ndarray | None = N
 
     if taps > UNROLLED:
         terms = term(read(x, axis, table), (slice(None),), (out, taps) + (1,) * after)
-        return jnp.sum(terms, axis=axis + 1, dtype=x.dtype)
+        return cast(jnp.sum(terms, axis=axis + 1), x.dtype)
     parts = (term(read(x, axis, table[:, k]), (slice(None), k), (out,) + (1,) * after) for k in range(taps))
     return functools.reduce(lax.add, parts)
 
