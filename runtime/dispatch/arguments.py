@@ -108,7 +108,8 @@ def scalar(value: Any, dtype: type | None = None) -> Any:
     if held is None:
         if len(_scalars) >= _SCALARS_HELD:
             _scalars.clear()
-        held = _scalars[key] = dtype(value)
+        with np.errstate(over="ignore"):
+            held = _scalars[key] = dtype(value)
     elif isinstance(held, np.generic):
         held = _scalars[key] = _place(held)
     return held
