@@ -346,3 +346,19 @@ def test_what_asks_jax_learns_that_a_value_is_not_known() -> None:
 
     with pytest.raises(jax.errors.TracerArrayConversionError):
         freeze()
+
+
+loss: Any = None
+
+
+def test_a_global_of_the_name_of_an_attribute_is_none_of_the_function() -> None:
+    global loss
+
+    @dataclasses.dataclass
+    class Output:
+        loss: torch.Tensor
+
+    step = tenax.jit(lambda x: Output(x.sum()).loss * 2)
+    for _ in range(3):
+        loss = step(torch.ones(2, device="jax"))
+    assert len(step.history) == 1

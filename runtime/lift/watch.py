@@ -10,6 +10,7 @@ than modules and optimizers are not.
 
 from __future__ import annotations
 
+import dis
 import enum
 import functools
 import operator
@@ -213,7 +214,7 @@ class Watch:
             yield function.__name__, wrapped
         if _is_open(function.__module__):
             scope = function.__globals__
-            held = self._hold("", scope, tuple(dict.fromkeys(_names(function.__code__))))
+            held = self._hold("", scope, _names(function.__code__))
             yield from held.content.items()
 
     def changes(self) -> list[Change]:
@@ -291,11 +292,14 @@ def _is_open(module: str | None) -> bool:
     return (module or "").partition(".")[0] not in _CLOSED
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
+@functools.lru_cache(maxsize=1 << 14)
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """The globals that a function names; the names of attributes, which `co_names` has too, are none."""
+    found = {i.argval: None for i in dis.get_instructions(code) if i.opname.endswith(("_GLOBAL", "_NAME"))}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            found |= dict.fromkeys(_names(constant))
+    return tuple(found)
 
 
 class Guard:
