@@ -477,3 +477,17 @@ def test_a_profile_is_written(tmp_path) -> None:
     with tenax.profiler.trace(tmp_path), tenax.profiler.step(0), tenax.profiler.annotate("mine"):
         torch.ones(3, device="jax") + 1
     assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
+    @tenax.jit
+    def make(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, nn.Parameter]:
+        leaf = x.sum().requires_grad_()
+        return leaf, leaf * 2, nn.Parameter(x[:1])
+
+    leaf, twice, parameter = make(torch.ones(3, device="jax"))
+    assert leaf.is_leaf
+    assert leaf.requires_grad
+    assert isinstance(parameter, nn.Parameter)
+    assert parameter.requires_grad
+    assert twice.item() == 6

@@ -362,3 +362,69 @@ def test_a_global_of_the_name_of_an_attribute_is_none_of_the_function() -> None:
     for _ in range(3):
         loss = step(torch.ones(2, device="jax"))
     assert len(step.history) == 1
+
+
+class Trainer:
+    """A step that is a method of an object which also keeps count."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Linear(3, 1).to("jax")
+        self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+        self.count, self.scale, self.last = 0, 1.0, None
+        self.losses: list[float] = []
+
+    def loss(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x).square().mean() * self.scale
+
+    @tenax.jit
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = self.loss(x)
+        loss.backward()
+        self.optimizer.step()
+        self.last = loss.detach()
+        return loss
+
+
+def test_attributes_that_a_step_does_not_read_may_change() -> None:
+    trainer, x = Trainer(), torch.ones(4, 3, device="jax")
+    history = Trainer.step.history
+    for _ in range(4):
+        trainer.losses.append(trainer.step(x).item())
+        trainer.count += 1
+        assert trainer.last is not None
+        assert trainer.last.item() == trainer.losses[-1]
+    assert trainer.losses == sorted(trainer.losses, reverse=True)
+    assert [c.reason for c in history] == ["its first call", "a gradient was None and is not None"]
+    trainer.scale = 2.0
+    trainer.step(x)
+    assert history[-1].reason == "argument[0].scale was 1.0 and is 2.0"
+    trainer.loss = lambda x: self_made(x)  # type: ignore[method-assign]
+    trainer.step(x)
+    assert "argument[0].loss was nothing" in history[-1].reason
+
+
+def self_made(x: torch.Tensor) -> torch.Tensor:
+    return x.sum().requires_grad_()
+
+
+def test_attributes_that_are_read_by_roundabout_ways_count() -> None:
+    class Box:
+        def __init__(self) -> None:
+            self.factor1, self.factor2 = 2.0, 3.0
+
+    class Slots:
+        __slots__ = ("factor",)
+
+    box, slots = Box(), Slots()
+    slots.factor = 5.0
+    by_name = tenax.jit(lambda x, i: x * getattr(box, f"factor{i}"))
+    by_dict = tenax.jit(lambda x: x * vars(box)["factor2"] + (1 if hasattr(box, "bias") else 0))
+    x = torch.ones(1, device="jax")
+    assert [by_name(x, 1).item(), by_name(x, 2).item(), by_dict(x).item()] == [2, 3, 3]
+    box.factor2 = 4.0
+    assert [by_name(x, 1).item(), by_name(x, 2).item(), by_dict(x).item()] == [2, 4, 4]
+    box.bias = 0  # type: ignore[attr-defined]
+    assert by_dict(x).item() == 5
+    assert "__getattribute__" not in vars(Box)

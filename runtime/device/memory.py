@@ -299,7 +299,11 @@ def fill_whole(self: Tensor, value: Any) -> bool:
 
 _CPP_NAMES = {
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    **{"int32": "int", "float64": "double", "float32": "float", "float16": "c10::Half", "bfloat16": "c10::BFloat16"},
+    "int32": "int",
+    "float64": "double",
+    "float32": "float",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
 }
 
 

@@ -62,12 +62,14 @@ class Compiled:
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
         )
         key = _key(leaves, spec)
-        reason = "its first call" if not self.programs else "arguments of another structure, shape, dtype or value"
+        reason = ""
         for program in self.programs.get(key, ()):
             cells = program.bind(leaves)
             if isinstance(cells, list):
                 return program.call(leaves, cells)
-            reason = cells
+            reason = reason or cells  # of the newest
+        if not reason:
+            reason = "arguments of another structure, shape, dtype or value" if self.programs else "its first call"
         return self._trace(args, kwargs, leaves, key, reason)
 
     @property
@@ -120,7 +122,7 @@ class Compiled:
         if ready.prune(run.trace.before) or more:
             watch = Watch(function=self.function, argument=roots)
             run = Run(self.function, args, kwargs, inner, watch, self.varying)
-        return Program(run, leaves, share)
+        return Program(run, Watch(run.reads, function=self.function, argument=roots), leaves, share)
 
 
 def _is_tree(value: Any) -> bool:

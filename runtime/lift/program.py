@@ -31,7 +31,7 @@ from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split
 from .results import Maker, differentiable
 from .run import Leaf, Run, is_ours
-from .watch import SEQUENCES, Guard, Place, refill
+from .watch import SEQUENCES, Guard, Place, Watch, refill
 
 _SMALL = 64  # elements of a constant that is compared by value
 _increment = torch.autograd.graph.increment_version
@@ -67,8 +67,9 @@ def _slot(path: str, fetch: Callable[[Sequence[Any]], Any], tensor: torch.Tensor
 class Program:
     """One run of a function, compiled."""
 
-    def __init__(self, run: Run, leaves: list[Any], share: Sequence[Program] = ()) -> None:
-        """`leaves` are those of the call; a program of `share` that computes the same lends its executables."""
+    def __init__(self, run: Run, watch: Watch, leaves: list[Any], share: Sequence[Program] = ()) -> None:
+        """`leaves` are those of the call, `watch` what must be the same for another one; a program of `share` that
+        computes the same lends its executables."""
         self.result, self.effects, self.gradients, self.data = run.result, run.effects, run.gradients, run.data
         self.jaxpr = run.closed.jaxpr
         self.fills, self.draws, self.script = run.fills, run.draws, run.host.script
@@ -81,7 +82,7 @@ class Program:
         self._place(run, leaves)
         self._connect(run)
         free = self.slotted | {(id(n.group), n.key) for n in self.script if not isinstance(n, HostCall)}
-        self.guard = Guard(run.watch, free)
+        self.guard = Guard(watch, free)
         self._compile(share)
 
     def _place(self, run: Run, leaves: list[Any]) -> None:

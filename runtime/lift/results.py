@@ -36,7 +36,8 @@ class Ref:
     dtype: torch.dtype
     bits: int  # 1: conjugated, 2: negated
     plain: bool  # all of its cell, in order
-    requires_grad: bool
+    follows: bool  # whether it has a place in autograd's graph
+    leaf: bool | None  # of a leaf that the run made: whether it requires a gradient
     is_parameter: bool
 
 
@@ -110,7 +111,7 @@ class Results:
         cell = cell_of(leaf)
         if self.outside(cell):
             return Same(leaf) if leaf._base is None and leaf.is_leaf else View(leaf.detach())
-        if leaf.requires_grad:
+        if not leaf.is_leaf:
             self.differentiable.append(leaf)
         size, stride, offset = tuple(leaf.size()), tuple(leaf.stride()), int(leaf.storage_offset())
         bits = leaf.is_conj() + 2 * leaf.is_neg()
@@ -118,13 +119,14 @@ class Results:
         plain = size == kind.shape and stride == kind.stride and not bits and not cell.mixed
         number = self.cells.setdefault(cell, len(self.cells))
         parameter = isinstance(leaf, torch.nn.Parameter)
-        return Ref(number, size, stride, offset, leaf.dtype, bits, plain, leaf.requires_grad, parameter)
+        own = leaf.requires_grad if leaf.is_leaf else None
+        return Ref(number, size, stride, offset, leaf.dtype, bits, plain, not leaf.is_leaf, own, parameter)
 
 
 def differentiable(described: Described) -> Iterator[Ref]:
     """The tensors that autograd follows, in the order in which they were described."""
     for leaf in described.leaves:
-        if isinstance(leaf, Ref) and leaf.requires_grad:
+        if isinstance(leaf, Ref) and leaf.follows:
             yield leaf
         elif isinstance(leaf, Attributes):
             for part in leaf.parts.values():
@@ -174,7 +176,7 @@ class Maker:
             kind = cell.kind
             base = self.bases[ref.cell] = new_tensor(cell, kind.shape, torch_dtype(kind.dtype))
             if ref.plain:
-                return torch.nn.Parameter(base, ref.requires_grad) if ref.is_parameter else base
+                return _as_leaf(base, ref)
         if torch_dtype(cell.kind.dtype) == ref.dtype:
             tensor = _restride(_META, base, ref.size, ref.stride, ref.offset)
         else:
@@ -184,7 +186,13 @@ class Maker:
             tensor = tensor.conj()
         if ref.bits & 2:
             tensor = tensor._neg_view()
-        return torch.nn.Parameter(tensor, ref.requires_grad) if ref.is_parameter else tensor
+        return _as_leaf(tensor, ref)
+
+
+def _as_leaf(tensor: torch.Tensor, ref: Ref) -> torch.Tensor:
+    if ref.is_parameter:
+        return torch.nn.Parameter(tensor, bool(ref.leaf))
+    return tensor.requires_grad_() if ref.leaf else tensor
 
 
 def is_described(described: Described) -> bool:

@@ -28,6 +28,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler as Scheduler
 
 from .chance import GENERATORS
+from .reads import Reads
 
 _SIMPLE = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
@@ -56,6 +57,7 @@ class Held:
     container: Any
     content: Any
     keys: tuple[Any, ...] | None = None
+    absent: tuple[Any, ...] = ()  # entries that were looked for and are not there
     kind: str = ""  # script: each call computes its numbers anew on the host; private: it is only put back
 
     def items(self) -> dict[Any, Any]:
@@ -116,7 +118,10 @@ MISSING = _Missing()
 class Watch:
     """The containers reached from some roots, and what they held when this was made."""
 
-    def __init__(self, **roots: Any) -> None:
+    def __init__(self, reads: Reads | None = None, **roots: Any) -> None:
+        """With `reads`, only what was read of plain objects counts."""
+        self.reads = reads
+        self.objects: list[Any] = []  # that are neither containers nor of torch
         self.held: list[Held] = []
         self.tensors: dict[int, tuple[str, torch.Tensor]] = {}
         self.modules: list[tuple[str, Module]] = []
@@ -136,7 +141,7 @@ class Watch:
                 raise RuntimeError(f"tenax.jit: more than {_MOST} objects are reached from the function, by {path}")
 
     def _hold(self, path: str, container: Any, keys: tuple[Any, ...] | None = None, kind: str = "") -> Held:
-        held = Held(path, container, None, keys, kind)
+        held = Held(path, container, None, keys, kind=kind)
         held.content = held.items()
         self.held.append(held)
         return held
@@ -184,8 +189,14 @@ class Watch:
         elif not isinstance(value, (type, types.ModuleType)) and _is_open(type(value).__module__):
             attributes = getattr(value, "__dict__", None)
             if isinstance(attributes, dict):
-                self._hold(path, attributes)
-                for name, item in list(attributes.items()):
+                self.objects.append(value)
+                read = None if self.reads is None else self.reads.of(value)
+                if read is None:
+                    held = self._hold(path, attributes)
+                else:
+                    held = self._hold(path, attributes, tuple(k for k in attributes if k in read))
+                    held.absent = tuple(sorted(read - attributes.keys()))
+                for name, item in held.content.items():
                     yield f"{path}.{name}", item
 
     def _module(self, path: str, module: Module) -> Iterator[tuple[str, Any]]:
@@ -311,7 +322,7 @@ class Guard:
         self.known: list[Any] = []
         lines: list[str] = []
         empty: list[str] = []
-        scope: dict[str, Any] = {"values": dict.values}
+        scope: dict[str, Any] = {"values": dict.values, "missing": MISSING}
         for n, held in enumerate(watch.held):
             if held.kind:
                 continue
@@ -334,6 +345,10 @@ class Guard:
                     text = repr(key) if isinstance(key, (str, int)) else f"k{n}_{m}"
                     lines.append(f"{name}[{text}],")
                 self._expect(held, [key])
+            for key in held.absent:
+                lines.append(f"{name}.get({key!r}, missing),")
+                self.paths.append(entry(held.path, held.container, key))
+                self.known.append(MISSING)
         source = f"def now():\n    if {' or '.join(empty) or 'False'}: return ()\n    return [{''.join(lines)}]"
         exec(compile(source, "<tenax guard>", "exec"), scope)
         self.now: Callable[[], Sequence[Any]] = scope["now"]

@@ -1,0 +1,59 @@
+"""Which attributes of plain objects a run reads. The others may change between calls as they like.
+
+A step is often a method of an object that also counts steps and keeps losses. While the function is traced, the
+classes of the objects that it reaches note what is asked of their instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+class Reads:
+    """The names that were read, by object."""
+
+    def __init__(self, objects: Sequence[Any]) -> None:
+        self._objects = objects  # whose ids are theirs for as long as they live
+        self._names: dict[int, set[str]] = {id(o): set() for o in objects}
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """While the function is traced."""
+        classes = list({type(o) for o in self._objects})
+        plain = [c.__getattribute__ for c in classes]
+        replaced: list[tuple[type, Any]] = []
+        try:
+            for cls, method in zip(classes, plain, strict=True):
+                own = vars(cls).get("__getattribute__")
+                try:
+                    cls.__getattribute__ = self._noting(method)  # type: ignore[method-assign]
+                except TypeError:  # a class that cannot be changed: all counts as read
+                    for o in self._objects:
+                        if type(o) is cls:
+                            self._names.pop(id(o), None)
+                else:
+                    replaced.append((cls, own))
+            yield
+        finally:
+            for cls, own in replaced:
+                if own is None:
+                    del cls.__getattribute__
+                else:
+                    cls.__getattribute__ = own  # type: ignore[method-assign]
+
+    def _noting(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        names = self._names
+
+        def __getattribute__(self: Any, name: str) -> Any:  # noqa: N807
+            if (found := names.get(id(self))) is not None:
+                found.add(name)
+            return plain(self, name)
+
+        return __getattribute__
+
+    def of(self, value: Any) -> set[str] | None:
+        """The attributes of an object that were read; None for all."""
+        found = self._names.get(id(value))
+        return None if found is None or "__dict__" in found else found
