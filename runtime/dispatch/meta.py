@@ -100,6 +100,17 @@ def _input_if_asked(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return outputs if output_mask[0] else [None, *outputs[1:]]
 
 
+def _slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Distinct slices across `dim`, which lie one after another."""
+    dim = next((v for v in values if v.__class__ is int), None)
+    size = outputs[0].size
+    if dim is None or not size:
+        return outputs
+    dim %= len(size)
+    like = torch.empty((size[dim], *size[:dim], *size[dim + 1 :]), device=_DEVICE).movedim(0, dim)
+    return [outputs[0]._replace(stride=None if like.is_contiguous() else like.stride()), *outputs[1:]]
+
+
 # What torch's Meta kernels say otherwise than its CPU kernels, or not at all, by the name of the op.
 _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "native_batch_norm": _saved_in_training,
@@ -115,6 +126,9 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "geqrf": _column_major,
     "linalg_lstsq": _least_squares,
     "nonzero": _column_major,
+    "unique_dim": _slices_in_order,
+    "unique_consecutive": _slices_in_order,
+    "unique_dim_consecutive": _slices_in_order,
     "scaled_dot_product_attention": _like_query,
     "_native_multi_head_attention": _weights_if_needed,
 }
