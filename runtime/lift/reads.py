@@ -28,7 +28,7 @@ class Reads:
             for cls, method in zip(classes, plain, strict=True):
                 own = vars(cls).get("__getattribute__")
                 try:
-                    cls.__getattribute__ = self._noting(method)  # type: ignore[method-assign]
+                    cls.__getattribute__ = self._noting(method)
                 except TypeError:  # a class that cannot be changed: all counts as read
                     for o in self._objects:
                         if type(o) is cls:
@@ -41,7 +41,7 @@ class Reads:
                 if own is None:
                     del cls.__getattribute__
                 else:
-                    cls.__getattribute__ = own  # type: ignore[method-assign]
+                    cls.__getattribute__ = own
 
     def _noting(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         names = self._names

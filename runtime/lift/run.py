@@ -98,8 +98,8 @@ class Run:
                     return []
                 finally:
                     watch.restore()
-                    for tensor, before in self.trace.moved.values():
-                        tensor.data = before
+                    for tensor, data in self.trace.moved.values():
+                        tensor.data = data
                     for leaf, gradient in self.before.values():
                         if leaf.grad is not gradient:
                             leaf.grad = gradient
