@@ -19,7 +19,7 @@ from clock import interleaved
 from models.cases import CASES, DECODING, Case
 from models.programs import Program, by_hand, in_torch
 from rich.progress import track
-from tables import publish
+from tables import publish, store
 
 import tenax  # noqa: F401 (registers the device)
 
@@ -109,7 +109,7 @@ def main() -> None:
     jax.monitoring.register_event_duration_secs_listener(_listen)
     chosen = [
         (c, name)
-        for c in (*CASES, DECODING)
+        for c in (DECODING, *CASES)
         if options.only in c.name
         for name in c.programs
         if options.program in name
@@ -117,7 +117,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         jax.config.update("jax_compilation_cache_dir", cache)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
-        rows = [row(case, name, options.seconds, options.repeats) for case, name in track(chosen, "measuring")]
+        rows = []
+        for case, name in track(chosen, "measuring"):
+            rows.append(row(case, name, options.seconds, options.repeats))
+            if options.write:  # an interrupted run leaves what it has measured
+                store("models", TITLES, rows)
     publish("models", TITLES, rows, write=options.write)
 
 

@@ -33,8 +33,12 @@ def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, 
     for row in rows:
         table.add_row(*row)
     Console(width=None if write else 150).print(table)
-    if not write:
-        return
+    if write:
+        store(name, titles, rows)
+
+
+def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Put a table between its marks in docs/benchmarks.md."""
     lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
     versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
     body = "\n".join([f"{versions}; {machine()}, {datetime.date.today()}. Medians, interleaved.", "", *lines])

@@ -81,8 +81,8 @@ CASES = (
     _case("ResNet-18", ResNet, partial(classified, 10, 8, 3, 64, 64), resnet_by_hand, MOMENTUM),
     gpt(4),
     gpt(12),
-    gpt(48),
     _case("LSTM", LSTM, partial(text, 256, 16, 32), lstm_by_hand),
+    gpt(48),
 )
 DECODING = Case(
     "GPT, decoding",
