@@ -414,11 +414,7 @@ def test_attributes_that_are_read_by_roundabout_ways_count() -> None:
         def __init__(self) -> None:
             self.factor1, self.factor2 = 2.0, 3.0
 
-    class Slots:
-        __slots__ = ("factor",)
-
-    box, slots = Box(), Slots()
-    slots.factor = 5.0
+    box = Box()
     by_name = tenax.jit(lambda x, i: x * getattr(box, f"factor{i}"))
     by_dict = tenax.jit(lambda x: x * vars(box)["factor2"] + (1 if hasattr(box, "bias") else 0))
     x = torch.ones(1, device="jax")
@@ -428,3 +424,27 @@ def test_attributes_that_are_read_by_roundabout_ways_count() -> None:
     box.bias = 0  # type: ignore[attr-defined]
     assert by_dict(x).item() == 5
     assert "__getattribute__" not in vars(Box)
+
+
+def test_slots_are_attributes() -> None:
+    @dataclasses.dataclass(slots=True)
+    class Config:
+        factor: float = 2.0
+        calls: int = 0
+        last: torch.Tensor | None = None
+
+    config, x = Config(), torch.ones(1, device="jax")
+
+    @tenax.jit
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        config.last = x * config.factor
+        return config.last + 1
+
+    assert scaled(x).item() == 3
+    config.calls += 1
+    assert scaled(x * 2).item() == 5
+    assert config.last is not None
+    assert config.last.item() == 4
+    assert len(scaled.history) <= 2
+    config.factor = 3.0
+    assert scaled(x).item() == 4

@@ -122,7 +122,9 @@ class Compiled:
         if ready.prune(run.trace.before) or more:
             watch = Watch(function=self.function, argument=roots)
             run = Run(self.function, args, kwargs, inner, watch, self.varying)
-        return Program(run, Watch(run.reads, function=self.function, argument=roots), leaves, share)
+        if watch.objects:  # of which only what was read counts
+            watch = Watch(run.reads, function=self.function, argument=roots)
+        return Program(run, watch, leaves, share)
 
 
 def _is_tree(value: Any) -> bool:

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from .slots import Slots
+
 
 class Reads:
     """The names that were read, by object."""
 
-    def __init__(self, objects: Sequence[Any]) -> None:
+    def __init__(self, objects: Sequence[Any], slots: dict[int, Slots]) -> None:
+        """`slots` are the mappings of those objects that have slots, by id."""
         self._objects = objects  # whose ids are theirs for as long as they live
+        self.slots = slots
         self._names: dict[int, set[str]] = {id(o): set() for o in objects}
 
     @contextmanager
@@ -29,7 +33,7 @@ class Reads:
                 own = vars(cls).get("__getattribute__")
                 try:
                     cls.__getattribute__ = self._noting(method)
-                except TypeError:  # a class that cannot be changed: all counts as read
+                except (TypeError, AttributeError):  # a class that cannot be changed: all counts as read
                     for o in self._objects:
                         if type(o) is cls:
                             self._names.pop(id(o), None)

@@ -21,7 +21,6 @@ from . import chance
 from .draws import Draws
 from .host import Host, HostCall
 from .joint import leaves_of, marked
-from .reads import Reads
 from .results import Described, Results, is_described
 from .scopes import named
 from .spy import Spy
@@ -66,7 +65,7 @@ class Run:
         self.draws = Draws()
         self.trace = Trace(lifts=True, draw=self.draws.draw)
         self.host = Host(self.trace, watch, varying)
-        self.reads = Reads(watch.objects)
+        self.reads = watch.read()
         self.spy = Spy(self.trace, leaves, [t for _, t in watch.tensors.values()])
         tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
         self.before = {id(t): (t, t.grad) for t in tensors if t.requires_grad and t.is_leaf}

@@ -29,6 +29,7 @@ from torch.optim.lr_scheduler import LRScheduler as Scheduler
 
 from .chance import GENERATORS
 from .reads import Reads
+from .slots import Slots, slots_of
 
 _SIMPLE = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
@@ -122,6 +123,7 @@ class Watch:
         """With `reads`, only what was read of plain objects counts."""
         self.reads = reads
         self.objects: list[Any] = []  # that are neither containers nor of torch
+        self._slots: dict[int, Slots] = {} if reads is None else reads.slots
         self.held: list[Held] = []
         self.tensors: dict[int, tuple[str, torch.Tensor]] = {}
         self.modules: list[tuple[str, Module]] = []
@@ -187,17 +189,25 @@ class Watch:
                 if isinstance(item, (torch.Tensor, Optimizer, Scheduler)) or name == "_schedulers":
                     yield f"{path}.{name}", item
         elif not isinstance(value, (type, types.ModuleType)) and _is_open(type(value).__module__):
-            attributes = getattr(value, "__dict__", None)
-            if isinstance(attributes, dict):
-                self.objects.append(value)
-                read = None if self.reads is None else self.reads.of(value)
-                if read is None:
-                    held = self._hold(path, attributes)
-                else:
-                    held = self._hold(path, attributes, tuple(k for k in attributes if k in read))
-                    held.absent = tuple(sorted(read - attributes.keys()))
-                for name, item in held.content.items():
-                    yield f"{path}.{name}", item
+            yield from self._object(path, value)
+
+    def _object(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
+        read = None if self.reads is None else self.reads.of(value)
+        attributes = getattr(value, "__dict__", None)
+        containers: list[Any] = [attributes] if isinstance(attributes, dict) else []
+        if slots_of(type(value)):
+            containers.append(self._slots.setdefault(id(value), Slots(value)))
+        if containers:
+            self.objects.append(value)
+        for container in containers:
+            if read is None:
+                held = self._hold(path, container, None if isinstance(container, dict) else tuple(container))
+            else:
+                held = self._hold(path, container, tuple(k for k in container if k in read))
+                if isinstance(container, dict):
+                    held.absent = tuple(sorted(read - container.keys()))
+            for name, item in held.content.items():
+                yield f"{path}.{name}", item
 
     def _module(self, path: str, module: Module) -> Iterator[tuple[str, Any]]:
         state = module.__dict__
@@ -227,6 +237,10 @@ class Watch:
             scope = function.__globals__
             held = self._hold("", scope, _names(function.__code__))
             yield from held.content.items()
+
+    def read(self) -> Reads:
+        """What is read of its objects from now on."""
+        return Reads(self.objects, self._slots)
 
     def changes(self) -> list[Change]:
         """What is no longer as it was."""
