@@ -41,7 +41,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int = 1, beta: ArrayLi
 
     Spec: ops_spec/loss.yaml
     """
-    dtype, self, target, beta = DEFAULT(self, target, scalars=(beta,))
+    dtype, self, target = DEFAULT(self, target)
     return cast(loss_kernels.smooth_l1_loss(self=self, target=target, reduction=reduction, beta=beta), dtype)
 
 

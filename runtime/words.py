@@ -172,6 +172,10 @@ def cast(x: Any, dtype: Any) -> Array:
     if isinstance(x, Number):
         x = x.value
     if not hasattr(x, "dtype"):
+        if x.__class__ is int and dtype.kind in "iu":  # which wraps, as a conversion does
+            bits = 8 * dtype.itemsize
+            x %= 1 << bits
+            x -= (x >> (bits - 1) << bits) * (dtype.kind == "i")
         return lax.full((), x, dtype)  # jnp.asarray takes a number through 32 bits
     if x.dtype == dtype and not getattr(x, "weak_type", False):
         return x
@@ -253,8 +257,15 @@ def place(index: int) -> np.integer:
 
 
 def axis(x: Array, dim: int) -> int:
-    """One non-negative axis; a 0-d array has the axis 0 that torch gives it."""
-    return dim % max(x.ndim, 1)
+    """One non-negative axis; a 0-d array has the axis 0 that torch gives it.
+
+    Raises:
+        IndexError: there is no such axis.
+    """
+    rank = max(x.ndim, 1)
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
 
 
 def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -165,3 +165,44 @@ def test_a_mask_is_not_subtracted_in_place(other: str) -> None:
 def test_half_precision_pairs_are_no_complex_numbers() -> None:
     with pytest.raises(TypeError, match=r"JAX has no equivalent of torch\.complex32"):
         torch.view_as_complex(torch.ones(3, 2, dtype=torch.float16, device="jax"))
+
+
+# Found by `tenax coverage fuzz`: sizes of zero, arguments out of their range, numbers beyond a dtype's.
+FOUND: dict[str, Callable[[str], torch.Tensor]] = {
+    "slice_scatter of another size": lambda d: torch.slice_scatter(
+        torch.zeros(4, 6, device=d), torch.ones(4, 2, device=d), 1, 5, 0, 2
+    ),
+    "slice_scatter by steps": lambda d: torch.slice_scatter(
+        torch.zeros(4, 6, device=d), torch.ones(4, 2, device=d), 1, 2, 6, 2
+    ),
+    "adaptive_max_pool1d to nothing": lambda d: F.adaptive_max_pool1d(torch.ones(3, 4, 4, device=d), 0),
+    "adaptive_max_pool2d to nothing": lambda d: F.adaptive_max_pool2d(torch.ones(3, 4, 4, device=d), (0, 2)),
+    "addmm of bytes, negative factors": lambda d: torch.addmm(
+        *(torch.ones(2, 2, dtype=torch.uint8, device=d) for _ in range(3)), beta=-1, alpha=-2
+    ),
+    "no groups": lambda d: F.conv_transpose1d(torch.ones(3, 4, device=d), torch.ones(3, 3, 4, device=d), groups=0),
+    "unfold by a negative padding": lambda d: F.unfold(torch.ones(1, 1, 5, 5, device=d), (2, 2), padding=-1),
+    "smooth_l1_loss with a negative beta": lambda d: F.smooth_l1_loss(
+        torch.ones(3, device=d), torch.zeros(3, device=d), beta=-5.0
+    ),
+    "multi_margin_loss of one sample and a list": lambda d: F.multi_margin_loss(
+        torch.arange(7.0, device=d), torch.tensor([2], device=d), margin=0.0, reduction="none"
+    ),
+    "unique across the last axis": lambda d: torch.unique_consecutive(
+        torch.tensor([[1.0, 1, 2], [1, 1, 2]], device=d), dim=1
+    ),
+    "addcdiv of bools": lambda d: torch.addcdiv(*(torch.ones(2, dtype=torch.bool, device=d) for _ in range(3))),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_a_fuzzer_found(name: str) -> None:
+    try:
+        want = FOUND[name]("cpu")
+    except RuntimeError as error:
+        with pytest.raises(RuntimeError, match=re.escape(str(error)[:60])):
+            FOUND[name]("jax")
+        return
+    ours = FOUND[name]("jax")
+    assert ours.stride() == want.stride() or not want.numel()
+    torch.testing.assert_close(ours.cpu(), want)

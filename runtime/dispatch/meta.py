@@ -88,6 +88,12 @@ def _of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0]._replace(size=()), *outputs[1:]] if values[0].dim() < 2 else outputs
 
 
+def _margin_of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """As `_of_one_sample`; a target with an axis keeps it where nothing is reduced."""
+    reduction = values[5]
+    return outputs if values[1].dim() and reduction == 0 else _of_one_sample(values, outputs)
+
+
 def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The weights are none where they are not asked for; Meta gives an empty tensor."""
     need_weights = values[10]
@@ -117,7 +123,7 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "_native_batch_norm_legit": _saved_in_training,
     "_native_batch_norm_legit_functional": _saved_in_training,
     "_native_batch_norm_legit_no_training": _saved_in_training,
-    "multi_margin_loss": _of_one_sample,
+    "multi_margin_loss": _margin_of_one_sample,
     "multilabel_margin_loss": _of_one_sample,
     "multilabel_margin_loss_forward": _of_one_sample,
     "native_batch_norm_backward": _input_if_asked,

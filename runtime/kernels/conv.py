@@ -61,6 +61,8 @@ def _refuse(
 ) -> None:
     """Raise what ATen's `convolution` does where its Meta kernel is silent (ATen/native/Convolution.cpp)."""
     size, channels = list(weight.shape), weight.shape[0] if transposed else weight.shape[1] * groups
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
     if any(p < 0 for p in padding):
         raise RuntimeError("negative padding is not supported")
     if any(d <= 0 for d in dilation):

@@ -43,6 +43,8 @@ def mse_loss_backward(grad_output: Array, self: Array, target: Array, reduction:
 
 def smooth_l1_loss(self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
     """|d| - beta/2 of the difference d, and d^2 / (2 beta) below beta."""
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     size = jnp.abs(self - target)
     return reduced(jnp.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
 

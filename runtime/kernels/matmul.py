@@ -40,7 +40,7 @@ def _widened(a: Array, b: Array, left: int, right: int, batch: int, dtype: DType
 
 def _times(x: Array, factor: Any) -> Array:
     """`x` times a Python number, taken in x's dtype."""
-    return x if factor == 1 else x * lax.full((), x.dtype.type(factor), x.dtype)
+    return x if factor == 1 else x * cast(factor, x.dtype)
 
 
 def _plus(self: Array, product: Array, beta: Any, alpha: Any, dtype: DType | None = None) -> Array:

@@ -17,7 +17,7 @@ from jax import lax
 
 from tenax.kernels.taps import read
 from tenax.kernels.window import Axis, Sizes, adaptive, spread, windows
-from tenax.words import Array, DType, as_long, is_float
+from tenax.words import INT64, Array, DType, as_long, is_float
 
 # A value and its flat position in the plane it came from; positions are int32, planes being smaller than memory.
 Best = tuple[Array, Array]
@@ -132,6 +132,9 @@ def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
     lead = self.ndim - rank
     sizes = self.shape[lead:]
     counts = spread(output_size, rank)
+    if 0 in counts:
+        shape = (*self.shape[:lead], *counts)
+        return jnp.zeros(shape, self.dtype), jnp.zeros(shape, INT64)
     if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
         steps = [size // count for size, count in zip(sizes, counts, strict=True)]
         return _max_pool(self, windows(sizes, steps, steps, 0, 1, False))

@@ -46,6 +46,11 @@ def slice_scatter(
     """`self` with `self[start:end:step]` along `dim` replaced by `src`."""
     dim = axis(self, dim)
     first, last = _bounds(self.shape[dim], start, end)
+    part = [*self.shape[:dim], len(range(first, last, step)), *self.shape[dim + 1 :]]
+    if list(src.shape) != part:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {part}"
+        )
     src = cast(src, self.dtype)
     if step == 1:
         return lax.dynamic_update_slice_in_dim(self, src, place(first), dim)

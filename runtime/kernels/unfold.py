@@ -22,6 +22,9 @@ def im2col(
     self: Array, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
 ) -> Array:
     """(..., C, H, W) to (..., C * kh * kw, blocks)."""
+    if min(padding) < 0:
+        found = f"pad_height: {padding[0]} pad_width: {padding[-1]}"
+        raise RuntimeError(f"padding should be non-negative, but got {found}")
     rows, columns = windows(self.shape[-2:], kernel_size, stride, padding, dilation, False)
     pads = [(0, 0, 0)] * (self.ndim - 2) + [(a.padding, a.padding, 0) for a in (rows, columns)]
     x = lax.pad(self, cast(0, self.dtype), pads)
