@@ -191,6 +191,8 @@ FOUND: dict[str, Callable[[str], torch.Tensor]] = {
     "unique across the last axis": lambda d: torch.unique_consecutive(
         torch.tensor([[1.0, 1, 2], [1, 1, 2]], device=d), dim=1
     ),
+    "whole numbers downwards": lambda d: torch.linspace(50, 1, 50, dtype=torch.int64, device=d),
+    "mvlgamma of order 0": lambda d: torch.mvlgamma(torch.ones(2, device=d) * 4, 0),
     "addcdiv of bools": lambda d: torch.addcdiv(*(torch.ones(2, dtype=torch.bool, device=d) for _ in range(3))),
 }
 

@@ -55,8 +55,9 @@ def _points(start: Any, end: Any, steps: int, dtype: DType) -> Array:
     if steps < 2:
         return jnp.broadcast_to(start, (steps,))
     place = cast(lax.iota(INT64, steps), compute)
-    step = (end - start) / lax.full((), steps - 1, compute)
     last = lax.full((), steps - 1, compute)
+    # XLA would multiply by the reciprocal of a constant, and whole steps would not be whole.
+    step = (end - start) / lax.optimization_barrier(last)
     return jnp.where(lax.iota(INT64, steps) < steps // 2, start + step * place, end - step * (last - place))
 
 

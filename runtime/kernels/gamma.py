@@ -122,6 +122,8 @@ def special_zeta(self: Array, other: Array) -> Array:
 @wide
 def mvlgamma(self: Array, p: int) -> Array:
     """ln Γ_p(x) = p(p-1)/4 ln π + Σ ln Γ(x - j/2), j < p (DLMF 35.3.4). A float array."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
     shifts = jnp.arange(p, dtype=self.dtype) / 2
     constant = cast(p * (p - 1) / 4 * math.log(math.pi), self.dtype)
     return jnp.sum(lgamma(self[..., None] - shifts), -1) + constant
