@@ -256,3 +256,31 @@ def test_a_number_that_a_dtype_cannot_hold(
             make(value, dtype=dtype, device="jax")
     else:
         torch.testing.assert_close(make(value, dtype=dtype, device="jax").cpu(), want, equal_nan=True)
+
+
+def test_parts_of_complex_rows_at_several_offsets() -> None:
+    """The starts of a view become an operand at its second offset, but not where a storage has several dtypes."""
+    z = torch.arange(16.0).reshape(4, 4).to(torch.complex64) * (1 + 2j)
+    ours = z.to("jax")
+    for i in range(4):
+        for part in ("real", "imag"):
+            same((getattr(ours[i], part) + 0).cpu(), getattr(z[i], part) + 0)
+            getattr(ours, part)[i].add_(i)
+            getattr(z, part)[i].add_(i)
+        same((ours[i].expand(2, 4).imag * 2).cpu(), z[i].expand(2, 4).imag * 2)
+        same((ours[i, :1].expand(3).imag * 2).cpu(), z[i, :1].expand(3).imag * 2)
+    torch.testing.assert_close(ours.cpu(), z)
+    bits = torch.arange(16.0).reshape(4, 4)
+    for i in range(4):
+        same((bits.to("jax").view(torch.int32)[i] + 0).cpu(), bits.view(torch.int32)[i] + 0)
+
+
+@pytest.mark.parametrize(
+    "bias", [lambda b: b, lambda b: b[:1].expand(3), lambda b: b[1:2].expand(3), lambda b: b.conj()]
+)
+def test_a_complex_convolution_with_a_repeated_bias(bias: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x, w, b = (torch.randn(n, dtype=torch.complex64, generator=generator) for n in ((1, 3, 4), (3, 3, 3), (3,)))
+    want = torch.nn.functional.conv1d(x, w, bias(b), stride=2, padding=2)
+    ours = torch.nn.functional.conv1d(x.to("jax"), w.to("jax"), bias(b.to("jax")), stride=2, padding=2)
+    torch.testing.assert_close(ours.cpu(), want)

@@ -85,10 +85,12 @@ def part(kind: Kind, size: torch.Size, stride: tuple[int, ...], offset: int) -> 
 
 def odd_part(cell: Cell, value: torch.Tensor) -> tuple[Operand, jax.Array | None]:
     """As `part`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
-    view, starts = locate(cell.shape, tuple(value.size()), value.stride(), value.storage_offset())
+    size, stride, offset = tuple(value.size()), value.stride(), value.storage_offset()
     bits = value.is_conj() + 2 * value.is_neg()
-    base_dtype = cell.dtype if cell.mixed else None
-    return operand(cell.shape, value.dtype, base_dtype, view, bits), None if starts is None else _place(starts)
+    if cell.mixed:  # sizes count elements of the tensor, and the base is read flat: its starts are no operand
+        return operand(cell.shape, value.dtype, cell.dtype, View(size, stride, offset), bits), None
+    view, starts = locate(cell.shape, size, stride, offset)
+    return operand(cell.shape, value.dtype, None, view, bits), None if starts is None else _place(starts)
 
 
 _scalars: dict[tuple[type, type, Any], Any] = {}
