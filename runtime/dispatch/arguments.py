@@ -85,7 +85,7 @@ def part(kind: Kind, size: torch.Size, stride: tuple[int, ...], offset: int) -> 
 
 def odd_part(cell: Cell, value: torch.Tensor) -> tuple[Operand, jax.Array | None]:
     """As `part`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
-    size, stride, offset = tuple(value.size()), value.stride(), value.storage_offset()
+    size, stride, offset = tuple(value.size()), value.stride(), int(value.storage_offset())
     bits = value.is_conj() + 2 * value.is_neg()
     if cell.mixed:  # sizes count elements of the tensor, and the base is read flat: its starts are no operand
         return operand(cell.shape, value.dtype, cell.dtype, View(size, stride, offset), bits), None
