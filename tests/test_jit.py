@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -491,3 +492,45 @@ def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
     assert isinstance(parameter, nn.Parameter)
     assert parameter.requires_grad
     assert twice.item() == 6
+    (3 * twice).backward()
+    assert leaf.grad.item() == 6
+
+
+class Reversed(torch.autograd.Function):
+    """The identity, whose gradient has the other sign."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return -gradient
+
+
+def test_results_that_lie_alike_keep_gradients_of_their_own() -> None:
+    @tenax.jit
+    def both(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        feature = x * 3
+        return feature, Reversed.apply(feature), feature
+
+    x = torch.ones(2, device="jax", requires_grad=True)
+    feature, reverse, again = both(x)
+    assert again is feature
+    assert torch.autograd.grad(reverse.sum(), x, retain_graph=True)[0].tolist() == [-3, -3]
+    assert torch.autograd.grad((feature + reverse * 2).sum(), x)[0].tolist() == [-3, -3]
+
+
+def test_a_tensor_kept_in_an_attribute_has_its_gradient() -> None:
+    class Reader:
+        state = torch.zeros(2, device="jax")
+
+        @tenax.jit
+        def read(self, x: torch.Tensor) -> torch.Tensor:
+            self.state = self.state + x * 2
+            return self.state.sum()
+
+    reader, x = Reader(), torch.ones(2, device="jax", requires_grad=True)
+    reader.read(x)
+    reader.state.sum().backward()
+    assert x.grad.tolist() == [2, 2]

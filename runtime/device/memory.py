@@ -320,8 +320,6 @@ def converted(value: Any, dtype: np.dtype) -> Any:
             value = value.real
         if dtype.kind == "u" and value.__class__ is int and -(most := int(np.iinfo(dtype).max)) <= value < 0:
             value += most + 1
-        if dtype.kind != "f":
-            return dtype.type(value).item()
         with np.errstate(over="raise" if dtype.name == "float32" else "ignore"):
             return dtype.type(value).item()
     except (OverflowError, ValueError, TypeError, FloatingPointError):
@@ -379,19 +377,12 @@ def scalar_tensor(s: Any, dtype: torch.dtype | None = None, **options: Any) -> T
     return full((), s, dtype or torch.get_default_dtype(), **options)
 
 
-def zeros_like(
-    self: Tensor,
-    dtype: torch.dtype | None = None,
-    layout: torch.layout | None = None,
-    device: torch.device | None = None,
-    pin_memory: bool | None = None,
-    memory_format: torch.memory_format | None = None,
-) -> Tensor:
-    return full_like(self, 0, dtype, layout, device, pin_memory, memory_format)
+def zeros_like(self: Tensor, *args: Any, **options: Any) -> Tensor:
+    return full_like(self, 0, *args, **options)
 
 
-def ones_like(self: Tensor, dtype: torch.dtype | None = None, **options: Any) -> Tensor:
-    return full_like(self, 1, dtype, **options)
+def ones_like(self: Tensor, *args: Any, **options: Any) -> Tensor:
+    return full_like(self, 1, *args, **options)
 
 
 def full_like(

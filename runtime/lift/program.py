@@ -29,7 +29,7 @@ from ..tracing.deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split
-from .results import Maker, differentiable
+from .results import Maker, Ref
 from .run import Leaf, Run, is_ours
 from .watch import SEQUENCES, Guard, Place, Watch, refill
 
@@ -77,8 +77,7 @@ class Program:
         self.outputs, self.unused = run.outputs, run.unused
         self.conditions = run.conditions
         self.grad = bool(run.differentiable) and torch.is_grad_enabled()
-        stand_ins = {id(x): i for i, x in enumerate(run.leaves) if isinstance(x, torch.Tensor)}
-        self.wrt: list[Leaf] = [stand_ins.get(id(t), t) for t in run.wrt]
+        self.wrt, self.differentiable = run.wrt, [ref for _, ref in run.differentiable]
         self._place(run, leaves)
         self._connect(run)
         free = self.slotted | {(id(n.group), n.key) for n in self.script if not isinstance(n, HostCall)}
@@ -292,14 +291,14 @@ class Program:
             _increment(self.changed)
         if self.changed_given:
             _increment([leaves[i] for i in self.changed_given])
+        if self.grad:
+            self._differentiate(maker, leaves, first, arrays, list(fresh))
         for place, value in self.effects:
             _put(place, None if value is None else maker.make(value), value is None)
         for leaf, data in self.data:
             _at(leaf, leaves).data = maker.make(data)
         for leaf, value in self.gradients:
             _at(leaf, leaves).grad = None if value is None else maker.make(value)
-        if self.grad:
-            self._differentiate(maker, leaves, first, arrays, list(fresh))
         return maker.make(self.result)
 
     def _from_host(self, leaves: list[Any]) -> list[jax.Array]:
@@ -314,9 +313,10 @@ class Program:
 
     def _differentiate(self, maker: Maker, leaves: Any, first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
         """Give the results that autograd follows a place in its graph."""
-        refs = list(differentiable(self.result))
+        refs = self.differentiable
         tensors = [maker.tensor(r) for r in refs]
-        wrt = [_at(leaf, leaves) for leaf in self.wrt] or [torch.empty(0, device="jax", requires_grad=True)]
+        wrt = [maker.tensor(x) if isinstance(x, Ref) else _at(x, leaves) for x in self.wrt]
+        wrt = wrt or [torch.empty(0, device="jax", requires_grad=True)]
         for ref, tensor in zip(refs, Joined.apply(self, first, (*residuals, *arrays), tensors, *wrt), strict=True):
             maker.known[ref] = tensor
 

@@ -7,7 +7,7 @@ from outside, of which the tensor is a view.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ _restride = torch.ops.aten.as_strided.default._op_dk
 _create = torch._C._acc.create_empty_tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ref:
-    """A tensor on a cell that the run made."""
+    """A tensor on a cell that the run made; another for each tensor, though they may lie alike."""
 
     cell: int
     size: tuple[int, ...]
@@ -36,7 +36,6 @@ class Ref:
     dtype: torch.dtype
     bits: int  # 1: conjugated, 2: negated
     plain: bool  # all of its cell, in order
-    follows: bool  # whether it has a place in autograd's graph
     leaf: bool | None  # of a leaf that the run made: whether it requires a gradient
     is_parameter: bool
 
@@ -85,7 +84,12 @@ class Results:
         self.outside = outside
         self.arguments = arguments  # the index of each argument by its id
         self.cells: dict[Cell, int] = {}
-        self.differentiable: list[torch.Tensor] = []
+        self.refs: dict[int, tuple[torch.Tensor, Ref]] = {}  # by the id of the tensor
+        self.differentiable: list[tuple[torch.Tensor, Ref]] = []
+
+    def ref(self, tensor: torch.Tensor) -> Ref | None:
+        """The description of a tensor that the run made, where it was described."""
+        return self.refs[id(tensor)][1] if id(tensor) in self.refs else None
 
     def describe(self, tree: Any) -> Described:
         """A tree with each tensor of it described."""
@@ -111,8 +115,8 @@ class Results:
         cell = cell_of(leaf)
         if self.outside(cell):
             return Same(leaf) if leaf._base is None and leaf.is_leaf else View(leaf.detach())
-        if not leaf.is_leaf:
-            self.differentiable.append(leaf)
+        if known := self.ref(leaf):
+            return known
         size, stride, offset = tuple(leaf.size()), tuple(leaf.stride()), int(leaf.storage_offset())
         bits = leaf.is_conj() + 2 * leaf.is_neg()
         kind = cell.kind
@@ -120,17 +124,11 @@ class Results:
         number = self.cells.setdefault(cell, len(self.cells))
         parameter = isinstance(leaf, torch.nn.Parameter)
         own = leaf.requires_grad if leaf.is_leaf else None
-        return Ref(number, size, stride, offset, leaf.dtype, bits, plain, not leaf.is_leaf, own, parameter)
-
-
-def differentiable(described: Described) -> Iterator[Ref]:
-    """The tensors that autograd follows, in the order in which they were described."""
-    for leaf in described.leaves:
-        if isinstance(leaf, Ref) and leaf.follows:
-            yield leaf
-        elif isinstance(leaf, Attributes):
-            for part in leaf.parts.values():
-                yield from differentiable(part)
+        ref = Ref(number, size, stride, offset, leaf.dtype, bits, plain, own, parameter)
+        self.refs[id(leaf)] = leaf, ref
+        if not leaf.is_leaf:
+            self.differentiable.append((leaf, ref))
+        return ref
 
 
 def _has_tensor(tree: Any) -> bool:
@@ -145,7 +143,7 @@ class Maker:
         self.cells = [Cell(h, index) for h in held]
         self.bases: list[torch.Tensor | None] = [None] * len(held)
         self.leaves = leaves
-        self.known: dict[Ref, torch.Tensor] = {}  # those with a place in autograd's graph
+        self.known: dict[Ref, torch.Tensor] = {}
 
     def make(self, described: Described) -> Any:
         """The tree that `Results.describe` described, with new tensors."""
@@ -167,9 +165,13 @@ class Maker:
         return made
 
     def tensor(self, ref: Ref) -> torch.Tensor:
-        """A tensor on a new cell."""
-        if ref in self.known:
-            return self.known[ref]
+        """A tensor on a new cell, the same one for the same description."""
+        found = self.known.get(ref)
+        if found is None:
+            found = self.known[ref] = self._new(ref)
+        return found
+
+    def _new(self, ref: Ref) -> torch.Tensor:
         cell = self.cells[ref.cell]
         base = self.bases[ref.cell]
         if base is None:

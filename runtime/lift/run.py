@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from sys import getrefcount
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from . import chance
 from .draws import Draws
 from .host import Host, HostCall
 from .joint import leaves_of, marked
-from .results import Described, Results, is_described
+from .results import Described, Ref, Results, is_described
 from .scopes import named
 from .spy import Spy
 from .watch import MISSING, SEQUENCES, Place, Watch
@@ -73,7 +74,7 @@ class Run:
         self.gradients: list[Gradient] = []
         self.data: list[Data] = []
         self.written: list[Cell] = []
-        self.wrt: list[torch.Tensor] = []  # the leaves to which the results are differentiable
+        self.wrt: list[Leaf | Ref] = []  # the leaves to which the results are differentiable
         self.cotangents: list[jax.Array] = []
         self.unused: list[bool] = []
         failures: list[Exception] = []
@@ -117,13 +118,13 @@ class Run:
         arguments = {id(x): i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)}
         results = Results(lambda cell: cell not in trace.born, arguments)
         self.result = results.describe(result)
-        self.differentiable = list(results.differentiable)
         self._describe_changes(results)
         for leaf, gradient in self.before.values():
             if leaf.grad is not gradient:
                 value = None if leaf.grad is None else results.describe(leaf.grad)
                 self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
         self._describe_data(results, arguments)
+        self.differentiable = results.differentiable
         self.index = next((cell.index for cell in results.cells), 0)
         self.fills = [cell.held if isinstance(cell.held, Fill) else None for cell in results.cells]
         arrays = [cell.held for cell in results.cells if not isinstance(cell.held, Fill)]
@@ -137,7 +138,7 @@ class Run:
         self.kinds = [cell.kind for cell in self.written]
         self.outputs = len(arrays)
         if self.differentiable and torch.is_grad_enabled():
-            arrays += self._backward()
+            arrays += self._backward(results, arguments)
         return arrays
 
     def _describe_changes(self, results: Results) -> None:
@@ -161,10 +162,12 @@ class Run:
     def _describe_data(self, results: Results, arguments: dict[int, int]) -> None:
         """What the run left as the data of tensors from outside; of its own it may do as it likes."""
         reached = [t for _, t in self.watch.tensors.values()] + [self.leaves[i] for i in arguments.values()]
-        known = {id(t) for t in reached}
+        known = {id(t): t for t in reached}
+        others = Counter(cell_of(t) for t in known.values() if is_ours(t) and id(t) not in self.trace.moved)
+        others.update(cell_of(before) for _, before in self.trace.moved.values())
         for tensor, before in self.trace.moved.values():
             if id(tensor) in known:
-                if any(id(cell_of(t)) == id(cell_of(before)) for t in reached if t is not tensor and is_ours(t)):
+                if others[cell_of(before)] > 1:
                     raise TraceError("a tensor that shares memory with another gets new data in a compiled function")
                 self.data.append(Data(arguments.get(id(tensor), tensor), results.describe(tensor.detach())))
             elif cell_of(before) not in self.trace.born and getrefcount(tensor) > 3:
@@ -172,20 +175,20 @@ class Run:
                     "a tensor that is not reached from the compiled function gets new data; write into it instead"
                 )
 
-    def _backward(self) -> list[jax.Array]:
+    def _backward(self, results: Results, arguments: dict[int, int]) -> list[jax.Array]:
         """Trace torch's backward pass from the results, after a mark; its gradients."""
-        outputs = self.differentiable
+        outputs = [t for t, _ in self.differentiable]
         with jax.ensure_compile_time_eval(), jax.enable_x64(True):
             self.cotangents = [alias(jnp.zeros(tuple(t.shape), numpy_dtype(t.dtype))) for t in outputs]
         given = [wrap(a) for a in marked(self.cotangents)]
-        self.wrt = leaves_of(outputs)
+        leaves = leaves_of(outputs)
         try:
-            found = torch.autograd.grad(outputs, self.wrt, given, allow_unused=True)
+            found = torch.autograd.grad(outputs, leaves, given, allow_unused=True)
         except RuntimeError as error:
             if "second time" not in str(error):
                 raise
-            self.wrt = []  # the graph of the results was used up within
-            return []
+            return []  # the graph of the results was used up within
+        self.wrt = [results.ref(t) or arguments.get(id(t), t) for t in leaves]
         self.unused = [g is None for g in found]
         return [read(g) for g in found if g is not None]
 

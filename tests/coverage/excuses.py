@@ -92,6 +92,7 @@ class Facts:
     dtypes: dict[str, str]
     unordered: frozenset[str]
     converting: frozenset[str]
+    phased: frozenset[str]
     excused: tuple[Excuse, ...]
 
 
@@ -99,7 +100,7 @@ class Facts:
 def facts() -> Facts:
     text = importlib.resources.files("tenax.ops_spec").joinpath("coverage", "excuses.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
-    sets = (frozenset(data["unordered"]), frozenset(data["converting"]))
+    sets = (frozenset(data[name]) for name in ("unordered", "converting", "phased"))
     return Facts(data["dtypes"], *sets, tuple(Excuse.parse(row) for row in data["excused"]))
 
 
@@ -116,6 +117,11 @@ def unordered(entry: Entry) -> bool:
 def converting(entry: Entry) -> bool:
     """Whether the entry converts to an integer type that cannot hold every float."""
     return entry.name in facts().converting
+
+
+def phased(entry: Entry) -> bool:
+    """Whether the entry leaves factors of absolute value 1 open."""
+    return entry.name in facts().phased
 
 
 def excused(entry: Entry, check: str, dtype: torch.dtype, why: str) -> str | None:
