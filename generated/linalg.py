@@ -89,6 +89,11 @@ def cholesky_inverse(self: Array, upper: bool = False) -> Array:
     return cholesky_kernels.cholesky_inverse(self=self, upper=upper)
 
 
+def cholesky_inverse__checks(self: Array, upper: bool = False) -> tuple[Array, ...]:
+    """What must hold for cholesky_inverse; see its row of the table."""
+    return (jnp.all(jnp.diagonal(self, axis1=-2, axis2=-1) != 0),)
+
+
 def linalg_lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array]:
     """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor
         info)

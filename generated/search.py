@@ -63,6 +63,19 @@ def searchsorted__Scalar(
     )
 
 
+def searchsorted__Scalar__checks(
+    sorted_sequence: Array,
+    self: ArrayLike,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Array | None = None,
+) -> tuple[Array, ...]:
+    """What must hold for searchsorted.Scalar; see its row of the table."""
+    return (sorter is None or jnp.all((sorter >= 0) & (sorter < sorted_sequence.shape[-1])),)
+
+
 def bucketize__Tensor(self: Array, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:
     """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
 

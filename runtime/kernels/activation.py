@@ -121,7 +121,7 @@ def elu_backward(
 def hardswish_backward(grad_output: Array, self: Array) -> Array:
     """0 to -3, then `x / 3 + 1 / 2`, and 1 from 3."""
     inner = grad_output * (self / 3 + 0.5)
-    return jnp.where(self <= -3, 0.0, jnp.where(self < 3, inner, grad_output))
+    return jnp.where(self <= -3, 0.0, jnp.where(self >= 3, grad_output, inner))
 
 
 def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:

@@ -40,17 +40,20 @@ def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, in
     return lax.pad(grad, jnp.zeros((), grad.dtype), edges)
 
 
+def _require_size(src: Array, part: list[int]) -> None:
+    if list(src.shape) != part:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {part}"
+        )
+
+
 def slice_scatter(
     self: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Array:
     """`self` with `self[start:end:step]` along `dim` replaced by `src`."""
     dim = axis(self, dim)
     first, last = _bounds(self.shape[dim], start, end)
-    part = [*self.shape[:dim], len(range(first, last, step)), *self.shape[dim + 1 :]]
-    if list(src.shape) != part:
-        raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {part}"
-        )
+    _require_size(src, [*self.shape[:dim], len(range(first, last, step)), *self.shape[dim + 1 :]])
     src = cast(src, self.dtype)
     if step == 1:
         return lax.dynamic_update_slice_in_dim(self, src, place(first), dim)
@@ -83,6 +86,10 @@ def _diagonal(self: Array, offset: int, dim1: int, dim2: int, diagonal: Array) -
 
 def diagonal_scatter(self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """`self` with the diagonal `offset` of the plane (dim1, dim2) replaced by `src`."""
+    plane = axis(self, dim1), axis(self, dim2)
+    rows, columns = (self.shape[d] for d in plane)
+    side = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    _require_size(src, [*(n for d, n in enumerate(self.shape) if d not in plane), side])
     return _diagonal(self, offset, dim1, dim2, src)
 
 

@@ -62,6 +62,8 @@ def _of_elements(x: Array, consecutive: bool, return_inverse: bool, return_count
 
 def _of_slices(x: Array, dim: int, consecutive: bool) -> Groups:
     """Torch's kernels return the inverse and the counts along a dim even when they are not asked for."""
+    if x.shape.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
     if x.size == 0 and x.shape[axis(x, dim)]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     slices = jnp.moveaxis(x, dim, 0)

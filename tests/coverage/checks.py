@@ -212,7 +212,7 @@ def fuzzed(task: Task) -> Outcome:
 
     derive = task.entry.info.supports_autograd and task.entry.differentiable(task.dtype)
     references = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=False)
-    return fuzz(task, [*_samples(task.entry, task.dtype, derive), *_listed(references)])
+    return fuzz(task, [*_samples(task.entry, task.dtype, derive), *_listed(references)], _call)
 
 
 OP_CHECKS: dict[str, Check] = {
