@@ -83,6 +83,10 @@ ROADS = {
     "index with out of range": "x[torch.tensor([100], device='jax')].cpu()",
     "item of many": "x.item()",
     "bool of many": "bool(x)",
+    "batch norm without statistics": "torch.native_batch_norm(x, None, None, None, None, False, 0.1, 1e-5)",
+    "gradient of a batch norm without statistics": (
+        "torch.ops.aten.native_batch_norm_backward(x, x, *[None] * 5, False, 1e-5, [True] * 3)"
+    ),
     "fork": "__import__('os')._exit(0) if __import__('os').fork() == 0 else None",
 }
 

@@ -193,6 +193,8 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
         return _call(op, names, found, keyword_from)
     except Exception as error:
         refused = error
+    if isinstance(refused, AssertionError) and "batch_norm" in op.name():  # where the CPU kernels end the process
+        raise RuntimeError(str(refused)) from None
     try:
         found = _call(op, names, _to_host(values, blank=True), keyword_from)
     except NotImplementedError as error:  # of the dtype, or of the op

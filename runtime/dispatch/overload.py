@@ -246,11 +246,15 @@ class Overload:
                 self.verify(executable, call, values)
             else:  # a program that JAX traces cannot raise of its values
                 self.defer(executable, call)
-        if not call.written:
-            return executable.finish(executable.run(*call.operands, *call.starts), call.index or 0)
-        donate = self.donatable(call)  # before anything else holds an operand
+        donate = bool(call.written) and self.donatable(call)  # before anything else holds an operand
         operands = (*call.operands, *call.starts)
-        results = executable.donate_to(operands) if donate else executable.run(*operands)
+        try:
+            results = executable.donate_to(operands) if donate else executable.run(*operands)
+        except (TypeError, ValueError, ZeroDivisionError):  # the lowering's own words, where torch may have others
+            raise_of_host(self.op, self.names, values, self.positional, blank=True)
+            raise
+        if not call.written:
+            return executable.finish(results, call.index or 0)
         n = executable.count
         cells = call.cells if not executable.order else dict.fromkeys(call.cells)
         for cell, array in zip(cells, results[n:], strict=True):

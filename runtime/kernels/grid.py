@@ -89,10 +89,12 @@ def _sample(input: Array, grid: Array, interpolation_mode: int, padding_mode: in
         place = jnp.zeros(points[0].shape, jnp.int32)
         weight = jnp.ones(points[0].shape, compute)
         for (x, w), size in zip(corner, sizes, strict=True):
-            inside &= (x >= 0) & (x <= size - 1)
+            within = (x >= 0) & (x <= size - 1)
+            inside &= within
             # Clipped while float: a far point must not overflow the integer.
             place = place * size + cast(jnp.clip(x, 0, size - 1), jnp.int32)
-            weight = weight * w
+            # Torch leaves out what a volume has not; of an image it takes zeros, which NaN spoils.
+            weight = weight * (jnp.where(within, w, 0) if len(sizes) == 3 else w)
         value = jax.vmap(lambda plane, at: plane.at[:, at].get(mode="promise_in_bounds"))(image, place)
         total = total + jnp.where(inside[:, None], cast(value, compute), 0) * weight[:, None]
     return cast(total.reshape(*input.shape[:2], *grid.shape[1:-1]), input.dtype)

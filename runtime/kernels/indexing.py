@@ -99,6 +99,8 @@ def _unsafe_masked_index_put_accumulate(
 def index_select(self: Array, dim: int, index: Array) -> Array:
     """The slices of `self` across `dim` at the places of a 1-D or 0-d `index`; a 0-d array stays 0-d."""
     if self.ndim == 0:
+        if index.size != 1:
+            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
         return self
     dim = axis(self, dim)
     shape = (*self.shape[:dim], index.size, *self.shape[dim + 1 :])
