@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import weakref
 
 import jax
 import pytest
@@ -197,6 +198,26 @@ def test_no_array_of_the_trace_is_kept() -> None:
     model.zero_grad()
     step(x, y)
     assert count() == 3
+
+
+def test_what_repeated_calls_keep_is_given_up_when_it_is_replaced() -> None:
+    model = nn.Linear(3, 2, bias=False).to("jax")
+    forward, x = tenax.jit(model), torch.ones(4, 3, device="jax")
+
+    @tenax.jit
+    def shrink() -> None:
+        with torch.no_grad():
+            model.weight.mul_(0.5)
+
+    with torch.no_grad():
+        for change in (lambda: model.weight.add_(2), shrink, lambda: model.weight.mul_(4), model.weight.zero_):
+            for _ in range(3):
+                assert torch.equal(forward(x), x @ model.weight.T)
+            replaced = weakref.ref(model.weight.jax())
+            change()
+            gc.collect()
+            assert replaced() is None or replaced().is_deleted()
+            assert torch.equal(forward(x), x @ model.weight.T)
 
 
 def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:

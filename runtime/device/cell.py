@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -66,6 +67,38 @@ class Fill(NamedTuple):
     value: bool | int | float | complex = 0
 
 
+class Keeper(Protocol):
+    """Who keeps the arrays of many cells, so as not to look at each of them."""
+
+    def release(self) -> None:
+        """Keep them no longer: an array has taken the place of another."""
+
+
+class Writes:
+    """How often an array took the place of another, and who wants to know."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.keepers: list[weakref.ref[Keeper]] = []
+
+    def note(self) -> None:
+        """Count one."""
+        self.count += 1
+        if self.keepers:
+            self.release()
+
+    def release(self) -> None:
+        """Have nobody keep arrays."""
+        for reference in self.keepers:
+            keeper = reference()
+            if keeper is not None:
+                keeper.release()
+        self.keepers.clear()
+
+
+writes = Writes()
+
+
 class Cell:
     """The current array of a storage, kept in its natural shape.
 
@@ -122,6 +155,8 @@ class Cell:
 
     def replace(self, array: jax.Array | Fill) -> None:
         """Replace the array by one of the same shape and dtype."""
+        if self.__dict__.get("held").__class__ is not Fill:
+            writes.note()
         self.held = array
         self.value = None if self.index or self.mixed or array.__class__ is Fill else array  # type: ignore[assignment]
 

@@ -14,6 +14,7 @@ import torch
 
 from ..errors import TraceError
 from ..tracing.trace import current
+from .cell import writes
 
 _compatible = torch.ops.aten._has_compatible_shallow_copy_type.default
 _numbers = itertools.count(1)
@@ -24,6 +25,7 @@ def moving(tensor: torch.Tensor) -> None:
     """Count a move that is about to be made."""
     global count
     count = next(_numbers)
+    writes.note()
     trace = current()
     if trace is not None:
         trace.moving(tensor)

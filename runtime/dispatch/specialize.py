@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from ..device.cell import Result
+from ..device.cell import Result, writes
 from .arguments import NUMBER, loan, scalar
 from .overload import Overload
 
@@ -67,7 +67,7 @@ def _shape(overload: Overload) -> tuple[str, tuple[str, ...], tuple[Any, ...]] |
 
 def _bound(overload: Overload, letters: str, names: Any, defaults: Any, bits: bool, inplace: bool, numeric: Any) -> Any:
     make = _factory(letters, names, len(defaults), bits, inplace, numeric is not None)
-    function = make(overload, overload.fast, _create, Result, NUMBER, scalar, loan, defaults, numeric)
+    function = make(overload, overload.fast, _create, Result, NUMBER, scalar, loan, writes, defaults, numeric)
     function.__name__ = function.__qualname__ = overload.name
     return function
 
@@ -128,6 +128,7 @@ _FRESH = """out = entry.run({operands})
 _INPLACE = """new = entry.run({operands})[0]
         if new is not None:
             c0.held = c0.value = new
+            writes.note()
         return {first}"""
 
 
@@ -148,7 +149,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=names[0])
     lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
     return f"""
-def make(overload, fast, create, Result, number, scalar, loan, defaults, numeric):
+def make(overload, fast, create, Result, number, scalar, loan, writes, defaults, numeric):
     {unpack}{"= defaults" if unpack else "pass"}
     def kernel({", ".join(parameters)}):
         {f"if a1.__class__ in number: return numeric({passed})" if numeric else ""}

@@ -23,7 +23,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from ..device import moves
-from ..device.cell import Cell, Kind, cell_of, put, wrap
+from ..device.cell import Cell, Kind, cell_of, put, wrap, writes
 from ..device.convert import read
 from ..tracing.deferred import defer, verify
 from .direct import Direct
@@ -134,6 +134,13 @@ class Program:
         self.reads = sorted(at[c] for c, a in run.trace.lifted.items() if id(a) in used)
         self.in_order = self.reads == list(range(len(self.involved)))
         self.writes = [at[c] for c in run.written]
+        # The arrays of the owned cells that are read, once a call has found them as the last one left them.
+        self.kept: list[jax.Array] | None = None
+        self.keeping = False  # whether `writes` knows of it
+        self.seen = -1  # the count of writes when the last call ended
+        self.keeps = sum(place < len(owned) for place in self.reads)
+        places = {place: i for i, place in enumerate(self.reads[: self.keeps])}
+        self.renewed = [(n, places[w]) for n, w in enumerate(self.writes) if w in places]
         self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
         self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
@@ -264,27 +271,32 @@ class Program:
 
     def call(self, leaves: list[Any], cells: list[Cell]) -> Any:
         """Run the program on the cells that `bind` gave."""
-        reads = cells if self.in_order else [cells[i] for i in self.reads]
-        arrays = [c.value for c in reads]
-        quick = not any(map(is_, arrays, repeat(None)))
-        if not quick:
-            arrays = [c.read() for c in reads]
+        still = self.seen == writes.count
+        arrays, quick = self._arrays(cells)
+        if self.donated and writes.keepers:
+            writes.release()
         # Held by the cell, as `held` and `value`, by `arrays` and by `map`: what others hold too is not given away.
         if self.donated and not (quick and max(map(getrefcount, map(arrays.__getitem__, self.donated))) <= 4):
             for i in self.donated:
-                if getrefcount(arrays[i]) > 3 + (reads[i].value is not None):
+                if getrefcount(arrays[i]) > 3 + (cells[self.reads[i]].value is not None):
                     arrays[i] = jnp.array(arrays[i], copy=True)
         verify()
         first = self._from_host(leaves)
-        results = self.forward([*first, *arrays])  # type: ignore[list-item]
+        results = self.forward([*first, *arrays])
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
-        for i, array in zip(self.writes, fresh, strict=False):
+        new = list(islice(fresh, len(self.writes)))
+        for i, array in zip(self.writes, new, strict=True):
             cell = cells[i]
             if self.resizes or cell.value is None:
                 cell.write(array)
             else:
                 cell.held = cell.value = array
+        if new:
+            writes.note()
+        self.seen = writes.count
+        if still and quick and not self.resizes:
+            self._keep(arrays, new)
         if self.conditions:
             defer(next(fresh), self.conditions)
         if self.changed:
@@ -300,6 +312,29 @@ class Program:
         for leaf, value in self.gradients:
             _at(leaf, leaves).grad = None if value is None else maker.make(value)
         return maker.make(self.result)
+
+    def release(self) -> None:
+        """Keep no arrays, see `Keeper`."""
+        self.kept, self.keeping = None, False
+
+    def _keep(self, arrays: list[jax.Array], new: list[jax.Array]) -> None:
+        """Keep the arrays that a call read, with those that it put in their place."""
+        kept = arrays[: self.keeps]
+        for n, position in self.renewed:
+            kept[position] = new[n]
+        self.kept = kept
+        if not self.keeping:
+            self.keeping = True
+            writes.keepers.append(weakref.ref(self))
+
+    def _arrays(self, cells: list[Cell]) -> tuple[list[jax.Array], bool]:
+        """The arrays that are read, and whether all of them are made and at hand."""
+        kept, self.kept = self.kept or [], None
+        reads = cells if self.in_order and not kept else [cells[i] for i in self.reads[len(kept) :]]
+        found = [c.value for c in reads]
+        quick = not any(map(is_, found, repeat(None)))
+        kept += found if quick else [c.read() for c in reads]  # type: ignore[arg-type]
+        return kept, quick
 
     def _from_host(self, leaves: list[Any]) -> list[jax.Array]:
         """What the host passes to a call, after it did its part of it."""

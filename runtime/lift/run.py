@@ -188,7 +188,8 @@ class Run:
             if "second time" not in str(error):
                 raise
             return []  # the graph of the results was used up within
-        self.wrt = [results.ref(t) or arguments.get(id(t), t) for t in leaves]
+        refs = [results.ref(t) for t in leaves]
+        self.wrt = [arguments.get(id(t), t) if r is None else r for t, r in zip(leaves, refs, strict=True)]
         self.unused = [g is None for g in found]
         return [read(g) for g in found if g is not None]
 

@@ -100,8 +100,8 @@ class Facts:
 def facts() -> Facts:
     text = importlib.resources.files("tenax.ops_spec").joinpath("coverage", "excuses.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
-    sets = (frozenset(data[name]) for name in ("unordered", "converting", "phased"))
-    return Facts(data["dtypes"], *sets, tuple(Excuse.parse(row) for row in data["excused"]))
+    sets = {name: frozenset(data[name]) for name in ("unordered", "converting", "phased")}
+    return Facts(dtypes=data["dtypes"], **sets, excused=tuple(Excuse.parse(row) for row in data["excused"]))
 
 
 def unrepresentable(dtype: torch.dtype) -> str | None:
