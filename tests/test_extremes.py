@@ -219,8 +219,28 @@ FOUND: dict[str, Callable[[str], torch.Tensor]] = {
     ),
     "index_select of a number": lambda d: torch.tensor(1.0, device=d).index_select(0, torch.tensor([0, 0], device=d)),
     "bilinear of nothing": lambda d: F.interpolate(torch.ones(2, 3, 3, 0, device=d), size=(3, 3), mode="bilinear"),
+    "logit between limits that cross": lambda d: torch.logit(torch.linspace(0, 1, 7, device=d), 0.6),
+    "select_scatter of another place": lambda d: torch.select_scatter(
+        torch.zeros(2, 3, device=d), torch.zeros(2, device=d), 1, 3
+    ),
+    "masked_select of another size": lambda d: torch.zeros(10, 2, 10, device=d).masked_select(
+        torch.zeros(10, 10, dtype=torch.bool, device=d)
+    ),
     "addcdiv of bools": lambda d: torch.addcdiv(*(torch.ones(2, dtype=torch.bool, device=d) for _ in range(3))),
 }
+
+
+@pytest.mark.parametrize(
+    "name", ["max", "min", "median", "nanmedian", "mode", "cummax", "cummin", "sort", "argsort", "softmax"]
+)
+@pytest.mark.parametrize("size", [(), (2, 0, 3), (0,)])
+def test_a_dim_that_is_not_there_raises(name: str, size: tuple[int, ...]) -> None:
+    for dim in (1, -1, -2):
+        try:
+            getattr(torch, name)(torch.zeros(size), dim)
+        except IndexError as error:
+            with pytest.raises(IndexError, match=re.escape(str(error))):
+                getattr(torch, name)(torch.zeros(size, device="jax"), dim)
 
 
 @pytest.mark.parametrize("name", FOUND)

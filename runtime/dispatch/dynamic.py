@@ -14,7 +14,7 @@ from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import mixed_devices
 from ..tracing.trace import traced
 from .executable import laid_out
-from .meta import Output, corrected, raise_of_host
+from .meta import LOWERING_ERRORS, Output, corrected, raise_of_host
 
 if TYPE_CHECKING:
     from .overload import Overload
@@ -35,8 +35,12 @@ def run(overload: Overload, values: Sequence[Any]) -> Any:
     if overload.row.random:
         generator = next((v for s, v in zip(overload.slots, values, strict=True) if s.kind == "generator"), None)
         arguments["rng"] = overload.key(values, generator)
-    with jax.enable_x64(True):
-        result = overload.lowering(**arguments)
+    try:
+        with jax.enable_x64(True):
+            result = overload.lowering(**arguments)
+    except LOWERING_ERRORS:
+        raise_of_host(overload.op, overload.names, values, overload.positional, blank=True)
+        raise
     results = list(result) if isinstance(result, tuple) else [result]
     if not hasattr(results[0], "dtype"):  # `equal` gives a bool
         return result

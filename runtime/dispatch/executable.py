@@ -11,7 +11,7 @@ import torch
 
 from ..device.cell import Cell, Kind, kind_of, new_tensor
 from ..dtypes import numpy_dtype, torch_dtype
-from .meta import SHARED, Output, corrected, describe, infer, refuse
+from .meta import NO_SUCH_DIM, SHARED, Output, corrected, describe, infer, refuse
 from .program import in_memory, program
 
 if TYPE_CHECKING:
@@ -128,6 +128,9 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     _refuse_overlap(overload, call)
     if overload.outs and len(call.key) > 4:
         refuse(overload.op, overload.names, values, overload.positional, SHARED)
+    first = values[0] if values else None
+    if "dim" in overload.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
+        refuse(overload.op, overload.names, values, overload.positional, NO_SUCH_DIM)  # many Meta kernels do not
     expected: Any = None
     resize: list[Output] = []
     known = overload.has_meta

@@ -223,7 +223,10 @@ def raise_of_host(op: Any, names: Sequence[str], values: Sequence[Any], keyword_
         raise error from None
 
 
+# What a lowering raises by accident, where torch may have words for the mistake.
+LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
+NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar type|cast"
 
 

@@ -40,7 +40,7 @@ from .arguments import (
     whole,
 )
 from .executable import Bound, Executable, build
-from .meta import Output, has_meta, raise_of_host, warn_of_resize
+from .meta import LOWERING_ERRORS, Output, has_meta, raise_of_host, warn_of_resize
 from .prepare import PREPARE, Done
 from .release import fit, known
 
@@ -250,7 +250,7 @@ class Overload:
         operands = (*call.operands, *call.starts)
         try:
             results = executable.donate_to(operands) if donate else executable.run(*operands)
-        except (TypeError, ValueError, ZeroDivisionError):  # the lowering's own words, where torch may have others
+        except LOWERING_ERRORS:
             raise_of_host(self.op, self.names, values, self.positional, blank=True)
             raise
         if not call.written:

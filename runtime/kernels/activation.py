@@ -72,7 +72,8 @@ def mish_backward(grad_output: Array, self: Array) -> Array:
 def logit(self: Array, eps: float | None = None) -> Array:
     """`log(x / (1 - x))`; `x` is first clamped to `[eps, 1 - eps]` unless `eps` is None or negative."""
     if eps is not None and eps >= 0:
-        self = jnp.clip(self, cast(eps, self.dtype), cast(1 - eps, self.dtype))
+        low, high = cast(eps, self.dtype), cast(1 - eps, self.dtype)
+        self = jnp.where(self < low, low, jnp.where(self > high, high, self))  # also where they cross
     return lax.log(self / (1 - self))
 
 

@@ -25,6 +25,10 @@ def _bounds(size: int, start: int | None, end: int | None) -> tuple[int, int]:
 def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
     """`self` with the slice `index` across `dim` replaced by `src`."""
     dim = axis(self, dim)
+    if not -self.shape[dim] <= index < self.shape[dim]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+        )
     return lax.dynamic_update_slice_in_dim(
         self, jnp.expand_dims(cast(src, self.dtype), dim), place(index % self.shape[dim]), dim
     )
