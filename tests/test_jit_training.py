@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import gc
 import weakref
+from collections.abc import Callable
 
 import jax
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tenax
 from tests.training import OPTIMIZERS, assert_same_state, both, data, mlp, trainer
@@ -218,6 +220,35 @@ def test_what_repeated_calls_keep_is_given_up_when_it_is_replaced() -> None:
             gc.collect()
             assert replaced() is None or replaced().is_deleted()
             assert torch.equal(forward(x), x @ model.weight.T)
+
+
+# Torch's plain average of the whole numbers among the buffers raises on every device but the CPU.
+@pytest.mark.parametrize(("ema", "use_buffers"), [(True, True), (True, False), (False, False)])
+def test_averaged_models(ema: bool, use_buffers: bool) -> None:
+    x, y = data()
+    reference, ours = both(nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 4)))
+
+    def make(model: nn.Module) -> tuple[Callable[..., torch.Tensor], nn.Module]:
+        average = get_ema_multi_avg_fn(0.9) if ema else None
+        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=use_buffers)
+        step, _ = trainer(model, "SGD", {"lr": 0.1}, decay=False)
+
+        def both_steps(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            loss = step(x, y)
+            averaged.update_parameters(model)
+            return loss
+
+        return both_steps, averaged
+
+    expected, want = make(reference)
+    step, got = make(ours)
+    step = tenax.jit(step)
+    for _ in range(4):
+        expected(x, y)
+        step(x.to("jax"), y.to("jax"))
+    assert len(step.history) <= 2
+    assert got.n_averaged.item() == 4
+    assert_same_state(got.cpu(), want)
 
 
 def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:

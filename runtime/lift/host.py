@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch.optim import _adafactor
 from torch.optim import optimizer as optimizers
+from torch.optim.swa_utils import AveragedModel
 
 from ..device.cell import Fill, cell_of, materialise, put, wrap
 from ..device.convert import read
@@ -25,6 +26,7 @@ from ..dispatch.arguments import SYMBOLS
 from ..tracing.deferred import Condition
 from ..tracing.symbol import Guards, symbol
 from ..tracing.trace import Trace, alias, at_line, unknown
+from .average import updating
 from .watch import Watch, same
 
 
@@ -75,6 +77,9 @@ class Host:
             self._replace(scheduler, "step", self._recorded(scheduler, scheduler.step))
         for scaler in self.watch.scalers:
             self._replace(scaler, "_maybe_opt_step", self._step_or_not)
+        for _, module in self.watch.modules:
+            if isinstance(module, AveragedModel):
+                self._replace(module, "update_parameters", updating(module))
         self._replace(torch, "_is_all_true", self._holds(torch._is_all_true))
         _adafactor.__dict__.update(min=_extreme(min, torch.sym_min), max=_extreme(max, torch.sym_max))
         try:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from ..device.cell import Cell, cell_of
+from . import average
 from .watch import Watch
 
 
@@ -27,7 +28,7 @@ class Ready:
             if hasattr(optimizer, "_init_group"):
                 for group in optimizer.param_groups:
                     self._optimizer(optimizer, group)
-        self.moved = _move_counts(watch)
+        self.moved = _move_counts(watch) | average.move_counts(module for _, module in watch.modules)
         for scaler in watch.scalers:
             if scaler._enabled and scaler._scale is None and scaler._device == "jax":
                 scaler._lazy_init_scale_growth_tracker(torch.device("jax"))
