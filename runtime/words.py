@@ -288,6 +288,21 @@ def extent(count: Any, instead: str) -> int:
     return int(count)
 
 
+# What lowerings take for granted in a trace that finds out with its results whether it holds, and the errors if not.
+promises: ContextVar[list[tuple[Array, str]] | None] = ContextVar("promises", default=None)
+
+
+def promised(holds: Any, error: str) -> bool:
+    """Whether something may be taken for granted: it holds, or the trace finds out with its results."""
+    if not isinstance(holds, jax.core.Tracer):
+        return bool(holds)
+    taken = promises.get()
+    if taken is None:
+        return False
+    taken.append((holds, error))
+    return True
+
+
 def as_long(x: Any) -> Array:
     """Convert to int64, torch's index dtype."""
     return cast(x, INT64)

@@ -17,7 +17,7 @@ from tenax.generated.table import ROWS
 DYNAMIC: dict[str, tuple[tuple[Any, ...], str]] = {
     "nonzero": ((), "torch.nonzero_static(x, size=...)"),
     "masked_select": ((jnp.ones(4, bool),), "torch.nonzero_static(x, size=...)"),
-    "bincount": ((), "jnp.bincount(x, weights, length=...)"),
+    "bincount": ((), "jnp.bincount(x, length=...)"),
     "repeat_interleave.Tensor": ((), "pass output_size"),
     "_unique": ((), "jnp.unique(x, size=...)"),
     "_unique2": ((), "jnp.unique(x, size=...)"),

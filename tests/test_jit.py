@@ -496,6 +496,32 @@ def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
     assert leaf.grad.item() == 6
 
 
+def test_bincount_has_minlength_places() -> None:
+    @tenax.jit
+    def count(x: torch.Tensor) -> torch.Tensor:
+        return torch.bincount(x, minlength=4)
+
+    assert count(torch.tensor([3, 0, 3], device="jax")).tolist() == [1, 0, 0, 2]
+    for wrong, message in ((4, "a value of 4 or more"), (-1, "non-negative")):
+        count(torch.tensor([3, 0, wrong], device="jax"))
+        with pytest.raises(RuntimeError, match=message):
+            torch.jax.synchronize()
+
+
+def test_what_another_dtype_reads_is_an_input() -> None:
+    state = torch.tensor([1.5, -2.0], device="jax")
+
+    @tenax.jit
+    def bits(z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.view_as_real(z) * 2, state.view(torch.int32) & 0x7FFFFFFF
+
+    for i in range(3):
+        parts, magnitude = bits(torch.tensor([1 + 1j * i], device="jax"))
+        assert parts.tolist() == [[2, 2 * i]]
+        assert magnitude.view(torch.float32).tolist() == state.abs().tolist()
+        state.add_(1)
+
+
 class Reversed(torch.autograd.Function):
     """The identity, whose gradient has the other sign."""
 

@@ -6,6 +6,7 @@ import copy
 import gc
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import pytest
@@ -249,6 +250,39 @@ def test_averaged_models(ema: bool, use_buffers: bool) -> None:
     assert len(step.history) <= 2
     assert got.n_averaged.item() == 4
     assert_same_state(got.cpu(), want)
+
+
+@pytest.mark.parametrize("foreach", [True, False])
+def test_complex_parameters_train(foreach: bool) -> None:
+    """Optimizers see them as pairs of real numbers, a second dtype on one storage."""
+
+    def train(device: str, wrap: Callable[..., Any]) -> torch.Tensor:
+        p = nn.Parameter(torch.tensor([1 + 2j, 3 - 1j], device=device))
+        optimizer = torch.optim.Adam([p], lr=0.1, foreach=foreach)
+
+        def step(g: torch.Tensor) -> None:
+            optimizer.zero_grad()
+            (p * g.conj()).real.sum().backward()
+            optimizer.step()
+
+        step = wrap(step)
+        for i in range(1, 5):
+            step(torch.tensor([0.3 + 0.1j * i, 0.5 * i - 0.2j], device=device))
+        return p.detach().cpu()
+
+    torch.testing.assert_close(train("jax", tenax.jit), train("cpu", lambda f: f), atol=1e-5, rtol=1e-5)
+
+
+def test_a_packed_sequence_of_captured_lengths() -> None:
+    lengths, rnn = torch.tensor([2, 4, 3]), nn.GRU(3, 5, batch_first=True)
+
+    def run(rnn: nn.GRU, x: torch.Tensor) -> torch.Tensor:
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        return nn.utils.rnn.pad_packed_sequence(rnn(packed)[0], batch_first=True)[0]
+
+    x = torch.randn(3, 4, 3)
+    want = run(rnn, x)
+    torch.testing.assert_close(tenax.jit(run)(rnn.to("jax"), x.to("jax")).cpu(), want)
 
 
 def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:

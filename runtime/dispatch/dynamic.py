@@ -12,7 +12,9 @@ from ..device.cell import cell_of
 from ..device.convert import read
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import mixed_devices
-from ..tracing.trace import traced
+from ..tracing.deferred import Condition
+from ..tracing.trace import at_line, current, traced
+from ..words import promises
 from .executable import laid_out
 from .meta import LOWERING_ERRORS, Output, corrected, raise_of_host
 
@@ -35,12 +37,18 @@ def run(overload: Overload, values: Sequence[Any]) -> Any:
     if overload.row.random:
         generator = next((v for s, v in zip(overload.slots, values, strict=True) if s.kind == "generator"), None)
         arguments["rng"] = overload.key(values, generator)
+    trace = current()
+    taken = promises.set([] if trace is not None and trace.lifts else None)
     try:
         with jax.enable_x64(True):
             result = overload.lowering(**arguments)
+        for holds, error in promises.get() or ():
+            trace.conditions.append((holds, Condition("RuntimeError", error, at_line())))  # type: ignore[union-attr]
     except LOWERING_ERRORS:
         raise_of_host(overload.op, overload.names, values, overload.positional, blank=True)
         raise
+    finally:
+        promises.reset(taken)
     results = list(result) if isinstance(result, tuple) else [result]
     if not hasattr(results[0], "dtype"):  # `equal` gives a bool
         return result

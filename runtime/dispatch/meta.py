@@ -177,8 +177,8 @@ def describe(value: Any) -> Any:
     return value
 
 
-# A dtype that a CPU kernel refuses; half precision is one that CUDA's may have.
-_NO_DTYPE = re.compile("not implemented for '(?!Half|BFloat16)")
+# Of a CPU kernel that is missing, or refuses half precision, which CUDA's may have; others refuse the arguments.
+_NO_KERNEL = re.compile("Could not run|not implemented for '(Half|BFloat16)")
 
 
 def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int) -> Any:
@@ -198,7 +198,7 @@ def infer(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: in
     try:
         found = _call(op, names, _to_host(values, blank=True), keyword_from)
     except NotImplementedError as error:  # of the dtype, or of the op
-        raise (error if _NO_DTYPE.search(str(error)) else refused) from None
+        raise (refused if _NO_KERNEL.search(str(error)) else error) from None
     except Exception:  # of the zeros, perhaps: the values decide
         if not untraced():
             raise refused from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from tenax.kernels.search import insertion
-from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, opmath
+from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, opmath, promised
 
 
 def _count(place: Array, inside: Array, bins: int, weight: Array | None, dtype: np.dtype) -> Array:
@@ -119,20 +120,34 @@ def histogram(
     return _histogramdd_from_bin_tensors(rows, [edges], weight=weight, density=density), edges
 
 
+_NEGATIVE = "bincount only supports 1-d non-negative integral inputs."
+
+
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """Weighted number of occurrences of each integer from 0 to the largest; on concrete arrays.
 
-    int64 without weights, float32 with float32 weights, else float64.
+    int64 without weights, float32 with float32 weights, else float64. In a compiled function there are `minlength`.
     """
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    instead = "jnp.bincount(x, weights, length=...) gives a fixed number of bins"
-    if self.ndim != 1 or (self.size and extent(lax.reduce_min(self, (0,)), instead) < 0):
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    instead = (
+        "bincount(x, minlength=...) gives a fixed number of bins in tenax.jit, jnp.bincount(x, length=...) elsewhere"
+    )
+    if self.ndim != 1:
+        raise RuntimeError(_NEGATIVE)
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if self.size == 0:
         return jnp.zeros((minlength,), INT64)
     dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
-    bins = max(minlength, extent(lax.reduce_max(self, (0,)), instead) + 1)
+    least, most = lax.reduce_min(self, (0,)), lax.reduce_max(self, (0,))
+    if minlength and isinstance(most, jax.core.Tracer) and promised(least >= 0, _NEGATIVE):
+        promised(
+            most < minlength, f"bincount: a value of {minlength} or more; within tenax.jit `minlength` is the length"
+        )
+        bins = minlength
+    else:
+        if extent(least, instead) < 0:
+            raise RuntimeError(_NEGATIVE)
+        bins = max(minlength, extent(most, instead) + 1)
     return _count(cast(self, INT64), jnp.ones((), bool), bins, weights, dtype)

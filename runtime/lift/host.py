@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
+from torch.nn.utils import rnn
 from torch.optim import _adafactor
 from torch.optim import optimizer as optimizers
 from torch.optim.swa_utils import AveragedModel
@@ -80,6 +81,7 @@ class Host:
         for _, module in self.watch.modules:
             if isinstance(module, AveragedModel):
                 self._replace(module, "update_parameters", updating(module))
+        self._replace(rnn, "invert_permutation", _inverted(rnn.invert_permutation))
         self._replace(torch, "_is_all_true", self._holds(torch._is_all_true))
         _adafactor.__dict__.update(min=_extreme(min, torch.sym_min), max=_extreme(max, torch.sym_max))
         try:
@@ -200,6 +202,18 @@ class Host:
             old, new = (materialise(x, cell.index) if isinstance(x, Fill) else x for x in (old, new))
             cell.replace(jnp.where(found, old, new))
         return result
+
+
+def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """How packed sequences find the way back to the order of the batch, which their lengths on the CPU decide: what is
+    known of an order stays known."""
+
+    def invert(permutation: Any) -> Any:
+        if permutation is None or permutation.device.type != "jax" or unknown(read(permutation)):
+            return plain(permutation)
+        return torch.from_numpy(np.argsort(np.asarray(read(permutation)))).to(permutation.device)
+
+    return invert
 
 
 def _index(group: dict[str, Any]) -> int:

@@ -83,7 +83,7 @@ class Trace:
         """Give every cell from outside what it held before."""
         for cell, (held, value, kind) in self.before.items():
             state = cell.__dict__
-            state.update(held=held, value=value, kind=kind)
+            state.update(held=held, value=None if cell.mixed else value, kind=kind)
             del state["owner"]
 
     def lose(self) -> None:
@@ -147,6 +147,8 @@ def _property(name: str) -> property:
             if "held" not in state:
                 state["owner"] = trace
                 trace.born.add(cell)
+            elif owner is None and trace.lifts and name == "value" and value is None:
+                trace.lift(cell)  # its array stays, and is seen through another dtype
             elif owner is None and trace.lifts:
                 trace.keep(cell)
                 written[cell] = None
