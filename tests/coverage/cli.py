@@ -158,7 +158,7 @@ def report(
     if source is None:
         repository = Path(__file__).resolve().parents[2]
         source = f"{os.path.relpath(repository, out.parent.resolve())}/" if (repository / "ops_spec").is_dir() else ""
-    shown = [files.load(p) for p in ([path] if path else committed())]
+    shown = chosen(path)
     pages = {out.name if i == 0 else f"torch-{one.about['torch']}.html": one for i, one in enumerate(shown)}
     before = files.load(against) if against else None
     for page, one in pages.items():
@@ -186,7 +186,7 @@ def summary(
     """Print the table of totals as Markdown, or write it into README.md."""
     from .summary import markdown, replace_marked
 
-    text = markdown(*(files.load(p) for p in ([path] if path else committed())))
+    text = markdown(*chosen(path))
     if write:
         readme.write_text(replace_marked(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
@@ -292,12 +292,12 @@ def describe(device: str) -> dict[str, str]:
     }
 
 
-def committed() -> list[Path]:
-    """The committed results of every torch release, newest first."""
-    held = files.releases()
-    if not held:
+def chosen(path: Path | None) -> list[Results]:
+    """The results of a file, or the committed ones of every torch release: of the most checks first, then newest."""
+    paths = [path] if path else files.releases()
+    if not paths:
         raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file of `tenax coverage run`")
-    return held
+    return sorted(map(files.load, paths), key=lambda found: len(list(found.triples())), reverse=True)
 
 
 def totals(found: Results) -> Table:
