@@ -7,14 +7,16 @@ from outside, of which the tensor is a view.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import torch
 from torch.utils import _pytree as pytree
 
-from ..device.cell import Cell, cell_of, new_tensor
+from ..device.cell import Cell, Fill, cell_of, contiguous, new_tensor
 from ..dispatch.arguments import SYMBOLS
 from ..dtypes import torch_dtype
 from ..errors import TraceError
@@ -25,7 +27,7 @@ _restride = torch.ops.aten.as_strided.default._op_dk
 _create = torch._C._acc.create_empty_tensor
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Ref:
     """A tensor on a cell that the run made; another for each tensor, though they may lie alike."""
 
@@ -38,6 +40,10 @@ class Ref:
     plain: bool  # all of its cell, in order
     leaf: bool | None  # of a leaf that the run made: whether it requires a gradient
     is_parameter: bool
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in order and are not seen through a lazy bit."""
+        return self.stride == contiguous(self.size) and not self.bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,18 @@ class Results:
     def ref(self, tensor: torch.Tensor) -> Ref | None:
         """The description of a tensor that the run made, where it was described."""
         return self.refs[id(tensor)][1] if id(tensor) in self.refs else None
+
+    def arrays(self) -> list[jax.Array | Fill]:
+        """What the cells hold; an array that no tensor shows as it is takes the shape of one that shows all of it."""
+        held: list[Any] = [cell.held for cell in self.cells]
+        shown = {ref.cell for _, ref in self.refs.values() if ref.plain}
+        shown |= {i for i, cell in enumerate(self.cells) if cell.mixed or isinstance(held[i], Fill)}
+        for _, ref in self.refs.values():
+            if ref.cell not in shown and held[ref.cell].size == math.prod(ref.size) and ref.is_contiguous():
+                held[ref.cell] = held[ref.cell].reshape(ref.size)
+                ref.plain = True
+                shown.add(ref.cell)
+        return held
 
     def describe(self, tree: Any) -> Described:
         """A tree with each tensor of it described."""

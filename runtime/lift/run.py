@@ -126,8 +126,9 @@ class Run:
         self._describe_data(results, arguments)
         self.differentiable = results.differentiable
         self.index = next((cell.index for cell in results.cells), 0)
-        self.fills = [cell.held if isinstance(cell.held, Fill) else None for cell in results.cells]
-        arrays = [cell.held for cell in results.cells if not isinstance(cell.held, Fill)]
+        held = results.arrays()
+        self.fills = [x if isinstance(x, Fill) else None for x in held]
+        arrays = [x for x in held if not isinstance(x, Fill)]
         for cell in trace.written:
             if cell.held is not trace.lifted.get(cell):
                 self.written.append(cell)
