@@ -89,11 +89,11 @@ class Writes:
 
     def release(self) -> None:
         """Have nobody keep arrays."""
-        for reference in self.keepers:
+        keepers, self.keepers = self.keepers, []
+        for reference in keepers:
             keeper = reference()
             if keeper is not None:
                 keeper.release()
-        self.keepers.clear()
 
 
 writes = Writes()

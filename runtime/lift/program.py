@@ -272,7 +272,7 @@ class Program:
     def call(self, leaves: list[Any], cells: list[Cell]) -> Any:
         """Run the program on the cells that `bind` gave."""
         still = self.seen == writes.count
-        arrays, quick = self._arrays(cells)
+        arrays, quick = self._arrays(cells, still)
         if self.donated and writes.keepers:
             writes.release()
         # Held by the cell, as `held` and `value`, by `arrays` and by `map`: what others hold too is not given away.
@@ -327,9 +327,11 @@ class Program:
             self.keeping = True
             writes.keepers.append(weakref.ref(self))
 
-    def _arrays(self, cells: list[Cell]) -> tuple[list[jax.Array], bool]:
-        """The arrays that are read, and whether all of them are made and at hand."""
-        kept, self.kept = self.kept or [], None
+    def _arrays(self, cells: list[Cell], still: bool) -> tuple[list[jax.Array], bool]:
+        """The arrays that are read, and whether all of them are made and at hand; `still`: none was replaced."""
+        kept, self.kept = self.kept, None
+        if kept is None or not still:
+            kept = []
         reads = cells if self.in_order and not kept else [cells[i] for i in self.reads[len(kept) :]]
         found = [c.value for c in reads]
         quick = not any(map(is_, found, repeat(None)))
