@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice, repeat
@@ -29,7 +29,7 @@ from ..tracing.deferred import defer, verify
 from .direct import Direct
 from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split
-from .results import Maker, Ref
+from .results import Maker, Outside, Ref
 from .run import Leaf, Run, is_ours
 from .watch import SEQUENCES, Guard, Place, Watch, refill
 
@@ -57,7 +57,8 @@ class Slot:
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
-    return tensor.size(), tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad
+    bits = tensor.is_conj(), tensor.is_neg()
+    return tensor.size(), tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad, bits
 
 
 def _slot(path: str, fetch: Callable[[Sequence[Any]], Any], tensor: torch.Tensor) -> Slot:
@@ -90,32 +91,13 @@ class Program:
         used = {id(c) for c in run.closed.consts}
         involved = dict.fromkeys(c for c, a in run.trace.lifted.items() if id(a) in used)
         involved.update(dict.fromkeys(run.written))
+        involved.update(dict.fromkeys(cell_of(o.like) for o in run.outside if o.like is not None))
         arguments: dict[Cell, int] = {}
         for i, leaf in enumerate(leaves):
             if is_ours(leaf):
                 arguments.setdefault(cell_of(leaf), i)
         stays = {cell_of(t): (path, t) for path, t in run.watch.tensors.values() if is_ours(t)}
-        slots: dict[Cell, Slot] = {}
-        self.slotted: set[tuple[int, Any]] = set()
-        for place, _ in self.effects:
-            old = run.watch.before(place)
-            if is_ours(old):
-                self.slotted.add((id(place.container), place.key))
-                slots[cell_of(old)] = _slot(place.path, _fetch(place), old)
-        for leaf, _ in self.data:
-            tensor = _at(leaf, run.leaves)
-            slots[cell_of(tensor)] = _slot("a tensor whose .data is set", partial(_at, leaf), tensor)
-        touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
-        touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
-        numbers = {id(x): i for i, x in enumerate(run.leaves)}
-        self.pattern: list[tuple[Leaf, bool]] = []  # leaves, and whether they had no gradient
-        for tensor, gradient in run.before.values():
-            leaf = numbers.get(id(tensor), tensor)
-            if is_ours(gradient) and cell_of(gradient) in involved:
-                slots[cell_of(gradient)] = _slot("a gradient", _gradient(leaf), gradient)
-            elif id(tensor) not in touched:
-                continue
-            self.pattern.append((leaf, gradient is None))
+        slots, changing, others = self._find_slots(run, involved)
         owned = [c for c in involved if c not in slots and c in stays]
         slotted = [c for c in involved if c in slots]
         given = [c for c in involved if c not in slots and c not in stays and c in arguments]
@@ -133,6 +115,14 @@ class Program:
         at = {c: i for i, c in enumerate(self.involved)}
         self.reads = sorted(at[c] for c, a in run.trace.lifted.items() if id(a) in used)
         self.in_order = self.reads == list(range(len(self.involved)))
+        self.alike = [(slot, at[c]) for slot, c in others if c in at]
+        pinned = [(i, cell_of(x)) for i, x in enumerate(leaves) if is_ours(x)]
+        by_argument = dict(zip(given, self.given, strict=True))
+        self.pinned = [(i, at[c]) for i, c in pinned if c in at and c not in by_argument]
+        sources = [(o, self._source(o, slots, changing, by_argument)) for o in run.outside]
+        self.outside = [(o, source) for o, source in sources if source is not None]
+        for described, _ in self.outside:
+            described.like = None  # it would keep the array of the first call
         self.writes = [at[c] for c in run.written]
         # The arrays of the owned cells that are read, once a call has found them as the last one left them.
         self.kept: list[jax.Array] | None = None
@@ -144,6 +134,59 @@ class Program:
         self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
         self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
+
+    def _find_slots(
+        self, run: Run, involved: Container[Cell]
+    ) -> tuple[dict[Cell, Slot], dict[int, Slot], list[tuple[Slot, Cell]]]:
+        """The slots of cells that change with the places that hold them, the slots by the ids of the tensors in them,
+        and further slots, whose tensors must go on sharing a cell with another."""
+        slots: dict[Cell, Slot] = {}
+        changing: dict[int, Slot] = {}
+        others: list[tuple[Slot, Cell]] = []
+        self.slotted: set[tuple[int, Any]] = set()
+
+        def add(path: str, fetch: Callable[[Sequence[Any]], Any], old: torch.Tensor) -> None:
+            cell, slot = cell_of(old), _slot(path, fetch, old)
+            changing.setdefault(id(old), slot)
+            if slots.setdefault(cell, slot) is not slot:
+                others.append((slot, cell))
+
+        for place, _ in self.effects:
+            old = run.watch.before(place)
+            if is_ours(old):
+                self.slotted.add((id(place.container), place.key))
+                add(place.path, _fetch(place), old)
+        for leaf, _ in self.data:
+            add("a tensor whose .data is set", partial(_at, leaf), _at(leaf, run.leaves))
+        touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
+        touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
+        numbers = {id(x): i for i, x in enumerate(run.leaves)}
+        self.pattern: list[tuple[Leaf, bool]] = []  # leaves, and whether they had no gradient
+        for tensor, gradient in run.before.values():
+            leaf = numbers.get(id(tensor), tensor)
+            if is_ours(gradient) and cell_of(gradient) in involved:
+                add("a gradient", _gradient(leaf), gradient)
+            elif id(tensor) not in touched:
+                continue
+            self.pattern.append((leaf, gradient is None))
+        data = {id(_at(leaf, run.leaves)) for leaf, _ in self.data}
+        for tensor in run.watch.staying(self.slotted):
+            if is_ours(tensor) and id(tensor) not in data and (slot := slots.pop(cell_of(tensor), None)) is not None:
+                others.append((slot, cell_of(tensor)))  # its place must go on having the cell that stays
+        return slots, changing, others
+
+    @staticmethod
+    def _source(
+        described: Outside, slots: dict[Cell, Slot], changing: dict[int, Slot], given: dict[Cell, int]
+    ) -> Callable[[Sequence[Any]], Any] | None:
+        """What fetches, in each call, the tensor in whose place a described one is; None where its cell stays."""
+        assert described.like is not None
+        cell = cell_of(described.like)
+        if described.found:
+            return changing[id(described.like)].fetch if cell in slots and id(described.like) in changing else None
+        if cell in slots:
+            return slots[cell].fetch
+        return partial(_at, given[cell]) if cell in given else None
 
     def _connect(self, run: Run) -> None:
         """Find out what each constant of the jaxpr stands for."""
@@ -252,21 +295,29 @@ class Program:
             if (_at(leaf, leaves).grad is None) is not none:
                 return f"a gradient was {'' if none else 'not '}None and is {'not ' if none else ''}None"
         fixed = self.owned_set
+        found: set[Cell] = set()
         for slot in self.slots:
             cell = slot.cell(leaves)
-            if cell is None or cell in fixed:
+            if cell is None or cell in fixed or cell in found:
                 return f"{slot.path} is not the tensor that it was, or one like it"
+            found.add(cell)
             cells.append(cell)
         for i in self.given:
             cell = leaves[i].untyped_storage().cell
-            if cell in fixed:
-                return f"argument {i} shares memory with {self.paths[self.owned.index(cell)]}"
+            if cell in fixed or cell in found:
+                return f"argument {i} shares memory with another tensor"
             cells.append(cell)
         for reference in self.rest:
             cell = reference()
             if cell is None:
                 return "a tensor that the function used is gone"
             cells.append(cell)
+        for slot, place in self.alike:
+            if slot.cell(leaves) is not cells[place]:
+                return f"{slot.path} does not share the memory that it shared"
+        for i, place in self.pinned:
+            if leaves[i].untyped_storage().cell is not cells[place]:
+                return f"argument {i} does not share the memory that it shared"
         return cells
 
     def call(self, leaves: list[Any], cells: list[Cell]) -> Any:
@@ -285,6 +336,8 @@ class Program:
         results = self.forward([*first, *arrays])
         fresh = iter(results)
         maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
+        for described, source in self.outside:
+            maker.known[described] = described.on(source(leaves))
         new = list(islice(fresh, len(self.writes)))
         for i, array in zip(self.writes, new, strict=True):
             cell = cells[i]

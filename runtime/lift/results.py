@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,11 +46,30 @@ class Ref:
         return self.stride == contiguous(self.size) and not self.bits
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """A tensor on a cell from outside: `like` shares its storage."""
+@dataclass(slots=True, eq=False)
+class Outside:
+    """A tensor on a cell from outside: one that the run found, or else a view that it made."""
 
-    like: torch.Tensor
+    like: torch.Tensor | None  # the tensor, or one like the view, where its cell is the same in every call
+    found: bool
+    dtype: torch.dtype
+    geometry: tuple[Any, ...]  # offset, size, stride
+    bits: tuple[bool, bool]  # conjugated, negated
+    leaf: bool | None  # of a view that is a leaf: whether it requires a gradient
+    is_parameter: bool
+
+    def on(self, base: torch.Tensor) -> torch.Tensor:
+        """The tensor in a call that has `base` in the place of the tensor whose cell it was."""
+        if self.found:
+            return base
+        made = _set(_META, _create((0,), self.dtype), base.untyped_storage(), *self.geometry)
+        made = made.conj() if self.bits[0] else made
+        return _as_leaf(made._neg_view() if self.bits[1] else made, self)
+
+    def fixed(self) -> torch.Tensor:
+        """The tensor where its cell is the same in every call."""
+        assert self.like is not None
+        return self.like if self.found else _as_leaf(self.like.detach(), self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +105,14 @@ class Described:
 class Results:
     """The cells that a run made and that its results need, in order."""
 
-    def __init__(self, outside: Callable[[Cell], bool], arguments: dict[int, int]) -> None:
-        self.outside = outside
+    def __init__(self, born: Container[Cell], arguments: dict[int, int], found: Container[int]) -> None:
+        self.born = born  # the cells of the run
         self.arguments = arguments  # the index of each argument by its id
+        self.found = found  # the ids of the tensors that the run could reach
         self.cells: dict[Cell, int] = {}
         self.refs: dict[int, tuple[torch.Tensor, Ref]] = {}  # by the id of the tensor
-        self.differentiable: list[tuple[torch.Tensor, Ref]] = []
+        self.outside: dict[int, tuple[torch.Tensor, Outside]] = {}
+        self.differentiable: list[tuple[torch.Tensor, Ref | Outside]] = []
 
     def ref(self, tensor: torch.Tensor) -> Ref | None:
         """The description of a tensor that the run made, where it was described."""
@@ -131,8 +152,8 @@ class Results:
         if leaf.device.type != "jax" or leaf.layout is not torch.strided:
             return Same(leaf)
         cell = cell_of(leaf)
-        if self.outside(cell):
-            return Same(leaf) if leaf._base is None and leaf.is_leaf else View(leaf.detach())
+        if cell not in self.born:
+            return self._outside(leaf)
         if known := self.ref(leaf):
             return known
         size, stride, offset = tuple(leaf.size()), tuple(leaf.stride()), int(leaf.storage_offset())
@@ -148,6 +169,19 @@ class Results:
             self.differentiable.append((leaf, ref))
         return ref
 
+    def _outside(self, leaf: torch.Tensor) -> Outside:
+        if id(leaf) in self.outside:
+            return self.outside[id(leaf)][1]
+        found = id(leaf) in self.found
+        geometry = int(leaf.storage_offset()), tuple(leaf.size()), tuple(leaf.stride())
+        bits, own = (leaf.is_conj(), leaf.is_neg()), leaf.requires_grad if leaf.is_leaf else None
+        like = leaf if found else leaf.detach()
+        described = Outside(like, found, leaf.dtype, geometry, bits, own, isinstance(leaf, torch.nn.Parameter))
+        self.outside[id(leaf)] = leaf, described
+        if not found and not leaf.is_leaf:
+            self.differentiable.append((leaf, described))
+        return described
+
 
 def _has_tensor(tree: Any) -> bool:
     return any(isinstance(x, torch.Tensor) for x in pytree.tree_leaves(tree))
@@ -161,7 +195,7 @@ class Maker:
         self.cells = [Cell(h, index) for h in held]
         self.bases: list[torch.Tensor | None] = [None] * len(held)
         self.leaves = leaves
-        self.known: dict[Ref, torch.Tensor] = {}
+        self.known: dict[Ref | Outside, torch.Tensor] = {}
 
     def make(self, described: Described) -> Any:
         """The tree that `Results.describe` described, with new tensors."""
@@ -170,23 +204,22 @@ class Maker:
 
     def leaf(self, leaf: Any) -> Any:
         """The tensor of one description."""
-        if isinstance(leaf, Ref):
+        if isinstance(leaf, (Ref, Outside)):
             return self.tensor(leaf)
         if isinstance(leaf, Argument):
             return self.leaves[leaf.index]
         if isinstance(leaf, Same):
             return leaf.tensor
-        if isinstance(leaf, View):
-            return leaf.like.detach()
         made = copy.copy(leaf.like)
         made.__dict__.update({k: self.make(v) for k, v in leaf.parts.items()})
         return made
 
-    def tensor(self, ref: Ref) -> torch.Tensor:
-        """A tensor on a new cell, the same one for the same description."""
-        found = self.known.get(ref)
+    def tensor(self, described: Ref | Outside) -> torch.Tensor:
+        """The tensor of a description, the same one for the same description."""
+        found = self.known.get(described)
         if found is None:
-            found = self.known[ref] = self._new(ref)
+            made = described.fixed() if isinstance(described, Outside) else self._new(described)
+            found = self.known[described] = made
         return found
 
     def _new(self, ref: Ref) -> torch.Tensor:
@@ -209,10 +242,10 @@ class Maker:
         return _as_leaf(tensor, ref)
 
 
-def _as_leaf(tensor: torch.Tensor, ref: Ref) -> torch.Tensor:
-    if ref.is_parameter:
-        return torch.nn.Parameter(tensor, bool(ref.leaf))
-    return tensor.requires_grad_() if ref.leaf else tensor
+def _as_leaf(tensor: torch.Tensor, described: Ref | Outside) -> torch.Tensor:
+    if described.is_parameter:
+        return torch.nn.Parameter(tensor, bool(described.leaf))
+    return tensor.requires_grad_() if described.leaf else tensor
 
 
 def is_described(described: Described) -> bool:
@@ -220,4 +253,4 @@ def is_described(described: Described) -> bool:
     return any(x.__class__ in _DESCRIBED for x in described.leaves)
 
 
-_DESCRIBED = {Ref, View, Same, Argument, Attributes}
+_DESCRIBED = {Ref, Outside, Same, Argument, Attributes}

@@ -116,7 +116,7 @@ class Run:
         """Describe what the run gave and changed; what the program gives."""
         trace = self.trace
         arguments = {id(x): i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)}
-        results = Results(lambda cell: cell not in trace.born, arguments)
+        results = Results(trace.born, arguments, {id(t) for _, t in self.watch.tensors.values()} | self._gradients())
         self.result = results.describe(result)
         self._describe_changes(results)
         for leaf, gradient in self.before.values():
@@ -125,6 +125,7 @@ class Run:
                 self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
         self._describe_data(results, arguments)
         self.differentiable = results.differentiable
+        self.outside = [described for _, described in results.outside.values()]
         self.index = next((cell.index for cell in results.cells), 0)
         held = results.arrays()
         self.fills = [x if isinstance(x, Fill) else None for x in held]
@@ -141,6 +142,10 @@ class Run:
         if self.differentiable and torch.is_grad_enabled():
             arrays += self._backward(results, arguments)
         return arrays
+
+    def _gradients(self) -> set[int]:
+        """The ids of the gradients that the run found."""
+        return {id(gradient) for _, gradient in self.before.values() if gradient is not None}
 
     def _describe_changes(self, results: Results) -> None:
         """What the run changed in Python. The numbers of schedulers and scalers change by the host's part."""

@@ -260,6 +260,15 @@ class Watch:
         content = next(h.content for h in self.held if h.container is place.container)
         return content.get(place.key, MISSING)
 
+    def staying(self, changed: set[tuple[int, Any]]) -> Iterator[torch.Tensor]:
+        """The tensors that are also elsewhere than at the changed places, each an id of a container and a key."""
+        places: dict[int, list[bool]] = {}
+        for held in self.held:
+            for key, value in held.content.items():
+                if isinstance(value, torch.Tensor):
+                    places.setdefault(id(value), []).append((id(held.container), key) in changed)
+        yield from (t for i, (_, t) in self.tensors.items() if not all(places.get(i, [False])))
+
     def scripted(self) -> set[int]:
         """The ids of the containers that schedulers and scalers keep."""
         return {id(h.container) for h in self.held if h.kind == "script"}
