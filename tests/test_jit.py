@@ -496,6 +496,17 @@ def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
     assert leaf.grad.item() == 6
 
 
+def test_a_leaf_that_a_function_makes_keeps_its_gradient() -> None:
+    @tenax.jit
+    def make(x: torch.Tensor) -> nn.Parameter:
+        p = nn.Parameter(x * 1)
+        (p * x).sum().backward()
+        return p
+
+    for i in (2.0, 3.0):
+        assert make(torch.full((2,), i, device="jax")).grad.tolist() == [i, i]
+
+
 def test_bincount_has_minlength_places() -> None:
     @tenax.jit
     def count(x: torch.Tensor) -> torch.Tensor:

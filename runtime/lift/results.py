@@ -40,6 +40,7 @@ class Ref:
     plain: bool  # all of its cell, in order
     leaf: bool | None  # of a leaf that the run made: whether it requires a gradient
     is_parameter: bool
+    gradient: Described | None = None  # what the run left as the gradient of a leaf
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in order and are not seen through a lazy bit."""
@@ -167,6 +168,8 @@ class Results:
         self.refs[id(leaf)] = leaf, ref
         if not leaf.is_leaf:
             self.differentiable.append((leaf, ref))
+        elif leaf.grad is not None:
+            ref.gradient = self.describe(leaf.grad)
         return ref
 
     def _outside(self, leaf: torch.Tensor) -> Outside:
@@ -220,6 +223,8 @@ class Maker:
         if found is None:
             made = described.fixed() if isinstance(described, Outside) else self._new(described)
             found = self.known[described] = made
+            if isinstance(described, Ref) and described.gradient is not None:
+                found.grad = self.make(described.gradient)
         return found
 
     def _new(self, ref: Ref) -> torch.Tensor:
