@@ -1,0 +1,159 @@
+"""What compiled functions give back and leave behind: leaves, views, tensors that share memory or change places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import tenax
+
+
+def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
+    @tenax.jit
+    def make(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, nn.Parameter]:
+        leaf = x.sum().requires_grad_()
+        return leaf, leaf * 2, nn.Parameter(x[:1])
+
+    leaf, twice, parameter = make(torch.ones(3, device="jax"))
+    assert leaf.is_leaf
+    assert leaf.requires_grad
+    assert isinstance(parameter, nn.Parameter)
+    assert parameter.requires_grad
+    assert twice.item() == 6
+    (3 * twice).backward()
+    assert leaf.grad.item() == 6
+
+
+def test_a_leaf_that_a_function_makes_keeps_its_gradient() -> None:
+    @tenax.jit
+    def make(x: torch.Tensor) -> nn.Parameter:
+        p = nn.Parameter(x * 1)
+        (p * x).sum().backward()
+        return p
+
+    for i in (2.0, 3.0):
+        assert make(torch.full((2,), i, device="jax")).grad.tolist() == [i, i]
+
+
+def test_what_another_dtype_reads_is_an_input() -> None:
+    state = torch.tensor([1.5, -2.0], device="jax")
+
+    @tenax.jit
+    def bits(z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.view_as_real(z) * 2, state.view(torch.int32) & 0x7FFFFFFF
+
+    for i in range(3):
+        parts, magnitude = bits(torch.tensor([1 + 1j * i], device="jax"))
+        assert parts.tolist() == [[2, 2 * i]]
+        assert magnitude.view(torch.float32).tolist() == state.abs().tolist()
+        state.add_(1)
+
+
+def test_a_view_of_an_argument_is_one_of_each_call() -> None:
+    @tenax.jit
+    def views(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.t(), x[0], x.detach(), x
+
+    for i in range(3):
+        x = torch.full((2, 3), float(i), device="jax", requires_grad=i == 2)
+        turned, row, same, itself = views(x)
+        assert turned.tolist() == [[i] * 2] * 3
+        assert turned.untyped_storage() is x.untyped_storage()
+        assert same.tolist() == x.tolist()
+        assert not same.requires_grad
+        assert itself is x
+    (row * 3).sum().backward()
+    assert x.grad.tolist() == [[3] * 3, [0] * 3]
+
+
+def test_an_argument_that_was_a_captured_tensor_may_be_another() -> None:
+    held = torch.ones(2, device="jax")
+    add = tenax.jit(lambda x: held.sum() + 10 * x.sum())
+    assert [add(x).item() for x in (held, torch.zeros(2, device="jax"), held)] == [22, 2, 22]
+
+
+class Places:
+    """Tensors that share memory, change places and are replaced."""
+
+    def __init__(self, device: str) -> None:
+        self.a, self.b = torch.arange(6.0, device=device).view(2, 3), torch.ones(2, 3, device=device)
+        self.turned, self.row = self.a.t(), self.a[1]
+        self.c = torch.tensor([1 + 2j, 3j], device=device)
+        self.kept: dict[str, torch.Tensor] = {"a": torch.ones(3, device=device)}
+
+    def swap(self, x: torch.Tensor) -> None:
+        self.a, self.b = self.b, self.a
+
+    def part(self, x: torch.Tensor) -> None:
+        self.a = self.a + x
+        self.row.mul_(2)
+
+    def turn(self, x: torch.Tensor) -> None:
+        self.turned = self.a.t()
+        self.a = self.a + x
+
+    def conjugate(self, x: torch.Tensor) -> None:
+        self.c = self.c.conj()
+
+    def share(self, x: torch.Tensor) -> None:
+        self.kept["b"] = self.kept["a"]
+        self.kept["a"] = self.kept["a"] * 2 + x[0]
+
+    def join(self, x: torch.Tensor) -> None:
+        self.b = self.a
+        self.b.add_(x)
+
+
+@pytest.mark.parametrize("name", ["swap", "part", "turn", "conjugate", "share", "join"])
+def test_tensors_that_change_places(name: str) -> None:
+    reference, ours = Places("cpu"), Places("jax")
+    step = tenax.jit(getattr(Places, name))
+    for i in range(4):
+        getattr(reference, name)(torch.full((2, 3), float(i)))
+        step(ours, torch.full((2, 3), float(i), device="jax"))
+        for key in ("a", "b", "turned", "row", "c"):
+            assert getattr(ours, key).tolist() == getattr(reference, key).tolist(), key
+        assert {k: t.tolist() for k, t in ours.kept.items()} == {k: t.tolist() for k, t in reference.kept.items()}
+
+
+class Reversed(torch.autograd.Function):
+    """The identity, whose gradient has the other sign."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return -gradient
+
+
+def test_results_that_lie_alike_keep_gradients_of_their_own() -> None:
+    @tenax.jit
+    def both(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        feature = x * 3
+        return feature, Reversed.apply(feature), feature
+
+    x = torch.ones(2, device="jax", requires_grad=True)
+    feature, reverse, again = both(x)
+    assert again is feature
+    assert torch.autograd.grad(reverse.sum(), x, retain_graph=True)[0].tolist() == [-3, -3]
+    assert torch.autograd.grad((feature + reverse * 2).sum(), x)[0].tolist() == [-3, -3]
+
+
+def test_a_tensor_kept_in_an_attribute_has_its_gradient() -> None:
+    class Reader:
+        state = torch.zeros(2, device="jax")
+
+        @tenax.jit
+        def read(self, x: torch.Tensor) -> torch.Tensor:
+            self.state = self.state + x * 2
+            return self.state.sum()
+
+    reader, x = Reader(), torch.ones(2, device="jax", requires_grad=True)
+    reader.read(x)
+    reader.state.sum().backward()
+    assert x.grad.tolist() == [2, 2]
