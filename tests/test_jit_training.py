@@ -126,30 +126,45 @@ def test_scaler_skips_a_step_with_infinities() -> None:
     assert_same_state(ours, reference, 1e-5)
 
 
-def test_moving_average_of_weights() -> None:
-    x, y = data()
-    reference, ours = both(mlp(6, 8, 4))
+def average_beside(
+    model: nn.Module, start: Callable[[nn.Module], tuple[nn.Module, Callable[[], None]]]
+) -> tuple[Any, nn.Module]:
+    """Train on the CPU and on the device, there compiled, with an average that `start` makes and each step moves; the
+    averages must agree. The compiled step, and the device's average."""
 
-    def make(model: nn.Module):
-        average = copy.deepcopy(model)
-        step, _ = trainer(model, "SGD", {"lr": 0.1}, decay=False)
+    def make(one: nn.Module) -> tuple[Callable[..., torch.Tensor], nn.Module]:
+        average, move = start(one)
+        train, _ = trainer(one, "SGD", {"lr": 0.1}, decay=False)
 
-        def both_steps(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            loss = step(x, y)
-            with torch.no_grad():
-                for p, q in zip(average.parameters(), model.parameters(), strict=True):
-                    p.lerp_(q, 0.1)
+        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            loss = train(x, y)
+            move()
             return loss
 
-        return both_steps, average
+        return step, average
 
-    expected, want = make(reference)
-    step, got = make(ours)
-    step = tenax.jit(step)
+    x, y = data()
+    (expected, want), (step, got) = map(make, both(model))
+    compiled = tenax.jit(step)
     for _ in range(4):
         expected(x, y)
-        step(x.to("jax"), y.to("jax"))
+        compiled(x.to("jax"), y.to("jax"))
     assert_same_state(got, want)
+    return compiled, got
+
+
+def test_moving_average_of_weights() -> None:
+    def start(model: nn.Module) -> tuple[nn.Module, Callable[[], None]]:
+        average = copy.deepcopy(model)
+
+        @torch.no_grad()
+        def move() -> None:
+            for p, q in zip(average.parameters(), model.parameters(), strict=True):
+                p.lerp_(q, 0.1)
+
+        return average, move
+
+    average_beside(mlp(6, 8, 4), start)
 
 
 def test_an_exception_within_leaves_everything_as_it_was() -> None:
@@ -226,30 +241,15 @@ def test_what_repeated_calls_keep_is_given_up_when_it_is_replaced() -> None:
 # Torch's plain average of the whole numbers among the buffers raises on every device but the CPU.
 @pytest.mark.parametrize(("ema", "use_buffers"), [(True, True), (True, False), (False, False)])
 def test_averaged_models(ema: bool, use_buffers: bool) -> None:
-    x, y = data()
-    reference, ours = both(nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 4)))
-
-    def make(model: nn.Module) -> tuple[Callable[..., torch.Tensor], nn.Module]:
+    def start(model: nn.Module) -> tuple[nn.Module, Callable[[], None]]:
         average = get_ema_multi_avg_fn(0.9) if ema else None
         averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=use_buffers)
-        step, _ = trainer(model, "SGD", {"lr": 0.1}, decay=False)
+        return averaged, lambda: averaged.update_parameters(model)
 
-        def both_steps(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            loss = step(x, y)
-            averaged.update_parameters(model)
-            return loss
-
-        return both_steps, averaged
-
-    expected, want = make(reference)
-    step, got = make(ours)
-    step = tenax.jit(step)
-    for _ in range(4):
-        expected(x, y)
-        step(x.to("jax"), y.to("jax"))
-    assert len(step.history) <= 2
-    assert got.n_averaged.item() == 4
-    assert_same_state(got.cpu(), want)
+    model = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 4))
+    compiled, averaged = average_beside(model, start)
+    assert len(compiled.history) <= 2
+    assert averaged.n_averaged.item() == 4
 
 
 @pytest.mark.parametrize("foreach", [True, False])
