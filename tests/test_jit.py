@@ -53,7 +53,7 @@ def test_eval_between_calls_is_noticed_and_buffers_move() -> None:
 
 def test_backward_twice_or_after_a_write_raises_as_in_torch() -> None:
     weight = torch.ones(3, device="jax", requires_grad=True)
-    square = tenax.jit(lambda x: (x * weight).square().sum())
+    square = tenax.jit(lambda x: (x * weight.square()).sum())
     x = torch.ones(3, device="jax")
     loss = square(x)
     with torch.no_grad():

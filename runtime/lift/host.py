@@ -26,7 +26,7 @@ from ..device.convert import read
 from ..dispatch.arguments import SYMBOLS
 from ..tracing.deferred import Condition
 from ..tracing.symbol import Guards, symbol
-from ..tracing.trace import Trace, alias, at_line, unknown
+from ..tracing.trace import Trace, alias, at_line, current, unknown
 from .average import updating
 from .watch import Watch, same
 
@@ -82,7 +82,7 @@ class Host:
             if isinstance(module, AveragedModel):
                 self._replace(module, "update_parameters", updating(module))
         self._replace(rnn, "invert_permutation", _inverted(rnn.invert_permutation))
-        self._replace(torch, "_is_all_true", self._holds(torch._is_all_true))
+        self._replace(torch, "_is_all_true", _checked(torch._is_all_true))
         _adafactor.__dict__.update(min=_extreme(min, torch.sym_min), max=_extreme(max, torch.sym_max))
         try:
             yield
@@ -98,18 +98,6 @@ class Host:
                     delattr(owner, name)
                 else:
                     setattr(owner, name, own)
-
-    def _holds(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        """How distributions check their arguments: within the run, a condition of the program."""
-
-        def holds(tensor: torch.Tensor) -> Any:
-            if threading.get_ident() != self.thread or tensor.device.type != "jax" or not unknown(read(tensor)):
-                return plain(tensor)
-            condition = Condition("ValueError", "an argument of a distribution is out of its range", at_line())
-            self.trace.conditions.append((read(tensor), condition))
-            return True
-
-        return holds
 
     def _replace(self, owner: Any, name: str, function: Callable[..., Any]) -> None:
         self._replaced.append((owner, name, owner.__dict__.get(name)))
@@ -202,6 +190,21 @@ class Host:
             old, new = (materialise(x, cell.index) if isinstance(x, Fill) else x for x in (old, new))
             cell.replace(jnp.where(found, old, new))
         return result
+
+
+def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """How distributions check their arguments: within a run, a condition of the program. It keeps no run alive, for
+    torch may keep what it finds under this name."""
+
+    def holds(tensor: torch.Tensor) -> Any:
+        trace = current()
+        if trace is None or not trace.lifts or tensor.device.type != "jax" or not unknown(read(tensor)):
+            return plain(tensor)
+        condition = Condition("ValueError", "an argument of a distribution is out of its range", at_line())
+        trace.conditions.append((read(tensor), condition))
+        return True
+
+    return holds
 
 
 def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,8 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..device.cell import untraced
-from ..tracing.trace import current
+from ..errors import TraceError
+from ..tracing.trace import at_line, current
 from .program import Program
 from .ready import Ready
 from .run import Run, is_ours
@@ -134,8 +135,16 @@ def _is_tree(value: Any) -> bool:
 def _stand_in(leaf: Any) -> Any:
     """An argument with a history is a leaf to the traced run: what it computes is differentiated to the arguments."""
     if is_ours(leaf) and leaf.requires_grad and not leaf.is_leaf:
-        return leaf.detach().requires_grad_()
+        leaf = leaf.detach().requires_grad_()
+        leaf.register_post_accumulate_grad_hook(_refuse_gradient)
     return leaf
+
+
+def _refuse_gradient(leaf: torch.Tensor) -> None:
+    raise TraceError(
+        f"backward() within a compiled function reaches an argument that was computed outside{at_line()}: the gradient "
+        "would end there. Detach the argument, compute it within, or call backward() outside"
+    )
 
 
 def _key(leaves: list[Any], spec: Any) -> Any:

@@ -15,10 +15,10 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 from jax.extend.core.primitives import jit_p
 
 
-def leaves_of(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The leaves that autograd's graph of some tensors ends in, in a fixed order."""
+def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The leaves that autograd's graph of a tensor ends in, in a fixed order."""
     found: dict[int, torch.Tensor] = {}
-    pending, seen = [t.grad_fn for t in tensors], set()
+    pending, seen = [tensor.grad_fn], set()
     while pending:
         node = pending.pop()
         if node is None or node in seen:

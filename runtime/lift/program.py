@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice, repeat
+from itertools import compress, islice, repeat
 from operator import is_
 from sys import getrefcount
 from typing import Any
@@ -23,7 +23,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from ..device import moves
-from ..device.cell import Cell, Kind, cell_of, put, wrap, writes
+from ..device.cell import Cell, Kind, cell_of, materialise, put, tensor_kind, wrap, writes
 from ..device.convert import read
 from ..tracing.deferred import defer, verify
 from .direct import Direct
@@ -75,19 +75,18 @@ class Program:
         self.jaxpr = run.closed.jaxpr
         self.fills, self.draws, self.script = run.fills, run.draws, run.host.script
         self.asked = run.host.guards
-        self.outputs, self.unused = run.outputs, run.unused
+        self.outputs, self.givers = run.outputs, run.givers
         self.conditions = run.conditions
         self.grad = bool(run.differentiable) and torch.is_grad_enabled()
         self.wrt, self.differentiable = run.wrt, [ref for _, ref in run.differentiable]
-        self._place(run, leaves)
-        self._connect(run)
+        self._connect(run, self._place(run, leaves))
         free = self.slotted | {(id(n.group), n.key) for n in self.script if not isinstance(n, HostCall)}
         self.guard = Guard(watch, free)
         self._compile(share)
 
-    def _place(self, run: Run, leaves: list[Any]) -> None:
-        """Find where each call finds the cells that the run read or wrote: in a slot, with a tensor that stays, with an
-        argument, or else with a tensor that nothing names and that must live on."""
+    def _place(self, run: Run, leaves: list[Any]) -> list[Cell]:
+        """Find where each call finds the cells that the run read or wrote, which are given: in a slot, with a tensor
+        that stays, with an argument, or else with a tensor that nothing names and that must live on."""
         used = {id(c) for c in run.closed.consts}
         involved = dict.fromkeys(c for c, a in run.trace.lifted.items() if id(a) in used)
         involved.update(dict.fromkeys(run.written))
@@ -102,8 +101,8 @@ class Program:
         slotted = [c for c in involved if c in slots]
         given = [c for c in involved if c not in slots and c not in stays and c in arguments]
         rest = [c for c in involved if c not in slots and c not in stays and c not in arguments]
-        self.involved = [*owned, *slotted, *given, *rest]
-        self.index = next((c.index for c in self.involved), run.index)
+        cells = [*owned, *slotted, *given, *rest]
+        self.index = next((c.index for c in cells), run.index)
         self.owned, self.owned_set = owned, set(owned)
         self.moves = -1  # the count of moves at which the owners were found to have these cells
         self.owners = [stays[c][1] for c in owned]
@@ -112,9 +111,9 @@ class Program:
         self.slots = [slots[c] for c in slotted]
         self.given = [arguments[c] for c in given]
         self.rest = [weakref.ref(c) for c in rest]
-        at = {c: i for i, c in enumerate(self.involved)}
+        at = {c: i for i, c in enumerate(cells)}
         self.reads = sorted(at[c] for c, a in run.trace.lifted.items() if id(a) in used)
-        self.in_order = self.reads == list(range(len(self.involved)))
+        self.in_order = self.reads == list(range(len(cells)))
         self.alike = [(slot, at[c]) for slot, c in others if c in at]
         pinned = [(i, cell_of(x)) for i, x in enumerate(leaves) if is_ours(x)]
         by_argument = dict(zip(given, self.given, strict=True))
@@ -134,6 +133,8 @@ class Program:
         self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
         self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
+        self.wrt_at = [None if isinstance(x, Ref) else at.get(cell_of(_at(x, run.leaves))) for x in self.wrt]
+        return cells
 
     def _find_slots(
         self, run: Run, involved: Container[Cell]
@@ -188,14 +189,14 @@ class Program:
             return slots[cell].fetch
         return partial(_at, given[cell]) if cell in given else None
 
-    def _connect(self, run: Run) -> None:
+    def _connect(self, run: Run, cells: list[Cell]) -> None:
         """Find out what each constant of the jaxpr stands for."""
         known: dict[int, tuple[str, int]] = {}
-        cells = [run.trace.lifted[self.involved[i]] for i in self.reads]
+        lifted = [run.trace.lifted[cells[i]] for i in self.reads]
         for kind, arrays in (
             ("number", run.host.known),
             ("key", run.draws.order()),
-            ("cell", cells),
+            ("cell", lifted),
             ("cotangent", run.cotangents),
             ("upload", run.spy.known),
         ):
@@ -210,46 +211,53 @@ class Program:
         cotangents = {i for i, s in enumerate(self.sources) if s and s[0] == "cotangent"}
         self.forward: Direct
         self.backward: Direct | None = None
-        forward, kept = jaxpr, set()
+        forward, reads = jaxpr, range(len(self.reads))
+        self.saved: list[int] = []  # the positions of the arrays that backward reads, too
         if self.wrt and cotangents:
             forward, backward, residuals = split(jaxpr, outputs, cotangents)
-            self.backward = Direct(self._function(backward, len(cotangents), residuals), (), bool(jaxpr.effects))
             used = {v for e in backward.eqns for v in e.invars if v.__class__ is not Literal} | set(backward.outvars)
             places = zip(self.sources, jaxpr.constvars, strict=True)
-            kept = {s[1] for s, v in places if s and s[0] == "cell" and v in used}
+            self.saved = sorted({s[1] for s, v in places if s and s[0] == "cell" and v in used})
+            function = self._function(backward, self.saved, len(cotangents), residuals)
+            self.backward = Direct(function, (), bool(jaxpr.effects))
         elif cotangents:
             forward = before(jaxpr, outputs, cotangents)
         written = set(self.writes)
-        self.donated = [i for i, place in enumerate(self.reads) if place in written and i not in kept]
+        self.donated = [i for i, place in enumerate(self.reads) if place in written and i not in self.saved]
+        saved = {self.reads[i] for i in self.saved}
+        self.saves = [place in saved for place in self.wrt_at]
         for other in share:
             if self._computes_as(other):
                 self.forward, self.backward = other.forward, other.backward
                 return
         first = self.numbered + self.keyed + len(self.uploads)
-        self.forward = Direct(self._function(forward, 0, 0), [first + i for i in self.donated], bool(jaxpr.effects))
+        self.forward = Direct(self._function(forward, reads), [first + i for i in self.donated], bool(jaxpr.effects))
 
-    def _function(self, jaxpr: Jaxpr, cotangents: int, residuals: int) -> Callable[..., Any]:
-        """The function of the words of the numbers, the keys, cotangents, residuals, and the arrays of the cells."""
+    def _function(
+        self, jaxpr: Jaxpr, reads: Sequence[int], cotangents: int = 0, residuals: int = 0
+    ) -> Callable[..., Any]:
+        """The function of the words of the numbers, the keys, cotangents, residuals, and the arrays of the cells at the
+        positions `reads`."""
         sources, constants, numbered, keyed = self.sources, self.constants, self.numbered, self.keyed
         uploads = len(self.uploads)
 
         def program(*operands: jax.Array) -> Any:
             rest = iter(operands)
-            given: dict[str, Any] = {}
+            given: dict[tuple[str, int], Any] = {}
+
+            def give(kind: str, arrays: Any, places: Sequence[int] | None = None) -> None:
+                given.update({(kind, i): a for i, a in zip(places or range(len(arrays)), arrays, strict=True)})
+
             if numbered:
                 with jax.enable_x64(True):
-                    given["number"] = jax.lax.bitcast_convert_type(next(rest), np.float64)
+                    give("number", jax.lax.bitcast_convert_type(next(rest), np.float64))
             if keyed:
-                given["key"] = next(rest)
-            given["upload"] = list(islice(rest, uploads))
-            if cotangents:
-                given["cotangent"] = list(islice(rest, cotangents))
+                give("key", next(rest))
+            give("upload", list(islice(rest, uploads)))
+            give("cotangent", list(islice(rest, cotangents)))
             saved = list(islice(rest, residuals))
-            given["cell"] = list(rest)
-            consts = [
-                c if s is None else given[s[0]][s[1]] if s[0] in given else None
-                for s, c in zip(sources, constants, strict=True)
-            ]
+            give("cell", list(rest), reads)
+            consts = [c if s is None else given.get(s) for s, c in zip(sources, constants, strict=True)]
             return applied(jaxpr, consts, saved)
 
         return program
@@ -407,7 +415,8 @@ class Program:
         tensors = [maker.tensor(r) for r in refs]
         wrt = [maker.tensor(x) if isinstance(x, Ref) else _at(x, leaves) for x in self.wrt]
         wrt = wrt or [torch.empty(0, device="jax", requires_grad=True)]
-        for ref, tensor in zip(refs, Joined.apply(self, first, (*residuals, *arrays), tensors, *wrt), strict=True):
+        saved = (*residuals, *(arrays[i] for i in self.saved))
+        for ref, tensor in zip(refs, Joined.apply(self, first, saved, tensors, *wrt), strict=True):
             maker.known[ref] = tensor
 
 
@@ -418,13 +427,15 @@ class Joined(torch.autograd.Function):
     def forward(ctx: Any, program: Program, first: Any, saved: Any, tensors: Any, *wrt: torch.Tensor) -> Any:
         """The tensors, as results of the leaves."""
         ctx.program, ctx.first, ctx.saved = program, first, saved
-        ctx.versions = [(t, t._version) for t in wrt]
+        ctx.versions = [(t, t._version) for t in compress(wrt, program.saves)]
+        ctx.kinds = [tensor_kind(t.size(), t.dtype) for t in tensors]
+        ctx.set_materialize_grads(False)
         return tuple(tensors)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        """The gradients of the leaves."""
+    def backward(ctx: Any, *gradients: torch.Tensor | None) -> Any:
+        """The gradients of the leaves; None of those that no result with a gradient was computed from."""
         program = ctx.program
         if program.backward is None:
             raise RuntimeError(
@@ -440,8 +451,19 @@ class Joined(torch.autograd.Function):
                     f"[torch.jax.{tensor.type().rpartition('.')[2]} {list(tensor.shape)}] is at version "
                     f"{tensor._version}; expected version {version} instead."
                 )
-        found = iter(program.backward([*ctx.first, *(read(g) for g in gradients), *ctx.saved]))
-        return None, None, None, None, *(None if unused else wrap(next(found)) for unused in program.unused)
+        kinds = zip(gradients, ctx.kinds, strict=True)
+        given = [materialise(kind.zeros, program.index) if g is None else read(g) for g, kind in kinds]
+        found = iter(program.backward([*ctx.first, *given, *ctx.saved]))
+        arrays = [next(found) if results else None for results in program.givers]
+        present = {i for i, g in enumerate(gradients) if g is not None}
+        pairs = zip(arrays, program.givers, strict=True)
+        return (
+            None,
+            None,
+            None,
+            None,
+            *(wrap(a, program.index) if a is not None and present & r else None for a, r in pairs),
+        )
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -76,7 +76,7 @@ class Run:
         self.written: list[Cell] = []
         self.wrt: list[Leaf | Ref] = []  # the leaves to which the results are differentiable
         self.cotangents: list[jax.Array] = []
-        self.unused: list[bool] = []
+        self.givers: list[set[int]] = []  # for each of them, the numbers of the results that give it a gradient
         failures: list[Exception] = []
 
         def run() -> list[jax.Array]:
@@ -187,7 +187,8 @@ class Run:
         with jax.ensure_compile_time_eval(), jax.enable_x64(True):
             self.cotangents = [alias(jnp.zeros(tuple(t.shape), numpy_dtype(t.dtype))) for t in outputs]
         given = [wrap(a) for a in marked(self.cotangents)]
-        leaves = leaves_of(outputs)
+        origins = [{id(x): x for x in leaves_of(t)} for t in outputs]
+        leaves = list({i: x for origin in origins for i, x in origin.items()}.values())
         try:
             found = torch.autograd.grad(outputs, leaves, given, allow_unused=True)
         except RuntimeError as error:
@@ -196,7 +197,10 @@ class Run:
             return []  # the graph of the results was used up within
         refs = [results.ref(t) for t in leaves]
         self.wrt = [arguments.get(id(t), t) if r is None else r for t, r in zip(leaves, refs, strict=True)]
-        self.unused = [g is None for g in found]
+        self.givers = [
+            set() if g is None else {i for i, origin in enumerate(origins) if id(x) in origin}
+            for x, g in zip(leaves, found, strict=True)
+        ]
         return [read(g) for g in found if g is not None]
 
 

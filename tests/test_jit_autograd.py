@@ -1,0 +1,73 @@
+"""Gradients across the boundary of compiled functions, and what their programs keep of a call."""
+
+from __future__ import annotations
+
+import gc
+
+import jax
+import pytest
+import torch
+from torch import nn
+
+import tenax
+from tenax.errors import TraceError
+
+
+def test_buffers_that_forward_updates_do_not_disturb_backward() -> None:
+    torch.manual_seed(0)
+    reference = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    ours = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    ours.load_state_dict(reference.state_dict())
+    forward = tenax.jit(ours.to("jax"))
+    for i in range(3):
+        x = torch.arange(6.0).view(2, 3).roll(i) ** 2
+        reference(x).pow(3).sum().backward()
+        forward(x.to("jax")).pow(3).sum().backward()
+        torch.testing.assert_close(ours[1].running_var.cpu(), reference[1].running_var)
+        torch.testing.assert_close(ours[1].weight.grad.cpu(), reference[1].weight.grad, atol=1e-4, rtol=1e-4)
+
+
+def test_a_leaf_behind_no_result_that_is_used_gets_no_gradient() -> None:
+    body, left, right = (nn.Linear(2, 2).to("jax") for _ in range(3))
+    heads = tenax.jit(lambda x: (left(body(x)), right(body(x))))
+    one, other = heads(torch.ones(1, 2, device="jax"))
+    one.sum().backward(retain_graph=True)
+    assert body.weight.grad is not None
+    assert left.weight.grad is not None
+    assert right.weight.grad is None
+    other.sum().backward()
+    assert right.weight.grad is not None
+
+
+def test_a_write_to_what_backward_does_not_read_is_no_matter() -> None:
+    weight = torch.ones(3, device="jax", requires_grad=True)
+    loss = tenax.jit(lambda x: (x * weight).sum())(torch.full((3,), 2.0, device="jax"))
+    with torch.no_grad():
+        weight.add_(1)
+    loss.backward()
+    assert weight.grad.tolist() == [2, 2, 2]
+
+
+def test_a_gradient_that_would_end_at_an_argument_raises() -> None:
+    outside, inside = (torch.ones(2, device="jax", requires_grad=True) for _ in range(2))
+
+    @tenax.jit
+    def step(feature: torch.Tensor) -> torch.Tensor:
+        (feature * inside).sum().backward()
+        return inside.grad
+
+    with pytest.raises(TraceError, match=r"reaches an argument that was computed outside .*test_jit_autograd"):
+        step(outside * 3)
+    assert inside.grad is None
+    assert step((outside * 3).detach()).tolist() == [3, 3]
+
+
+def test_the_arguments_of_the_first_call_are_not_kept() -> None:
+    def count() -> int:
+        gc.collect()
+        return sum(a.shape == (171, 231) for a in jax.live_arrays())
+
+    double = tenax.jit(lambda x: x * 2)
+    for _ in range(2):
+        double(torch.randn(171, 231).to("jax"))
+        assert count() == 0
