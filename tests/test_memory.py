@@ -201,6 +201,33 @@ def test_pointwise_results_keep_the_layout(memory_format):
     assert torch.equal((ours * 2).cpu(), cpu * 2)
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 6, 5), (2, 3, 4, 4, 4), (1, 3, 1, 1)])
+@pytest.mark.parametrize("last", ["input", "weight", "both", "none"])
+def test_convolutions_keep_the_layout(shape, last):
+    rank = len(shape) - 2
+    memory_format = torch.channels_last if rank == 2 else torch.channels_last_3d
+    cpu, weight = torch.randn(shape), torch.randn(4, 3, *[min(2, shape[-1])] * rank)
+    if last in ("input", "both"):
+        cpu = cpu.contiguous(memory_format=memory_format)
+    if last in ("weight", "both"):
+        weight = weight.contiguous(memory_format=memory_format)
+    results = []
+    for device in ("cpu", "jax"):
+        x, w = (t.detach().to(device).requires_grad_() for t in (cpu, weight))
+        y = torch.nn.functional.conv2d(x, w) if rank == 2 else torch.nn.functional.conv3d(x, w)
+        results.append([y, *torch.autograd.grad(y.sum(), (x, w))])
+    for ours, reference in zip(*reversed(results), strict=True):
+        assert ours.stride() == reference.stride()
+        torch.testing.assert_close(ours.detach().cpu(), reference.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_gradient_of_dropout_keeps_the_layout():
+    gradient, mask = torch.randn(2, 4, 3, 3).transpose(1, 2), torch.rand(2, 3, 4, 3) > 0.5
+    expected = torch.ops.aten.native_dropout_backward(gradient, mask, 2.0)
+    found = torch.ops.aten.native_dropout_backward(gradient.to("jax"), mask.to("jax"), 2.0)
+    assert found.stride() == expected.stride() and torch.equal(found.cpu(), expected)
+
+
 ILLEGAL = {
     "expanded": lambda x: x[:1].expand(4, 3).add_(1),
     "leaf": lambda x: x.clone().requires_grad_().add_(1),

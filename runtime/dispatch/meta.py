@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch._prims_common import suggest_memory_format
 from torch.utils import _pytree as pytree
 
 from ..device.cell import untraced
@@ -83,6 +84,27 @@ def _like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0]._replace(stride=None if like.is_contiguous() else like.stride())]
 
 
+def _like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The gradient times the mask, strided as a product is; Meta gives a contiguous one."""
+    like = _meta_tensor(values[0]) * _meta_tensor(values[1])
+    return [outputs[0]._replace(stride=None if like.is_contiguous() else like.stride())]
+
+
+def _like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Channels last where the input or the weight is so; Meta gives contiguous results."""
+    x, weight = values[:2] if len(outputs) == 1 else values[1:3]
+    formats = suggest_memory_format(x), suggest_memory_format(weight)
+    last = next((f for f in formats if f is not torch.contiguous_format), None)
+    if last is None or not x.numel():
+        return outputs
+    return [o if o is None or len(o.size) < 4 else o._replace(stride=_meta_stride(o.size, last)) for o in outputs]
+
+
+def _meta_stride(size: tuple[int, ...], memory_format: torch.memory_format) -> tuple[int, ...] | None:
+    like = torch.empty(size, device=_DEVICE, memory_format=memory_format)
+    return None if like.is_contiguous() else like.stride()
+
+
 def _of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The loss of one sample without a batch axis is a scalar; Meta gives it an axis."""
     return [outputs[0]._replace(size=()), *outputs[1:]] if values[0].dim() < 2 else outputs
@@ -128,6 +150,9 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "multilabel_margin_loss_forward": _of_one_sample,
     "native_batch_norm_backward": _input_if_asked,
     "batch_norm_backward": _input_if_asked,
+    "convolution": _like_convolved,
+    "convolution_backward": _like_convolved,
+    "native_dropout_backward": _like_product,
     "_linalg_svd": _column_major_vh,
     "geqrf": _column_major,
     "linalg_lstsq": _least_squares,
