@@ -15,6 +15,7 @@ from .device.backend import synchronize as synchronize
 from .device.tensor import Tensor as Tensor
 
 if TYPE_CHECKING:
+    from . import debug as debug
     from . import interop as interop
     from . import profiler as profiler
     from .device.convert import from_jax as from_jax
@@ -44,7 +45,7 @@ _LAZY = {
     "to_jax": "device.convert",
 }
 
-_MODULES = ("interop", "profiler")
+_MODULES = ("debug", "interop", "profiler")
 
 __all__ = [
     "ScannedModule",
@@ -52,6 +53,7 @@ __all__ = [
     "bucket",
     "call_jax",
     "compilation_cache",
+    "debug",
     "explain",
     "from_jax",
     "interop",

@@ -9,6 +9,7 @@ again. Forward-mode AD is `jax.jvp`.
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -36,22 +37,35 @@ _functions: dict[int, Function] = {}
 _numbers: dict[Hashable, int] = {}
 _derived: dict[int, list[tuple[int, Hashable]]] = {}  # of a number, those made of its function
 _roots: dict[int, int] = {}
+_meanings: dict[int, Any] = {}
 _splits: dict[Hashable, Split] = {}
 _leases: weakref.WeakValueDictionary[int, Lease] = weakref.WeakValueDictionary()
 _next = itertools.count()
 
 
-def number(key: Hashable, make: Callable[[], Function], parent: int | None = None) -> int:
-    """The number of a function for `tenax::call`, made when its key is new; `parent` is the one that it is made of."""
+def number(
+    key: Hashable, make: Callable[[], Function], parent: int | None = None, meaning: Callable[[], Any] | None = None
+) -> int:
+    """The number of a function for `tenax::call`, made when its key is new.
+
+    `parent` is the one that it is made of, `meaning` what it computes, for those who look on (host.py).
+    """
     found = _numbers.get(key)
     if found is None:
         found = next(_next)
         _functions[found] = make()
+        if meaning is not None:
+            _meanings[found] = meaning()
         found = _numbers.setdefault(key, found)
         if parent is not None:
             _derived.setdefault(parent, []).append((found, key))
             _roots[found] = _roots.get(parent, parent)
     return found
+
+
+def meaning_of(f: int) -> Any:
+    """What a function computes: an `Original` of whole.py, a `Forward`, a `Derivative`, or None where nobody said."""
+    return _meanings.get(f)
 
 
 class Lease:
@@ -81,6 +95,7 @@ def _forget(root: int) -> None:
             left.append(found)
     for f in dead:
         _functions.pop(f, None)
+        _meanings.pop(f, None)
     for splits in [k for k, s in list(_splits.items()) if s.function in dead]:
         _splits.pop(splits, None)
     for overload in _registered:
@@ -121,6 +136,28 @@ class Split(NamedTuple):
     tree: Any
 
 
+class Forward(NamedTuple):
+    """The first `outputs` results of a function are those of another, `of`."""
+
+    of: int
+    outputs: int
+
+
+class Derivative(NamedTuple):
+    """A function gives the gradients at `wanted` of `split.function`, for those of its outputs at `given`."""
+
+    split: Split
+    given: tuple[int, ...]
+    wanted: tuple[int, ...]
+
+
+class _Backward(threading.local):
+    inputs: Sequence[torch.Tensor] = ()  # of the function whose gradients this thread computes
+
+
+backward = _Backward()
+
+
 def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
     """`jax.vjp` by the arguments at `wrt`."""
 
@@ -159,7 +196,8 @@ def _parted(f: int, wrt: tuple[int, ...], avals: Avals) -> Split:
         return tuple(results[i] for i in kept)
 
     residuals = tuple(places[id(var)] for var in found[n:])
-    return Split(f, wrt, number(("forward", f, wrt, avals), lambda: forward, f), outputs, residuals, tree)
+    made = number(("forward", f, wrt, avals), lambda: forward, f, lambda: Forward(f, n))
+    return Split(f, wrt, made, outputs, residuals, tree)
 
 
 def _pulled(pull: Any, split: Split, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]) -> Arrays:
@@ -184,7 +222,8 @@ def _reverse(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> i
         pull = jax.tree.unflatten(split.tree, operands[:n])
         return _pulled(pull, split, given, wanted, operands[n:])
 
-    return number(("reverse", split.forward, given, wanted), lambda: reverse, split.forward)
+    key = "reverse", split.forward, given, wanted
+    return number(key, lambda: reverse, split.forward, lambda: Derivative(split, given, wanted))
 
 
 def _pullback(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
@@ -195,7 +234,8 @@ def _pullback(split: Split, given: tuple[int, ...], wanted: tuple[int, ...]) -> 
         _, pull = _vjp(split.function, split.wrt, operands[:n])
         return _pulled(pull, split, given, wanted, operands[n:])
 
-    return number(("pullback", split.forward, given, wanted), lambda: pullback, split.forward)
+    key = "pullback", split.forward, given, wanted
+    return number(key, lambda: pullback, split.forward, lambda: Derivative(split, given, wanted))
 
 
 class Call(torch.autograd.Function):
@@ -228,10 +268,14 @@ class Call(torch.autograd.Function):
         if not given:
             return tuple(results)
         gs = [g for g in gradients if g is not None]
-        if torch.is_grad_enabled():
-            found = call(_pullback(split, given, wanted), [*saved[: ctx.inputs], *gs])
-        else:
-            found = call(_reverse(split, given, wanted), [*(saved[i] for i in split.residuals), *gs])
+        backward.inputs = saved[: ctx.inputs]
+        try:
+            if torch.is_grad_enabled():
+                found = call(_pullback(split, given, wanted), [*saved[: ctx.inputs], *gs])
+            else:
+                found = call(_reverse(split, given, wanted), [*(saved[i] for i in split.residuals), *gs])
+        finally:
+            backward.inputs = ()
         for i, gradient in zip(wanted, found, strict=True):
             results[i + 1] = gradient
         return tuple(results)

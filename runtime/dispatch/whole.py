@@ -7,7 +7,7 @@ So are composites (`grad: vjp`) that torch would take apart, an LSTM into steps,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -23,6 +23,14 @@ from .overload import Overload
 from .program import physical
 
 Axes = tuple[int, ...]
+
+
+class Original(NamedTuple):
+    """A function is an operation: its static arguments, and in which order of axes its results are."""
+
+    overload: Overload
+    form: Any
+    memory: tuple[Axes | None, ...]
 
 
 class Whole:
@@ -68,7 +76,8 @@ class Whole:
         bound = self.bound.get(key)
         if bound is None:
             memory = tuple(None if o.stride is None else physical(o) for o in self.outputs(values))
-            f = number((overload.name, form, memory), lambda: function_of(overload, form, memory))
+            original = Original(overload, form, memory)
+            f = number((overload.name, form, memory), lambda: function_of(*original), meaning=lambda: original)
             bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
         if overload.row.random:
             xs.append(self.key(values, xs[0].device))

@@ -57,7 +57,8 @@ class Compiled:
         Raises:
             TraceError: the function asks for the value of a tensor, or does on the host what no program can repeat.
         """
-        if current() is not None or not untraced():
+        # A dispatch mode wants to see the operations: as torch.compile does, the function then runs eagerly.
+        if current() is not None or not untraced() or torch._C._len_torch_dispatch_stack():
             return self.function(*args, **kwargs)
         leaves, spec = (
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
