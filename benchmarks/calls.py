@@ -39,7 +39,7 @@ def read(count: int) -> dict[str, Callable[[], object]]:
     x = torch.ones(4, device="jax")
     jitted = jax.jit(lambda held, x: x + sum(p[0] for p in held))
     held, y = [jnp.ones(4) for _ in range(count)], jnp.ones(4)
-    return {"tenax": lambda: jax.block_until_ready(module(x).jax()), "jax": lambda: jitted(held, y).block_until_ready()}
+    return {"tenax": lambda: module(x).jax().block_until_ready(), "jax": lambda: jitted(held, y).block_until_ready()}
 
 
 def write(count: int) -> dict[str, Callable[[], object]]:
@@ -63,7 +63,7 @@ def write(count: int) -> dict[str, Callable[[], object]]:
         held, result = jitted(held, y)
         result.block_until_ready()
 
-    return {"tenax": lambda: jax.block_until_ready(step(x).jax()), "jax": call}
+    return {"tenax": lambda: step(x).jax().block_until_ready(), "jax": call}
 
 
 def main() -> None:

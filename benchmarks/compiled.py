@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import torch
 from clock import interleaved
 from models.cases import CASES, DECODING, Case
 from models.programs import Program, by_hand, in_torch
@@ -119,7 +120,8 @@ def main() -> None:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
         rows = []
         for case, name in track(chosen, "measuring"):
-            rows.append(row(case, name, options.seconds, options.repeats))
+            with torch.set_grad_enabled(name == "training step"):
+                rows.append(row(case, name, options.seconds, options.repeats))
             if options.write:  # an interrupted run leaves what it has measured
                 store("models", TITLES, rows)
     publish("models", TITLES, rows, write=options.write)

@@ -68,7 +68,10 @@ def by_hand(case: Case, name: str) -> Program:
 
 
 def in_torch(case: Case, name: str, compiler: str) -> Program:
-    """The same of the PyTorch model on device jax, under one of `COMPILERS`."""
+    """The same of the PyTorch model on device jax, under one of `COMPILERS`.
+
+    What does not train is called in the caller's grad mode.
+    """
     torch.manual_seed(0)
     module = case.module().to("jax")
     x, target = (t.to("jax") for t in case.batch())
@@ -84,8 +87,7 @@ def in_torch(case: Case, name: str, compiler: str) -> Program:
     arguments = (x,) if name == "forward" else (x, target)
 
     def call() -> jax.Array:
-        with torch.no_grad():
-            found = function(x) if name == "forward" else decode(function, x, target, TOKENS)[-1]
+        found = function(x) if name == "forward" else decode(function, x, target, TOKENS)[-1]
         return jax.block_until_ready(found.jax())
 
     return Program(call, function, lambda: arguments)

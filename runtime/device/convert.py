@@ -15,7 +15,7 @@ from ..dispatch import views
 from ..dispatch.arguments import Operand, operand
 from ..dispatch.program import load
 from ..dtypes import CARRIER, numpy_dtype
-from ..tracing.trace import refuse
+from ..tracing.trace import refuse, traced
 from .backend import jax_devices
 from .cell import MOST_AXES, cell_of, put, wrap
 
@@ -75,10 +75,21 @@ def _uploaded(tensor: torch.Tensor, index: int, dtype: torch.dtype, size: tuple[
 
 def read(tensor: torch.Tensor) -> jax.Array:
     """The value of any tensor as a `jax.Array`: no copy for a whole tensor of the device, a strided read for a view."""
-    if tensor.device.type == "cpu":
-        return upload(tensor, 0)
-    cell = cell_of(tensor)
-    base = cell.read()
+    try:
+        cell = tensor.untyped_storage().cell  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):
+        if tensor.device.type == "cpu":
+            return upload(tensor, 0)
+        cell = cell_of(tensor)  # which says what is wrong
+    base, kind = cell.value, cell.kind
+    if base is None:
+        base = cell.read()
+    elif (
+        tensor.size() == kind.shape
+        and tensor.stride() == kind.stride
+        and not (tensor.storage_offset() or tensor.is_conj() or tensor.is_neg())
+    ):
+        return base
     size = tuple(tensor.size())
     bits = tensor.is_conj() + 2 * tensor.is_neg()
     whole = views.is_whole(cell.shape, size, tensor.stride(), int(tensor.storage_offset()))
@@ -94,6 +105,17 @@ def _load(part: Operand, base: jax.Array) -> jax.Array:
 
 
 _read = jax.jit(_load, static_argnums=0)
+
+
+def jax_value(tensor: torch.Tensor) -> Any:
+    """What `Tensor.jax()` gives.
+
+    Raises:
+        NotImplementedError: the tensor is sparse.
+    """
+    if tensor.layout is not torch.strided:
+        raise NotImplementedError(f"Tensor.jax: layout {tensor.layout} is no JAX array; convert with .to_dense()")
+    return traced(read(tensor))
 
 
 def from_jax(tree: Any) -> Any:

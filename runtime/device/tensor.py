@@ -43,14 +43,11 @@ class Tensor(torch.Tensor, metaclass=_TensorMeta):
         return from_jax(array)
 
 
-def jax_value(self: torch.Tensor) -> Any:  # shown as Tensor.jax
+def _jax(self: torch.Tensor) -> Any:
     """The value as a `jax.Array`: no copy of a whole tensor, a strided read of a view, one copy from the CPU."""
-    from ..tracing.trace import traced
-    from .convert import read
+    from .convert import jax_value
 
-    if self.layout is not torch.strided:
-        raise NotImplementedError(f"Tensor.jax: layout {self.layout} is no JAX array; convert with .to_dense()")
-    return traced(read(self))
+    return jax_value(self)
 
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -81,12 +78,12 @@ def install() -> None:
         kwargs.pop("stream", None)
         from ..tracing.trace import refuse
 
-        return refuse(jax_value(self.detach()), "DLPack").__dlpack__(**kwargs)
+        return refuse(_jax(self.detach()), "DLPack").__dlpack__(**kwargs)
 
     def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
             return plain_dlpack_device(self)
-        return jax_value(self.detach()).__dlpack_device__()
+        return _jax(self.detach()).__dlpack_device__()
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
         # Registering a device makes torch look for its pinned allocator; a host tensor is as good as it is.
@@ -97,7 +94,7 @@ def install() -> None:
             raise TypeError(f"tensor on {self.device} is no JAX array; expected device jax: tensor.to('jax')")
         from ..interop.operand import without_gradient
 
-        return jax_value(without_gradient(self))
+        return _jax(without_gradient(self))
 
     plain_pointer = torch.Tensor.data_ptr
 
@@ -117,4 +114,5 @@ def install() -> None:
     for method in (__array__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr):
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(torch.Tensor, method.__name__, method)
-    torch.Tensor.jax = jax_value  # type: ignore[attr-defined]
+    _jax.__name__, _jax.__qualname__ = "jax", "Tensor.jax"
+    torch.Tensor.jax = _jax  # type: ignore[attr-defined]

@@ -26,6 +26,7 @@ from .watch import Watch, is_simple
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
+_any_autocast = torch._C._is_any_autocast_enabled
 _MANY = 8  # traces of one function, from which on a warning says why
 
 
@@ -150,23 +151,25 @@ def _refuse_gradient(leaf: torch.Tensor) -> None:
 
 def _key(leaves: list[Any], spec: Any) -> Any:
     """What of a call decides its programs, apart from what the function reaches by itself."""
+    # After a computation each call into torch is cold and costs ten times what a loop of them shows.
     storages: dict[int, int] = {}
     parts: list[Any] = []
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, torch.Tensor):
-            if leaf.device.type == "jax" and leaf.layout is torch.strided:
+            try:
                 cell = leaf.untyped_storage().cell  # type: ignore[attr-defined]
-                bits = leaf.is_conj() + 2 * leaf.is_neg()
-                shared = storages.setdefault(id(cell), i)
-                geometry = leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype
-                parts.append((cell.kind, *geometry, bits, shared, leaf.requires_grad, leaf.is_leaf, cell.index))
-            else:
+            except (AttributeError, RuntimeError):
                 parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
+                continue
+            bits = leaf.is_conj() + 2 * leaf.is_neg()
+            shared = storages.setdefault(id(cell), i)
+            geometry = leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype
+            parts.append((cell.kind, *geometry, bits, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
         elif is_simple(leaf):
             parts.append((type(leaf), leaf))
         else:
             parts.append(("object", id(leaf)))
-    autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
+    autocast = _any_autocast() and torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
     modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype()
     return tuple(parts), spec, modes
 
@@ -209,23 +212,23 @@ def _module(module: torch.nn.Module, most: int) -> torch.nn.Module:
         made = _classes[plain] = type(plain.__name__, (JitModule, plain), {"__module__": plain.__module__})
     other: torch.nn.Module = object.__new__(made)
     other.__dict__ = module.__dict__
-    _compiled[other] = Compiled(functools.partial(plain.__call__, module), most)
+    object.__setattr__(other, "_tenax_compiled", Compiled(functools.partial(plain.__call__, module), most))
     return other
-
-
-_compiled: weakref.WeakKeyDictionary[torch.nn.Module, Compiled] = weakref.WeakKeyDictionary()
 
 
 class JitModule(torch.nn.Module):
     """A module whose call is compiled."""
 
+    __slots__ = ("_tenax_compiled",)  # of this object alone: its attributes are those of the module given
+    _tenax_compiled: Compiled
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """As the module's own, hooks included."""
-        return _compiled[self](*args, **kwargs)
+        return self._tenax_compiled(*args, **kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A copy, or what is unpickled, is compiled anew."""
-        return jit, (_compiled[self].function.args[0],)  # type: ignore[attr-defined]
+        return jit, (self._tenax_compiled.function.args[0],)
 
 
 def compiled_of(function: Any) -> Compiled:
@@ -236,7 +239,7 @@ def compiled_of(function: Any) -> Compiled:
     """
     if isinstance(function, types.MethodType):
         function = function.__func__
-    found = _compiled.get(function) if isinstance(function, torch.nn.Module) else function
+    found = function._tenax_compiled if isinstance(function, JitModule) else function
     if not isinstance(found, Compiled):
         raise TypeError(f"expected what tenax.jit gave, got a {type(function).__name__}")
     return found

@@ -133,6 +133,8 @@ class Program:
         self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
         self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
+        changes = self.changed, self.changed_given, self.effects, self.data, self.gradients
+        self.alters = any(changes) or bool(self.outside) or self.grad
         self.wrt_at = [None if isinstance(x, Ref) else at.get(cell_of(_at(x, run.leaves))) for x in self.wrt]
         return cells
 
@@ -205,6 +207,7 @@ class Program:
         self.constants = [c if s is None else None for c, s in zip(run.closed.consts, self.sources, strict=True)]
         self.uploads, self.reached = run.spy.uploads, [(t, t._version) for t in run.spy.reached]
         self.numbered, self.keyed = bool(run.host.known), bool(run.draws.known)
+        self.hosted = bool(self.script or self.keyed or self.uploads)
 
     def _compile(self, share: Sequence[Program]) -> None:
         jaxpr, outputs = self.jaxpr, self.outputs
@@ -332,47 +335,63 @@ class Program:
         """Run the program on the cells that `bind` gave."""
         still = self.seen == writes.count
         arrays, quick = self._arrays(cells, still)
-        if self.donated and writes.keepers:
+        if self.donated:
+            self._keep_for_others(arrays, cells, quick)
+        verify()
+        first = self._from_host(leaves) if self.hosted else []
+        results = self.forward([*first, *arrays] if first else arrays)
+        fresh = iter(results)
+        held = [next(fresh) if f is None else f for f in self.fills]
+        maker = Maker(held, leaves, self.index)
+        new: list[jax.Array] = []
+        if self.writes:
+            new = list(islice(fresh, len(self.writes)))
+            self._write(cells, new)
+        self.seen = writes.count
+        if still and quick and not self.resizes:
+            self._keep(arrays, new)
+        if self.conditions:
+            defer(next(fresh), self.conditions)
+        if self.alters:
+            self._alter(maker, leaves, first, arrays, list(fresh))
+        return maker.make(self.result)
+
+    def _keep_for_others(self, arrays: list[jax.Array], cells: list[Cell], quick: bool) -> None:
+        """Copy the arrays that are about to be donated and that somebody else holds."""
+        if writes.keepers:
             writes.release()
         # Held by the cell, as `held` and `value`, by `arrays` and by `map`: what others hold too is not given away.
-        if self.donated and not (quick and max(map(getrefcount, map(arrays.__getitem__, self.donated))) <= 4):
-            for i in self.donated:
-                if getrefcount(arrays[i]) > 3 + (cells[self.reads[i]].value is not None):
-                    arrays[i] = jnp.array(arrays[i], copy=True)
-        verify()
-        first = self._from_host(leaves)
-        results = self.forward([*first, *arrays])
-        fresh = iter(results)
-        maker = Maker([next(fresh) if f is None else f for f in self.fills], leaves, self.index)
-        for described, source in self.outside:
-            maker.known[described] = described.on(source(leaves))
-        new = list(islice(fresh, len(self.writes)))
+        if quick and max(map(getrefcount, map(arrays.__getitem__, self.donated))) <= 4:
+            return
+        for i in self.donated:
+            if getrefcount(arrays[i]) > 3 + (cells[self.reads[i]].value is not None):
+                arrays[i] = jnp.array(arrays[i], copy=True)
+
+    def _write(self, cells: list[Cell], new: list[jax.Array]) -> None:
         for i, array in zip(self.writes, new, strict=True):
             cell = cells[i]
             if self.resizes or cell.value is None:
                 cell.write(array)
             else:
                 cell.held = cell.value = array
-        if new:
-            writes.note()
-        self.seen = writes.count
-        if still and quick and not self.resizes:
-            self._keep(arrays, new)
-        if self.conditions:
-            defer(next(fresh), self.conditions)
+        writes.note()
+
+    def _alter(self, maker: Maker, leaves: list[Any], first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
+        """Repeat what the run changed besides arrays: versions, the graph, Python's places, data, gradients."""
+        for described, source in self.outside:
+            maker.known[described] = described.on(source(leaves))
         if self.changed:
             _increment(self.changed)
         if self.changed_given:
             _increment([leaves[i] for i in self.changed_given])
         if self.grad:
-            self._differentiate(maker, leaves, first, arrays, list(fresh))
+            self._differentiate(maker, leaves, first, arrays, residuals)
         for place, value in self.effects:
             _put(place, None if value is None else maker.make(value), value is None)
         for leaf, data in self.data:
             _at(leaf, leaves).data = maker.make(data)
         for leaf, value in self.gradients:
             _at(leaf, leaves).grad = None if value is None else maker.make(value)
-        return maker.make(self.result)
 
     def release(self) -> None:
         """Keep no arrays, see `Keeper`."""

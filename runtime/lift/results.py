@@ -16,7 +16,7 @@ import jax
 import torch
 from torch.utils import _pytree as pytree
 
-from ..device.cell import Cell, Fill, cell_of, contiguous, new_tensor
+from ..device.cell import Cell, Fill, Result, cell_of, contiguous, new_tensor, tensor_kind
 from ..dispatch.arguments import SYMBOLS
 from ..dtypes import torch_dtype
 from ..errors import TraceError
@@ -195,14 +195,17 @@ class Maker:
 
     def __init__(self, held: list[Any], leaves: list[Any], index: int) -> None:
         """`held` are the arrays, or fills, of the cells; `leaves` the arguments of the call."""
-        self.cells = [Cell(h, index) for h in held]
-        self.bases: list[torch.Tensor | None] = [None] * len(held)
+        self.held, self.index = held, index
+        self.bases: dict[int, torch.Tensor] = {}
         self.leaves = leaves
         self.known: dict[Ref | Outside, torch.Tensor] = {}
 
     def make(self, described: Described) -> Any:
         """The tree that `Results.describe` described, with new tensors."""
-        leaves = [self.leaf(x) if x.__class__ in _DESCRIBED else x for x in described.leaves]
+        leaves = [
+            self.tensor(x) if x.__class__ is Ref else self.leaf(x) if x.__class__ in _DESCRIBED else x
+            for x in described.leaves
+        ]
         return leaves[0] if described.spec is None else pytree.tree_unflatten(leaves, described.spec)
 
     def leaf(self, leaf: Any) -> Any:
@@ -228,13 +231,18 @@ class Maker:
         return found
 
     def _new(self, ref: Ref) -> torch.Tensor:
-        cell = self.cells[ref.cell]
-        base = self.bases[ref.cell]
+        base = self.bases.get(ref.cell)
         if base is None:
-            kind = cell.kind
-            base = self.bases[ref.cell] = new_tensor(cell, kind.shape, torch_dtype(kind.dtype))
+            held = self.held[ref.cell]
             if ref.plain:
+                known = not self.index and held.__class__ is not Fill
+                cell = Result(held, tensor_kind(ref.size, ref.dtype)) if known else Cell(held, self.index)
+                base = self.bases[ref.cell] = new_tensor(cell, ref.size, ref.dtype)
                 return _as_leaf(base, ref)
+            cell = Cell(held, self.index)
+            base = self.bases[ref.cell] = new_tensor(cell, cell.kind.shape, torch_dtype(cell.kind.dtype))
+        else:
+            cell = cell_of(base)
         if torch_dtype(cell.kind.dtype) == ref.dtype:
             tensor = _restride(_META, base, ref.size, ref.stride, ref.offset)
         else:

@@ -39,7 +39,7 @@ def verify(wait: bool = False) -> None:
     Raises:
         IndexError, RuntimeError, ...: what torch raises of such values.
     """
-    while True:
+    while _pending:
         with _lock:
             if not _pending or not (wait or _pending[0][0].is_ready()):  # type: ignore[attr-defined]
                 return
