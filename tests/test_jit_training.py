@@ -341,3 +341,60 @@ def test_the_second_device_compiles_too() -> None:
     assert_same_state(ours, reference, 1e-5)
     view = tenax.jit(lambda x: (x * 2).t())(x.to("jax:1"))
     assert view.device == torch.device("jax:1") and view.stride() == (1, 6)
+
+
+def test_a_state_that_is_loaded_between_steps_counts() -> None:
+    def train(device: str) -> list[float]:
+        weight = nn.Parameter(torch.ones(2, device=device))
+        optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
+        seen: list[float] = []
+
+        def step() -> None:
+            weight.square().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+        step = tenax.jit(step) if device == "jax" else step
+        step()
+        first = copy.deepcopy(optimizer.state_dict())
+        for load in (False, True, False, True):
+            if load:
+                optimizer.load_state_dict(copy.deepcopy(first))
+            step()
+            seen += [weight[0].item(), optimizer.state[weight]["momentum_buffer"][0].item()]
+        handle = optimizer.register_step_post_hook(lambda *_: weight.data.mul_(2))
+        step()
+        handle.remove()
+        return [*seen, weight[0].item()]
+
+    assert train("jax") == pytest.approx(train("cpu"))
+
+
+def test_a_gradient_that_a_step_only_looks_for_counts() -> None:
+    early, late, frozen = (nn.Parameter(torch.ones(2, device="jax")) for _ in range(3))
+    optimizer = torch.optim.SGD([early, late, frozen], lr=0.25)
+    step = tenax.jit(lambda: optimizer.step())
+    early.sum().backward()
+    step()
+    late.sum().backward()
+    step()
+    frozen.sum().backward()
+    frozen.requires_grad_(False)
+    step()
+    assert [p[0].item() for p in (early, late, frozen)] == [0.25, 0.5, 0.75]
+
+
+def test_a_gradient_from_outside_is_added_to_though_none_is_left() -> None:
+    weight = nn.Parameter(torch.ones(2, device="jax"))
+
+    @tenax.jit
+    def step() -> torch.Tensor:
+        weight.sum().backward()
+        total = weight.grad * 1
+        weight.grad = None
+        return total
+
+    assert step().tolist() == [1, 1]
+    weight.grad = torch.ones_like(weight)
+    assert step().tolist() == [2, 2]
+    assert weight.grad is None

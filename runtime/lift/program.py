@@ -164,14 +164,20 @@ class Program:
         touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
         touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
         numbers = {id(x): i for i, x in enumerate(run.leaves)}
-        self.pattern: list[tuple[Leaf, bool]] = []  # leaves, and whether they had no gradient
+        self.pattern: list[tuple[int, bool]] = []  # arguments, and whether they had no gradient
+        self.graded: list[torch.Tensor] = []  # tensors that stay, and the same of them
+        self.ungraded: list[bool] = []
         for tensor, gradient in run.before.values():
             leaf = numbers.get(id(tensor), tensor)
             if is_ours(gradient) and cell_of(gradient) in involved:
                 add("a gradient", _gradient(leaf), gradient)
-            elif id(tensor) not in touched:
+            elif id(tensor) not in touched and id(tensor) not in run.reads.gradients:
                 continue
-            self.pattern.append((leaf, gradient is None))
+            if isinstance(leaf, int):
+                self.pattern.append((leaf, gradient is None))
+            else:
+                self.graded.append(leaf)
+                self.ungraded.append(gradient is None)
         data = {id(_at(leaf, run.leaves)) for leaf, _ in self.data}
         for tensor in run.watch.staying(self.slotted):
             if is_ours(tensor) and id(tensor) not in data and (slot := slots.pop(cell_of(tensor), None)) is not None:
@@ -302,9 +308,13 @@ class Program:
         if self.requires_grad is not None and [t.requires_grad for t in self.owners] != self.requires_grad:
             i = next(i for i, t in enumerate(self.owners) if t.requires_grad != self.requires_grad[i])
             return f"{self.paths[i]}.requires_grad was {self.requires_grad[i]} and is {not self.requires_grad[i]}"
-        for leaf, none in self.pattern:
-            if (_at(leaf, leaves).grad is None) is not none:
-                return f"a gradient was {'' if none else 'not '}None and is {'not ' if none else ''}None"
+        if (now := [t.grad is None for t in self.graded]) != self.ungraded:
+            return _regraded(
+                next(none for none, is_none in zip(self.ungraded, now, strict=True) if none is not is_none)
+            )
+        for i, none in self.pattern:
+            if (leaves[i].grad is None) is not none:
+                return _regraded(none)
         fixed = self.owned_set
         found: set[Cell] = set()
         for slot in self.slots:
@@ -487,6 +497,10 @@ class Joined(torch.autograd.Function):
 
 def _equal(a: Any, b: Any) -> bool:
     return a is b or (np.size(a) <= _SMALL and np.array_equal(a, b))
+
+
+def _regraded(none: bool) -> str:
+    return f"a gradient was {'' if none else 'not '}None and is {'not ' if none else ''}None"
 
 
 def _at(leaf: Leaf, leaves: Sequence[Any]) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Which attributes of plain objects a run reads. The others may change between calls as they like.
+"""Which attributes of plain objects, and gradients, a run reads. The others may change between calls as they like.
 
 A step is often a method of an object that also counts steps and keeps losses. While the function is traced, the
 classes of the objects that it reaches note what is asked of their instances.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+import torch
 
 from .slots import Slots
 
@@ -21,6 +23,7 @@ class Reads:
         self._objects = objects  # whose ids are theirs for as long as they live
         self.slots = slots
         self._names: dict[int, set[str]] = {id(o): set() for o in objects}
+        self.gradients: set[int] = set()  # the ids of the tensors that were asked for theirs
 
     @contextmanager
     def attached(self) -> Iterator[None]:
@@ -39,13 +42,28 @@ class Reads:
                             self._names.pop(id(o), None)
                 else:
                     replaced.append((cls, own))
+            torch.Tensor.grad = self._gradient()  # type: ignore[assignment, method-assign]
             yield
         finally:
+            del torch.Tensor.grad  # which it inherits
             for cls, own in replaced:
                 if own is None:
                     del cls.__getattribute__
                 else:
                     cls.__getattribute__ = own
+
+    def _gradient(self) -> property:
+        asked, plain = self.gradients, torch._C.TensorBase.grad
+
+        def get(tensor: torch.Tensor) -> Any:
+            asked.add(id(tensor))
+            return plain.__get__(tensor)
+
+        def put(tensor: torch.Tensor, value: Any) -> None:
+            asked.add(id(tensor))  # backward asks in C++, and what it made of the answer may be gone now
+            plain.__set__(tensor, value)
+
+        return property(get, put, plain.__delete__)
 
     def _noting(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         names = self._names

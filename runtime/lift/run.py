@@ -69,7 +69,7 @@ class Run:
         self.reads = watch.read()
         self.spy = Spy(self.trace, leaves, [t for _, t in watch.tensors.values()])
         tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
-        self.before = {id(t): (t, t.grad) for t in tensors if t.requires_grad and t.is_leaf}
+        self.before = {id(t): (t, t.grad) for t in tensors if t.is_leaf}
         self.effects: list[Effect] = []
         self.gradients: list[Gradient] = []
         self.data: list[Data] = []

@@ -178,8 +178,7 @@ class Watch:
             yield from self._module(path, value)
         elif isinstance(value, Optimizer):
             self.optimizers.append(value)
-            yield f"{path}.state", value.state
-            yield f"{path}.param_groups", value.param_groups
+            yield from self._optimizer(path, value)
         elif isinstance(value, (Scheduler, Scaler)):
             (self.schedulers if isinstance(value, Scheduler) else self.scalers).append(value)
             self._hold(path, value.__dict__, kind="script")
@@ -223,6 +222,12 @@ class Watch:
             forward = getattr(type(module), "forward", None)
             if isinstance(forward, types.FunctionType):
                 yield f"{path}.forward", forward
+
+    def _optimizer(self, path: str, optimizer: Optimizer) -> Iterator[tuple[str, Any]]:
+        own = set(optimizer.__dict__) - _OPTIMIZER if _is_open(type(optimizer).__module__) else set()
+        held = self._hold(path, optimizer.__dict__, ("state", "param_groups", *_STEP_HOOKS, *sorted(own)))
+        for name, item in held.content.items():
+            yield f"{path}.{name}", item
 
     def _function(self, function: types.FunctionType) -> Iterator[tuple[str, Any]]:
         names = function.__code__.co_freevars
@@ -283,6 +288,10 @@ class Watch:
 # What `nn.Module` keeps in tables of its own, and what it keeps to itself.
 _TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
 _PRIVATE = frozenset(torch.nn.Module().__dict__) - {"training"}
+
+# Of an optimizer: what its step calls, and what all have, with what a scheduler notes there.
+_STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+_OPTIMIZER = frozenset(torch.optim.SGD([torch.empty(0)]).__dict__) | {"step", "_opt_called", "_step_count"}
 
 
 def _private(scaler: Any) -> list[Any]:
