@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import tenax
+from tenax.errors import TraceError
 
 
 def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
@@ -157,3 +158,37 @@ def test_a_tensor_kept_in_an_attribute_has_its_gradient() -> None:
     reader.read(x)
     reader.state.sum().backward()
     assert x.grad.tolist() == [2, 2]
+
+
+def test_names_and_order_of_a_dict_count() -> None:
+    numbers = {"a": 1, "b": 1}
+
+    @tenax.jit
+    def read(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x * (i + 2) for i, name in enumerate(numbers) if name == "a"]
+
+    x = torch.ones((), device="jax")
+    assert read(x)[0].item() == 2
+    numbers["a"] = numbers.pop("a")
+    assert read(x)[0].item() == 3
+    numbers["c"] = numbers.pop("a")
+    assert read(x) == []
+
+
+def test_a_dict_comes_into_the_order_that_each_call_gives_it() -> None:
+    recent = {name: torch.zeros((), device="jax") for name in "abc"}
+
+    @tenax.jit
+    def use(name: str, x: torch.Tensor) -> None:
+        recent[name] = recent.pop(name) + x
+
+    for i, (name, order) in enumerate((("a", "bca"), ("c", "bac"), ("a", "bca"), ("a", "bca"))):
+        use(name, torch.tensor(float(i), device="jax"))
+        assert "".join(recent) == order
+    assert [t.item() for t in recent.values()] == [0, 1, 5]
+
+
+@pytest.mark.parametrize("compute", [lambda x: x.view(-1), lambda x: x + 1])
+def test_a_result_that_the_host_computes_of_an_argument_raises(compute: Any) -> None:
+    with pytest.raises(TraceError, match="computed on the CPU from an argument"):
+        tenax.jit(compute)(torch.ones(2, 2))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,8 +106,16 @@ class Described:
 class Results:
     """The cells that a run made and that its results need, in order."""
 
-    def __init__(self, born: Container[Cell], arguments: dict[int, int], found: Container[int]) -> None:
+    def __init__(
+        self,
+        born: Container[Cell],
+        arguments: dict[int, int],
+        found: Container[int],
+        refuse: Callable[[torch.Tensor], None],
+    ) -> None:
+        """`refuse` raises for a tensor of the host that cannot be the same in every call."""
         self.born = born  # the cells of the run
+        self.refuse = refuse
         self.arguments = arguments  # the index of each argument by its id
         self.found = found  # the ids of the tensors that the run could reach
         self.cells: dict[Cell, int] = {}
@@ -151,6 +159,7 @@ class Results:
         if id(leaf) in self.arguments:
             return Argument(self.arguments[id(leaf)])
         if leaf.device.type != "jax" or leaf.layout is not torch.strided:
+            self.refuse(leaf)
             return Same(leaf)
         cell = cell_of(leaf)
         if cell not in self.born:

@@ -116,7 +116,8 @@ class Run:
         """Describe what the run gave and changed; what the program gives."""
         trace = self.trace
         arguments = {id(x): i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)}
-        results = Results(trace.born, arguments, {id(t) for _, t in self.watch.tensors.values()} | self._gradients())
+        found = {id(t) for _, t in self.watch.tensors.values()} | self._gradients()
+        results = Results(trace.born, arguments, found, self.spy.refuse)
         self.result = results.describe(result)
         self._describe_changes(results)
         for leaf, gradient in self.before.values():

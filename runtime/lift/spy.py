@@ -70,6 +70,14 @@ class Spy:
                     "call of the compiled program would not do again: keep it on device jax"
                 )
 
+    def refuse(self, tensor: torch.Tensor) -> None:
+        """Raise where a tensor that later calls would give again is computed of an argument on the CPU."""
+        if _is_host(tensor) and (_storage(tensor) in self.arguments or _storage(tensor) in self.derived):
+            raise TraceError(
+                "a compiled function gives or keeps a tensor that was computed on the CPU from an argument: in later "
+                "calls it would hold the same values. Move the argument to the device first, or compute it outside"
+            )
+
     def _take(self, tensor: torch.Tensor, make: Callable[[], jax.Array], *target: Any) -> jax.Array:
         """The array of an upload: an input where the tensor is one, else a constant."""
         place = _storage(tensor)

@@ -75,6 +75,10 @@ class Held:
             return {k: container[k] for k in self.keys if k in container}
         return dict(dict.items(container))  # a subclass may make what it is asked for
 
+    def is_dict(self) -> bool:
+        """Whether it is a dict all of whose entries count."""
+        return self.keys is None and isinstance(self.container, dict)
+
     def restore(self) -> None:
         """Put back what it held."""
         container, content = self.container, self.content
@@ -131,6 +135,7 @@ class Watch:
         self.schedulers: list[Any] = []
         self.scalers: list[Any] = []
         self.generators: list[tuple[str, Any]] = []  # of random numbers on the host
+        self.tables: set[int] = set()  # the ids of dicts of torch's own, whose keys go with their values
         self._seen: dict[int, Any] = {}
         pending = list(roots.items())
         while pending:
@@ -214,6 +219,7 @@ class Watch:
         for name, item in list(state.items()):
             if name in _TABLES:
                 self._hold(path, item)
+                self.tables.add(id(item))
                 for key, entry in item.items():
                     yield f"{path}.{key}", entry
             elif name not in _PRIVATE:
@@ -228,6 +234,7 @@ class Watch:
         held = self._hold(path, optimizer.__dict__, ("state", "param_groups", *_STEP_HOOKS, *sorted(own)))
         for name, item in held.content.items():
             yield f"{path}.{name}", item
+        self.tables.update(map(id, (optimizer.state, *optimizer.state.values(), *optimizer.param_groups)))
 
     def _function(self, function: types.FunctionType) -> Iterator[tuple[str, Any]]:
         names = function.__code__.co_freevars
@@ -248,15 +255,18 @@ class Watch:
         return Reads(self.objects, self._slots)
 
     def changes(self) -> list[Change]:
-        """What is no longer as it was."""
+        """What is no longer as it was. A dict in another order is one that was emptied and filled anew."""
         found = []
         for held in self.held:
             if held.kind == "private":
                 continue
             before, now = held.content, held.items()
-            for key in {**before, **now}:
-                old, new = before.get(key, MISSING), now.get(key, MISSING)
-                if not same(old, new):
+            kept = [*(k for k in before if k in now), *(k for k in now if k not in before)]
+            moved = held.is_dict() and list(now) != kept
+            pairs = [(k, before[k], MISSING) for k in before] if moved else []
+            pairs += [(k, before.get(k, MISSING), now.get(k, MISSING)) for k in (now if moved else {**before, **now})]
+            for key, old, new in pairs:
+                if moved or not same(old, new):
                     found.append(Change(Place(held.container, key, entry(held.path, held.container, key)), old, new))
         return found
 
@@ -366,6 +376,7 @@ class Guard:
                 else:
                     lines.append(f"*{name}," if isinstance(held.container, SEQUENCES) else f"*values({name}),")
                 self._expect(held, held.content)
+                self._order(held, name, lines, watch)
                 continue
             for m, key in enumerate(held.content):
                 if (id(held.container), key) in free:
@@ -377,6 +388,7 @@ class Guard:
                     text = repr(key) if isinstance(key, (str, int)) else f"k{n}_{m}"
                     lines.append(f"{name}[{text}],")
                 self._expect(held, [key])
+            self._order(held, name, lines, watch)
             for key in held.absent:
                 lines.append(f"{name}.get({key!r}, missing),")
                 self.paths.append(entry(held.path, held.container, key))
@@ -384,6 +396,13 @@ class Guard:
         source = f"def now():\n    if {' or '.join(empty) or 'False'}: return ()\n    return [{''.join(lines)}]"
         exec(compile(source, "<tenax guard>", "exec"), scope)
         self.now: Callable[[], Sequence[Any]] = scope["now"]
+
+    def _order(self, held: Held, name: str, lines: list[str], watch: Watch) -> None:
+        """Expect the keys of a dict of the program, in their order."""
+        if held.is_dict() and held.content and id(held.container) not in watch.tables:
+            lines.append(f"*{name},")
+            self.paths += [f"a key of {held.path}"] * len(held.content)
+            self.known += held.content
 
     def _expect(self, held: Held, keys: Any) -> None:
         for key in keys:
