@@ -31,6 +31,7 @@ class Reads:
         classes = list({type(o) for o in self._objects})
         plain = [c.__getattribute__ for c in classes]
         replaced: list[tuple[type, Any]] = []
+        torch.Tensor.grad = self._gradient()  # type: ignore[assignment]
         try:
             for cls, method in zip(classes, plain, strict=True):
                 own = vars(cls).get("__getattribute__")
@@ -42,7 +43,6 @@ class Reads:
                             self._names.pop(id(o), None)
                 else:
                     replaced.append((cls, own))
-            torch.Tensor.grad = self._gradient()  # type: ignore[assignment, method-assign]
             yield
         finally:
             del torch.Tensor.grad  # which it inherits
@@ -53,7 +53,8 @@ class Reads:
                     cls.__getattribute__ = own
 
     def _gradient(self) -> property:
-        asked, plain = self.gradients, torch._C.TensorBase.grad
+        asked: set[int] = self.gradients
+        plain: Any = torch._C.TensorBase.grad
 
         def get(tensor: torch.Tensor) -> Any:
             asked.add(id(tensor))
