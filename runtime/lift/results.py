@@ -100,7 +100,7 @@ class Described:
     """A tree of results: its leaves, those that are tensors described."""
 
     leaves: tuple[Any, ...]
-    spec: Any
+    spec: Any  # None of a leaf, `tuple` of a tuple of leaves
 
 
 class Results:
@@ -142,7 +142,9 @@ class Results:
     def describe(self, tree: Any) -> Described:
         """A tree with each tensor of it described."""
         leaves, spec = pytree.tree_flatten(tree)
-        return Described(tuple([self._leaf(leaf) for leaf in leaves]), None if spec.is_leaf() else spec)
+        flat = type(tree) is tuple and spec.num_leaves == spec.num_nodes - 1
+        shape = tuple if flat else None if spec.is_leaf() else spec
+        return Described(tuple([self._leaf(leaf) for leaf in leaves]), shape)
 
     def _leaf(self, leaf: Any) -> Any:
         if leaf.__class__ in SYMBOLS:
@@ -215,7 +217,9 @@ class Maker:
             self.tensor(x) if x.__class__ is Ref else self.leaf(x) if x.__class__ in _DESCRIBED else x
             for x in described.leaves
         ]
-        return leaves[0] if described.spec is None else pytree.tree_unflatten(leaves, described.spec)
+        if described.spec is None:
+            return leaves[0]
+        return tuple(leaves) if described.spec is tuple else pytree.tree_unflatten(leaves, described.spec)
 
     def leaf(self, leaf: Any) -> Any:
         """The tensor of one description."""

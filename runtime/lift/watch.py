@@ -17,8 +17,9 @@ import operator
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import torch
@@ -355,59 +356,66 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
     return tuple(found)
 
 
+_contents = operator.attrgetter("cell_contents")
+
+
 class Guard:
     """A quick comparison of what the containers hold with what they held."""
 
+    # Flat lists, for loops in C: after a computation all of this is cold, and most time goes to memory.
+
     def __init__(self, watch: Watch, free: set[tuple[int, Any]]) -> None:
         """`free` are the entries, by id of the container and key, that need not be the same."""
-        self.paths: list[str] = []
-        self.known: list[Any] = []
-        lines: list[str] = []
-        empty: list[str] = []
-        scope: dict[str, Any] = {"values": dict.values, "missing": MISSING}
-        for n, held in enumerate(watch.held):
+        self.empty: list[Any] = []
+        self.whole: list[dict[Any, Any]] = []  # whose values all count
+        self.listed: list[Any] = []  # whose elements count, or the keys of a dict
+        self.holders: list[Any] = []  # of which one entry counts, that of the same place among the keys
+        self.keys: list[Any] = []
+        self.cells: list[types.CellType] = []
+        self.without: list[dict[Any, Any]] = []  # in which a name is not found
+        self.names: list[Any] = []
+        expected: list[list[tuple[str, Any]]] = [[], [], [], [], []]
+        values, elements, entries, contents, absences = expected
+        for held in watch.held:
             if held.kind:
                 continue
-            scope[name := f"c{n}"] = held.container
-            whole = held.keys is None and not isinstance(held.container, types.CellType)
-            if whole and not any((id(held.container), k) in free for k in held.content):
-                if not held.content:
-                    empty.append(name)
-                else:
-                    lines.append(f"*{name}," if isinstance(held.container, SEQUENCES) else f"*values({name}),")
-                self._expect(held, held.content)
-                self._order(held, name, lines, watch)
-                continue
-            for m, key in enumerate(held.content):
-                if (id(held.container), key) in free:
-                    continue
-                if isinstance(held.container, types.CellType):
-                    lines.append(f"{name}.cell_contents,")
-                else:
-                    scope[f"k{n}_{m}"] = key
-                    text = repr(key) if isinstance(key, (str, int)) else f"k{n}_{m}"
-                    lines.append(f"{name}[{text}],")
-                self._expect(held, [key])
-            self._order(held, name, lines, watch)
-            for key in held.absent:
-                lines.append(f"{name}.get({key!r}, missing),")
-                self.paths.append(entry(held.path, held.container, key))
-                self.known.append(MISSING)
-        source = f"def now():\n    if {' or '.join(empty) or 'False'}: return ()\n    return [{''.join(lines)}]"
-        exec(compile(source, "<tenax guard>", "exec"), scope)
-        self.now: Callable[[], Sequence[Any]] = scope["now"]
+            container, content = held.container, held.content
+            known = [(entry(held.path, container, k), v) for k, v in content.items() if (id(container), k) not in free]
+            if isinstance(container, types.CellType):
+                self.cells += [container] * len(known)
+                contents += known
+            elif held.keys is not None or len(known) < len(content):
+                self.holders += [container] * len(known)
+                self.keys += [k for k in content if (id(container), k) not in free]
+                entries += known
+            elif not content:
+                self.empty.append(container)
+            elif isinstance(container, SEQUENCES):
+                self.listed.append(container)
+                elements += known
+            else:
+                self.whole.append(container)
+                values += known
+            if held.is_dict() and content and id(container) not in watch.tables:  # of the program: its order counts
+                self.listed.append(container)
+                elements += [(f"a key of {held.path}", k) for k in content]
+            self.without += [container] * len(held.absent)
+            self.names += held.absent
+            absences += [(entry(held.path, container, k), MISSING) for k in held.absent]
+        self.paths = [path for path, _ in chain.from_iterable(expected)]
+        self.known = [value for _, value in chain.from_iterable(expected)]
 
-    def _order(self, held: Held, name: str, lines: list[str], watch: Watch) -> None:
-        """Expect the keys of a dict of the program, in their order."""
-        if held.is_dict() and held.content and id(held.container) not in watch.tables:
-            lines.append(f"*{name},")
-            self.paths += [f"a key of {held.path}"] * len(held.content)
-            self.known += held.content
-
-    def _expect(self, held: Held, keys: Any) -> None:
-        for key in keys:
-            self.paths.append(entry(held.path, held.container, key))
-            self.known.append(held.content[key])
+    def now(self) -> Sequence[Any]:
+        """What stands where `known` stood; nothing where a container is no longer empty."""
+        if any(self.empty):
+            return ()
+        return [
+            *chain.from_iterable(map(dict.values, self.whole)),
+            *chain.from_iterable(self.listed),
+            *map(operator.getitem, self.holders, self.keys),
+            *map(_contents, self.cells),
+            *map(dict.get, self.without, self.names, repeat(MISSING)),
+        ]
 
     def failure(self) -> str | None:
         """None while all holds; else what changed."""
