@@ -106,6 +106,18 @@ def in_torchs_types(function: Callable[..., Any], default_float: np.dtype) -> Ca
     return traced
 
 
+def unjitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, traced without the `jit` that most functions of `jnp` have: each would be a trace in the trace, which
+    takes several times as long."""
+
+    @functools.wraps(function)
+    def traced(*operands: Any) -> Any:
+        with jax.disable_jit():
+            return function(*operands)
+
+    return traced
+
+
 def program(overload: Overload, values: list[Any], call: Call, expected: Any) -> tuple[Any, Any, set[int]]:
     """The Python functions that `jit` traces: the op, and its checks. A trace of the op fills the set with the
     positions of written operands that stay as they are (`grads` of a fused optimizer)."""
@@ -208,7 +220,8 @@ def program(overload: Overload, values: list[Any], call: Call, expected: Any) ->
         return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
-    return in_torchs_types(run, float_dtype), in_torchs_types(check, float_dtype), kept
+    run, check = (in_torchs_types(unjitted(f), float_dtype) for f in (run, check))
+    return run, check, kept
 
 
 class Written(NamedTuple):

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.kernels.triangular import adjoint_of, solve
 from tenax.words import Array
 
@@ -27,7 +28,7 @@ def _first_failure(a: Array) -> Array:
         return a, jnp.where((info == 0) & fails, j + 1, info)
 
     start = jnp.zeros(a.shape[:-2], INT32)
-    return lax.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (a, start))[1]
+    return loops.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (a, start))[1]
 
 
 def linalg_cholesky_ex(self: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from tenax.kernels import loops
 from tenax.words import Array, cast
 
 Lengths = Sequence[int] | Array
@@ -79,7 +79,7 @@ def _ctc_loss(
 
     begins = (state == 0) | ((state == 1) & (lengths > 0)[:, None])
     first = jnp.where(begins, emit[0], nothing)
-    log_alpha = jnp.concatenate([first[None], lax.scan(advance, first, emit[1:])[1]])
+    log_alpha = jnp.concatenate([first[None], loops.scan(advance, first, emit[1:])[1]])
 
     n = jnp.arange(lengths.size, dtype=np.int32)
     last = log_alpha[jnp.maximum(spans - 1, 0), n]
@@ -117,7 +117,7 @@ def _ctc_loss_backward(
         return beta, beta
 
     times = jnp.arange(emit.shape[0], dtype=np.int32)
-    _, log_beta = lax.scan(retreat, jnp.full_like(emit[0], -jnp.inf), (times, emit), reverse=True)
+    _, log_beta = loops.scan(retreat, jnp.full_like(emit[0], -jnp.inf), (times, emit), reverse=True)
 
     nll = neg_log_likelihood[None, :, None]
     # A path's probability counts the emission twice; the posterior of a state is at most 1, so it adds up as it is.

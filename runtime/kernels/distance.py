@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.kernels.reduction import Dims, keep, truth
 from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype, root
 
@@ -118,7 +119,7 @@ def _pairs(n: int) -> tuple[Array, Array]:
     row = jnp.arange(n, dtype=np.int32)
     starts = row * (2 * n - row - 1) // 2
     k = jnp.arange(n * (n - 1) // 2, dtype=np.int32)
-    i = jnp.searchsorted(starts, k, side="right").astype(np.int32) - 1
+    i = loops.searchsorted(starts, k, side="right").astype(np.int32) - 1
     # The last row has no entry and shares its start with the end.
     return i, k - starts[i] + i + 1
 

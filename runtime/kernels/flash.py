@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.words import BOOL, Array, cast, opmath
 
 # Scores in a tile: 16 MiB of float32. Fewer rows than NARROW would leave matrix units idle.
@@ -200,7 +201,7 @@ def _forward(how: How, x: Inputs) -> tuple[Array, Array]:
 
     rows = padded.query.shape[:4]
     none = jnp.zeros((*rows, x.value.shape[3]), x.query.dtype), jnp.zeros(rows, opmath(x.query.dtype))
-    out, lse = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.counts)), step, none)
+    out, lse = loops.fori_loop(jnp.int32(0), jnp.int32(prod(tile.counts)), step, none)
     return out[:, :, :, : whole[3]], lse[:, :, :, : whole[3]]
 
 
@@ -235,7 +236,7 @@ def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: 
             ]
 
         none = [jnp.zeros(a.shape, lse.dtype) for a in _parts(padded) if a is not None]
-        made = lax.fori_loop(jnp.int32(0), jnp.int32(prod(tile.counts)), step, none)
+        made = loops.fori_loop(jnp.int32(0), jnp.int32(prod(tile.counts)), step, none)
     parts = [a for a in _parts(x) if a is not None]
     made = [cast(m[:, :, :, : a.shape[3]], a.dtype) for m, a in zip(made, parts, strict=True)]
     return made[0], made[1], made[2], made[3] if biased else None

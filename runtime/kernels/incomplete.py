@@ -10,6 +10,7 @@ from functools import lru_cache
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
@@ -87,7 +88,7 @@ def _sum(first: Array, ratio: Callable[[Array], Array]) -> Array:
         last = last * ratio(k)
         return k + 1, last, total + last
 
-    return lax.while_loop(go, add, (jnp.ones((), first.dtype), first, first))[2]
+    return loops.while_loop(go, add, (jnp.ones((), first.dtype), first, first))[2]
 
 
 def _fraction(a: Array, x: Array) -> Array:
@@ -106,7 +107,7 @@ def _fraction(a: Array, x: Array) -> Array:
 
     first = 1 / (x + 1 - a)
     start = jnp.ones((), x.dtype), jnp.full_like(x, jnp.inf), first, first, jnp.zeros_like(x)
-    return lax.while_loop(go, advance, start)[3]
+    return loops.while_loop(go, advance, start)[3]
 
 
 def _by_series(a: Array, x: Array, density: Array) -> Array:

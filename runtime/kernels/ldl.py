@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.kernels.reduction import argmax
 from tenax.kernels.triangular import broadcast_batch, solve
 from tenax.words import Array, cast, is_complex
@@ -70,7 +71,7 @@ def _factor(a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     diagonal = jnp.diag(jnp.diagonal(a))
     diagonal = jnp.real(diagonal).astype(a.dtype) if hermitian else diagonal
     start = (jnp.int32(0), strict + diagonal + conj(strict).T, jnp.zeros(n, INT32), jnp.int32(0))
-    _, w, pivots, info = lax.while_loop(lambda state: state[0] < n, step, start)
+    _, w, pivots, info = loops.while_loop(lambda state: state[0] < n, step, start)
     return jnp.tril(w), pivots, info
 
 
@@ -100,7 +101,7 @@ def _unpacked(ld: Array, pivots: Array) -> tuple[Array, Array, Array]:
         return at + 1, lower, _swapped(order, at, row), begins
 
     start = (jnp.int32(0), jnp.tril(ld, -1), rows, jnp.zeros(n, bool))
-    _, lower, order, begins = lax.while_loop(lambda state: state[0] < n, step, start)
+    _, lower, order, begins = loops.while_loop(lambda state: state[0] < n, step, start)
     inside = begins & (rows[:, None] == rows + 1)
     return jnp.where(inside, jnp.zeros((), ld.dtype), lower), order, begins
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.kernels.reduction import argmax
 from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
 from tenax.words import Array, cast, is_complex
@@ -30,7 +31,7 @@ def _eliminated(a: Array) -> Array:
         a = jnp.where(below & (columns == j), factor, a)
         return jnp.where(below & (columns > j), a - factor * row, a)
 
-    return lax.fori_loop(jnp.int32(0), jnp.int32(min(a.shape[-2:])), eliminate, a)
+    return loops.fori_loop(jnp.int32(0), jnp.int32(min(a.shape[-2:])), eliminate, a)
 
 
 def linalg_lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array]:

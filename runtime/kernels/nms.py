@@ -5,7 +5,9 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
+
+from tenax.kernels import loops
 
 
 def nms(dets: Array, scores: Array, iou_threshold: float) -> Array:
@@ -53,4 +55,4 @@ def _suppress(dets: Array, scores: Array, threshold: Array) -> tuple[Array, Arra
         # The threshold is a double and the overlap is compared as one: 0.3 in float32 is more than 0.3.
         return kept & ~(kept[i] & (places > i) & (overlap.astype(np.float64) > threshold))
 
-    return order, lax.fori_loop(0, len(boxes), step, jnp.ones(len(boxes), bool))
+    return order, loops.fori_loop(0, len(boxes), step, jnp.ones(len(boxes), bool))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
+from tenax.kernels.loops import jitted
 from tenax.words import BOOL, FLOAT64, Array, DType, cast, opmath
 
 _Arrays = Sequence[Array]
@@ -32,7 +32,7 @@ def _apply(
     """
 
     # Parameters of one shape share one trace, which makes tracing a step several times faster.
-    @jax.jit
+    @jitted
     def one(numbers: _Arrays, scale: Array | None, skip: Array | None, held: _Arrays) -> _Arrays:
         wide = opmath(held[0].dtype)
         param, grad, *states = (cast(x, wide) for x in held)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.kernels.wide import wide
 from tenax.words import INT64, Array, cast
 
@@ -45,7 +46,7 @@ def _recur(degree: Array, first: Array, step: Callable[[Array, Array, Array], Ar
 
     one = jnp.ones_like(first)
     start = jnp.where(degree >= 1, first, jnp.where(degree == 0, one, 0))
-    return lax.while_loop(lambda state: jnp.any(lacking(state)), advance, (jnp.ones((), INT64), one, start))[2]
+    return loops.while_loop(lambda state: jnp.any(lacking(state)), advance, (jnp.ones((), INT64), one, start))[2]
 
 
 def _chebyshev(

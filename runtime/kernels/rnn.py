@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.words import Array, cast, opmath
 
 State = tuple[Array, ...]
@@ -86,7 +87,7 @@ def _layer(x: Array, state: State, w: Weights, cell: Cell, alive: Array | None, 
             new = tuple(jnp.where(here[:, None], a, b) for a, b in zip(new, state, strict=True))
         return new, new[0]
 
-    state, outputs = lax.scan(step, state, (gates, alive), reverse=reverse)
+    state, outputs = loops.scan(step, state, (gates, alive), reverse=reverse)
     return outputs, state
 
 
@@ -147,5 +148,5 @@ def unpack(batch_sizes: Array, batch: int, total: int) -> Packed:
     places = lax.iota(jnp.int32, batch)
     rows = (ends - sizes)[:, None] + places
     index = lax.iota(jnp.int32, total)
-    step = cast(jnp.searchsorted(ends, index, side="right"), jnp.int32)
+    step = cast(loops.searchsorted(ends, index, side="right"), jnp.int32)
     return Packed(jnp.minimum(rows, total - 1), places < sizes[:, None], step, index - (ends - sizes)[step])

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
+from tenax.kernels import loops
 from tenax.words import cast, opmath
 
 
@@ -69,7 +70,7 @@ def _over(y: Axis, x: Axis, step: Callable[..., Array], start: Array) -> Array:
                 carry = step(i[:, :, None], j[:, None, :], down[:, :, None] * across[:, None, :] / count, carry)
         return carry
 
-    return lax.fori_loop(0, rows * columns, body, start)
+    return loops.fori_loop(0, rows * columns, body, start)
 
 
 def roi_align(
@@ -209,7 +210,7 @@ def roi_pool(
     least = cast(jnp.float32(-np.finfo(np.float32).max), input.dtype)  # whatever the dtype, as in torchvision
     shape = (len(rois), pooled_height, pooled_width, channels)
     best = jnp.broadcast_to(jnp.where(empty, 0, least).astype(input.dtype)[..., None], shape)
-    best, at = lax.fori_loop(0, rows * columns, step, (best, jnp.full(shape, -1, np.int32)))
+    best, at = loops.fori_loop(0, rows * columns, step, (best, jnp.full(shape, -1, np.int32)))
     return best.transpose(0, 3, 1, 2), at.transpose(0, 3, 1, 2)
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.special import digamma
 
+from tenax.kernels import loops
 from tenax.kernels.random import exponential, randn, unit
 from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath
 
@@ -44,7 +45,7 @@ def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = F
     # A category of weight 0 takes the total before it, and so is never the first to exceed the target.
     total = lax.cummax(jnp.where(weights > 0, lax.cumsum(weights, axis=weights.ndim - 1), 0), axis=weights.ndim - 1)
     target = unit(rng, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
-    find = jnp.vectorize(lambda t, x: jnp.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
+    find = jnp.vectorize(lambda t, x: loops.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
     return cast(find(total, target), INT64)
 
 
@@ -66,7 +67,7 @@ def _log_gamma_numbers(rng: Array, shape: Array) -> Array:
 
     rng, boost_key = jax.random.split(rng)
     start = (rng, jnp.ones_like(shape), ~valid)
-    v = lax.while_loop(lambda state: ~jnp.all(state[2]), attempt, start)[1]
+    v = loops.while_loop(lambda state: ~jnp.all(state[2]), attempt, start)[1]
     boost = jnp.where(shape < 1, exponential(boost_key, shape.shape, shape.dtype) / shape, 0)
     return jnp.where(valid, jnp.log(d * v) - boost, jnp.log(shape))
 
@@ -108,7 +109,7 @@ def _fraction(a: Array, b: Array, x: Array) -> Array:
         return c, d, value
 
     d = 1 / nonzero(1 - (a + b) * x / (a + 1))
-    return lax.fori_loop(1, _TERMS, term, (jnp.ones_like(x), d, d))[2]
+    return loops.fori_loop(1, _TERMS, term, (jnp.ones_like(x), d, d))[2]
 
 
 def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:

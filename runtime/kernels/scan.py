@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.words import INT64, Array, DType, axis, cast, is_complex, is_float, opmath
 
 
@@ -39,7 +40,7 @@ def _log_add_exp(a: Array, b: Array) -> Array:
 def _sequential_logsumexp(x: Array, dim: int) -> Array:
     # The branch of a complex logarithm depends on the order of the terms: torch adds one by one, and so does this.
     rows = jnp.moveaxis(x, dim, 0)
-    _, rest = lax.scan(lambda total, row: (_log_add_exp(row, total),) * 2, rows[0], rows[1:])
+    _, rest = loops.scan(lambda total, row: (_log_add_exp(row, total),) * 2, rows[0], rows[1:])
     return jnp.moveaxis(jnp.concatenate([rows[:1], rest]), 0, dim)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from tenax.kernels import loops
 from tenax.words import INT64, Array, cast, result_type
 
 
@@ -33,7 +33,7 @@ def insertion(rows: Array, values: Array, after: Callable[[Array, Array], Array]
         return jnp.where(on & (low < high), middle + 1, low), jnp.where(on, high, middle)
 
     # Not unrolled: on the CPU that runs 1.3 times as fast, and takes 4 times as long to compile.
-    return lax.fori_loop(0, n.bit_length(), halve, (low, jnp.full_like(low, n)))[0]
+    return loops.fori_loop(0, n.bit_length(), halve, (low, jnp.full_like(low, n)))[0]
 
 
 def searchsorted(

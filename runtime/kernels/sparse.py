@@ -11,10 +11,12 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
+from tenax.kernels import loops
+
 
 def _convert_indices_from_coo_to_csr(self: jax.Array, size: int, out_int32: bool = False) -> jax.Array:
     """The `size + 1` places `(size + 1,)` where rows begin, of sorted row numbers `(nnz,)`."""
-    begins = jnp.searchsorted(self, jnp.arange(size + 1, dtype=self.dtype))
+    begins = loops.searchsorted(self, jnp.arange(size + 1, dtype=self.dtype))
     return begins.astype("int32" if out_int32 else "int64")
 
 
@@ -25,7 +27,7 @@ def _convert_indices_from_csr_to_coo(
     *batch, nnz = col_indices.shape
     crow = crow_indices.reshape(-1, crow_indices.shape[-1])
     place = jnp.arange(nnz, dtype=crow.dtype)
-    row = jax.vmap(lambda begins: jnp.searchsorted(begins, place, side="right"))(crow).reshape(col_indices.shape) - 1
+    row = jax.vmap(lambda begins: loops.searchsorted(begins, place, side="right"))(crow).reshape(col_indices.shape) - 1
     axes = [jax.lax.broadcasted_iota("int64", col_indices.shape, d) for d in range(len(batch))]
     rows = [row, col_indices]
     found = [*axes, *(rows[::-1] if transpose else rows)]
@@ -60,7 +62,7 @@ def lookup(values: jax.Array, among: jax.Array, keys: jax.Array) -> jax.Array:
 
 def match(keys: jax.Array, among: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Where each key stands in the sorted `among`, which is not empty, and whether it does."""
-    place = jnp.minimum(jnp.searchsorted(among, keys), len(among) - 1)
+    place = jnp.minimum(loops.searchsorted(among, keys), len(among) - 1)
     return place, among[place] == keys
 
 

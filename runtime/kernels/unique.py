@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
 from tenax.words import INT64, Array, axis, cast, extent
 
 Groups = tuple[Array, Array, Array]
@@ -25,7 +26,7 @@ def _lexicographic(rows: Array) -> Array:
         return lax.sort((column[order], order), num_keys=1)[1]
 
     order = jnp.arange(rows.shape[0], dtype=np.int32)
-    return lax.fori_loop(0, rows.shape[1], by_column, order) if rows.size else order
+    return loops.fori_loop(0, rows.shape[1], by_column, order) if rows.size else order
 
 
 @partial(jax.jit, static_argnames="consecutive")
