@@ -21,8 +21,7 @@ def add__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(self + alpha * other, dtype)
+    return pointwise_kernels.add(self=self, other=other, alpha=alpha)
 
 
 def add__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
@@ -30,8 +29,7 @@ def add__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(self + alpha * other, dtype)
+    return pointwise_kernels.add(self=self, other=other, alpha=alpha)
 
 
 def sub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
@@ -99,8 +97,7 @@ def mul__Scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = DEFAULT(self, other)
-    return cast(self * other, dtype)
+    return pointwise_kernels.mul(self=self, other=other)
 
 
 def div__Tensor(self: Array, other: Array) -> Array:
@@ -108,8 +105,7 @@ def div__Tensor(self: Array, other: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(self / other, dtype)
+    return pointwise_kernels.div(self=self, other=other)
 
 
 def div__Scalar(self: Array, other: ArrayLike) -> Array:
@@ -117,8 +113,7 @@ def div__Scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(self / other, dtype)
+    return pointwise_kernels.div(self=self, other=other)
 
 
 def div__Tensor_mode(self: Array, other: Array, *, rounding_mode: str | None) -> Array:
@@ -278,7 +273,7 @@ def reciprocal(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(1 / self, dtype)
+    return cast(lax.div(cast(1, self.dtype), self), dtype)
 
 
 def rsqrt(self: Array) -> Array:
@@ -305,7 +300,7 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, *, value: ArrayLike = 1
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, tensor1, tensor2, value = DEFAULT(self, tensor1, tensor2, scalars=(value,))
-    return cast(self + value * tensor1 * tensor2, dtype)
+    return cast(pointwise_kernels.addcmul(self=self, tensor1=tensor1, tensor2=tensor2, value=value), dtype)
 
 
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: ArrayLike = 1) -> Array:

@@ -42,6 +42,11 @@ def test_an_operation_is_one_jit_without_others_in_it():
     assert traced(function, x, x + 1)["jit"] == 4
 
 
+def test_a_sum_with_alpha_1_is_one_addition():
+    x = torch.randn(3, device="jax")
+    assert traced(lambda x: x + x, x) == {"jit": 1, "add": 1}
+
+
 @pytest.mark.parametrize(
     ("function", "shape"),
     [

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.arithmetic import add, scaled
 from tenax.words import BOOL, FLOAT32, Array, DType, cast, opmath
 
 # `at::blas::ScalingType`: one scale for a matrix, or one for each of its rows.
@@ -38,20 +39,15 @@ def _widened(a: Array, b: Array, left: int, right: int, batch: int, dtype: DType
     return lax.optimization_barrier(lax.dot_general(a, b, contracted, preferred_element_type=dtype))
 
 
-def _times(x: Array, factor: Any) -> Array:
-    """`x` times a Python number, taken in x's dtype."""
-    return x if factor == 1 else x * cast(factor, x.dtype)
-
-
 def _plus(self: Array, product: Array, beta: Any, alpha: Any, dtype: DType | None = None) -> Array:
     """`beta * self + alpha * product` in self's dtype or `dtype`; with `beta` 0, a NaN in self does not count."""
-    product = _times(cast(product, opmath(product.dtype)), alpha)
+    product = scaled(cast(product, opmath(product.dtype)), alpha)
     if beta != 0:
         if product.ndim > 1 and product.shape[-2] == 1:
             # XLA's CPU backend (jaxlib 0.10) would fuse the sum into a product with a vector, and copy a matrix that
             # is transposed for that.
             product = lax.optimization_barrier(product)
-        product = product + _times(cast(self, product.dtype), beta)
+        product = add(product, scaled(cast(self, product.dtype), beta))
     else:
         product = jnp.broadcast_to(product, jnp.broadcast_shapes(self.shape, product.shape))
     return cast(product, dtype or self.dtype)

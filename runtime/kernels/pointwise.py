@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import arithmetic, loops
 from tenax.kernels.complex import power as complex_power
 from tenax.kernels.exponential import log1p
 from tenax.words import (
@@ -28,6 +29,12 @@ from tenax.words import (
 _LONGEST_PRODUCT = 4
 
 
+def add(self: Array | Number, other: Array | Number, alpha: Any = 1) -> Array:
+    """`self + alpha * other`."""
+    dtype, x, y = DEFAULT(self, other)
+    return cast(arithmetic.add(x, arithmetic.scaled(y, alpha)), dtype)
+
+
 def sub(self: Array | Number, other: Array | Number, alpha: Any = 1) -> Array:
     """`self - alpha * other`.
 
@@ -45,8 +52,8 @@ def sub(self: Array | Number, other: Array | Number, alpha: Any = 1) -> Array:
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
             "use the `~` or `logical_not()` operator instead."
         )
-    dtype, x, y, factor = DEFAULT(self, other, scalars=(alpha,))
-    return cast(x - factor * y, dtype)
+    dtype, x, y = DEFAULT(self, other)
+    return cast(arithmetic.sub(x, arithmetic.scaled(y, alpha)), dtype)
 
 
 def mul(self: Array | Number, other: Array | Number) -> Array:
@@ -60,15 +67,15 @@ def mul(self: Array | Number, other: Array | Number) -> Array:
         if dtype_of(mask) == BOOL and dtype != BOOL and not is_int(dtype):
             chosen = mask.value if isinstance(mask, Number) else mask
             return cast(jnp.where(chosen, number, number * 0), dtype)
-    return cast(x * y, dtype)
+    return cast(arithmetic.mul(x, y), dtype)
 
 
-def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Array:
+def div(self: Array, other: Array | Number, *, rounding_mode: str | None = None) -> Array:
     """Quotient of broadcast arguments: true (integers give the default float), or of their own dtype when rounded."""
     promote = INT_TO_FLOAT if rounding_mode is None else DEFAULT
     dtype, x, y = promote(self, other)
     if rounding_mode is None:
-        return cast(x / y, dtype)
+        return cast(arithmetic.div(x, y), dtype)
     if rounding_mode == "floor":
         return cast(floor_divide(x, y), dtype)
     if rounding_mode != "trunc":
@@ -109,7 +116,7 @@ def power(self: Array, exponent: Array) -> Array:
         return jnp.where(left % 2 == 1, product * factor, product), factor * factor, left // 2
 
     start = jnp.ones_like(base), base, jnp.maximum(exponent, 0)
-    product, _, _ = lax.while_loop(lambda state: jnp.any(state[2] > 0), square, start)
+    product, _, _ = loops.while_loop(lambda state: jnp.any(state[2] > 0), square, start)
     return jnp.where(exponent < 0, reciprocal, product)
 
 
@@ -149,6 +156,11 @@ def signbit(self: Array) -> Array:
     return self < jnp.zeros((), self.dtype)
 
 
+def addcmul(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
+    """self + value * tensor1 * tensor2."""
+    return arithmetic.add(self, arithmetic.mul(arithmetic.scaled(tensor1, value), tensor2))
+
+
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
     """self + value * tensor1 / tensor2."""
     if not (is_float(self) or is_complex(self)):
@@ -156,13 +168,14 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> A
             "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true "
             "division of tensor1 and tensor2"
         )
-    return self + value * (tensor1 / tensor2)
+    return arithmetic.add(self, arithmetic.scaled(arithmetic.div(tensor1, tensor2), value))
 
 
 def lerp(self: Array, end: Array, weight: Array) -> Array:
     """`self + weight (end - self)`, from the nearer end, so that the weights 0 and 1 give the ends themselves."""
-    step = end - self
-    return jnp.where(jnp.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
+    near = jnp.abs(weight) < 0.5
+    step = arithmetic.mul(jnp.where(near, weight, weight - 1), arithmetic.sub(end, self))
+    return arithmetic.add(jnp.where(near, self, end), step)
 
 
 def hypot(self: Array, other: Array) -> Array:

@@ -70,6 +70,9 @@ def _mark(jaxpr: Jaxpr, cotangents: set[int]) -> int:
     return next(i for i, e in enumerate(jaxpr.eqns) if any(v in markers for v in e.invars if isinstance(v, Var)))
 
 
+_equation = jax.jit(jax.lax.neg)  # any function: the parameters of its equation are what JAX gives one
+
+
 def applied(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array]:
     """Call a jaxpr as one equation: going through its own would trace it a second time. A constant may be None where
     the jaxpr does not use it."""
@@ -77,7 +80,7 @@ def applied(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) ->
     inputs = [*(v for v, _ in given), *jaxpr.invars]
     info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
     closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=inputs, debug_info=info), ())
-    params = dict(jax.make_jaxpr(jax.jit(lambda x: x + 1))(1.0).eqns[0].params)
+    params = dict(jax.make_jaxpr(_equation)(1.0).eqns[0].params)
     for name in ("in_shardings", "in_layouts", "donated_invars"):
         params[name] *= len(inputs)
     for name in ("out_shardings", "out_layouts"):
