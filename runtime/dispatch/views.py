@@ -108,20 +108,21 @@ def read(base: jax.Array, view: View, starts: Sequence[jax.Array] | None = None)
     if 0 in view.size:
         return jnp.zeros(view.size, base.dtype)
     if is_whole(base.shape, view.size, view.stride, view.offset) and starts is None:
-        return base.reshape(view.size)
+        return lax.reshape(base, view.size)
     p = plan(base.shape, view.size, view.stride, 0 if starts is not None else view.offset)
     if p is None:
         return base.reshape(-1)[_flat_indices(view)]
-    digits = base.reshape(p.refined)
+    digits = lax.reshape(base, p.refined)
     spans = [(c - 1) * s + 1 for c, s in zip(p.counts, p.steps, strict=True)]
     if starts is None:
-        limits = [a + n for a, n in zip(p.starts, spans, strict=True)]
-        digits = lax.slice(digits, p.starts, limits, p.steps)
+        if p.counts != p.refined:
+            limits = [a + n for a, n in zip(p.starts, spans, strict=True)]
+            digits = lax.slice(digits, p.starts, limits, p.steps)
     else:
         digits = lax.dynamic_slice(digits, starts, spans)
         if any(s > 1 for s in p.steps):
             digits = lax.slice(digits, [0] * len(spans), spans, p.steps)
-    out = digits.transpose(p.order).reshape(_collapsed(view))
+    out = lax.reshape(lax.transpose(digits, p.order), _collapsed(view))
     return jnp.broadcast_to(out, view.size)
 
 
