@@ -252,10 +252,40 @@ def _sym_sum(terms: Sequence[Any]) -> Any:
     return sum(terms)
 
 
+def real(size: Any) -> Any:
+    """A size as a float64 number, which is an array where the size is symbolic."""
+    return float(size) if isinstance(size, (int, float)) else jnp.asarray(size, np.dtype(np.float64))
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    return real(a) / real(b)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """A size times a whole number stays a size, even if the number is a float: `scale_factor=2.0`."""
+    return operator.mul(*(int(x) if isinstance(x, float) and x.is_integer() else x for x in (a, b)))
+
+
+def _whole(size: Any) -> Any:
+    if isinstance(size, jax.Array):
+        raise NotImplementedError("a size is a fraction of a symbolic one: expected a whole multiple, or // of sizes")
+    return size
+
+
+def _power(a: Any, b: Any) -> Any:
+    return a**b if isinstance(b, int) and b >= 0 else real(a) ** real(b)
+
+
 # Torch's functions of sizes for those of JAX. The rest (operator.add and its kin) take both.
 SIZES: dict[Any, Callable[..., Any]] = {
     torch.sym_max: jax.core.max_dim,
     torch.sym_min: jax.core.min_dim,
     torch.sym_sum: _sym_sum,
+    torch.sym_float: real,
+    torch.sym_sqrt: lambda size: real(size) ** 0.5,
+    **dict.fromkeys((math.trunc, math.floor, math.ceil, torch.sym_int), _whole),
+    operator.mul: _product,
+    operator.truediv: _quotient,
+    operator.pow: _power,
     torch.sym_not: operator.not_,
 }

@@ -24,9 +24,10 @@ from ..dispatch.program import in_torchs_types
 from ..dispatch.register import overload
 from ..dtypes import numpy_dtype
 from ..errors import no_lowering
+from ..kernels.mask import put_where
 from ..tracing.pure import Draw
-from ..words import Number
-from .aten import FUNCTIONS, SIZES
+from ..words import FLOAT64, Number
+from .aten import FUNCTIONS, SIZES, real
 from .control import CONTROL
 
 _INT64 = np.dtype(np.int64)
@@ -79,6 +80,8 @@ class Evaluator(fx.Interpreter):
             return CONTROL[target](self, *args, **kwargs)
         if isinstance(target, torch._ops.HigherOrderOperator):
             raise NotImplementedError(f"{target}: there is no JAX equivalent yet; expected one of {list(CONTROL)}")
+        if any(isinstance(a, jax.Array) for a in args):  # a number made of sizes
+            args = tuple(map(real, args))
         return SIZES.get(target, target)(*args, **kwargs)
 
     def nested(self, module: fx.GraphModule, *args: Any) -> Any:
@@ -106,8 +109,8 @@ class Evaluator(fx.Interpreter):
                 f"{name}: the shape of its result depends on data, which a JAX program cannot have"
             )
         values = [_argument(s.kind, v) for s, v in zip(found.slots, found.bind(args, kwargs), strict=True)]
-        if name in _MASKED:
-            values = _without_masks(name, values)
+        if name in _INDEXING and any(i is not None and i.dtype in _MASK for i in values[1]):
+            return _masked(name, values)
         keywords = found.parameters(values)
         if "dtype" in found.names and "device" in found.names and keywords.get("dtype") is None:
             keywords["dtype"] = numpy_dtype(self.node.meta["val"].dtype)
@@ -126,25 +129,35 @@ def _argument(kind: str, value: Any) -> Any:
         return numpy_dtype(value)
     if kind in ("number", "tensor") and jax.export.is_symbolic_dim(value):
         return Number(jnp.asarray(value, _INT64), _INT64)
+    if kind == "number" and isinstance(value, jax.Array):
+        return Number(value, FLOAT64)
     if isinstance(value, (list, tuple)):
         return [_argument("", v) for v in value]
     return value
 
 
-_MASKED = {"index.Tensor", "index_put", "_unsafe_index.Tensor", "_unsafe_index_put"}
+_INDEXING = {"index.Tensor", "index_put", "_unsafe_index.Tensor", "_unsafe_index_put"}
+_MASK = {np.dtype(bool), np.dtype(np.uint8)}
 
 
-def _without_masks(name: str, values: list[Any]) -> list[Any]:
-    """The arguments of an indexing op.
+def _masked(name: str, values: list[Any]) -> jax.Array:
+    """An indexing op where an index is a mask.
 
     Raises:
-        NotImplementedError: an index is a mask.
+        NotImplementedError: it reads, so that the shape of the result depends on data; or it writes several values.
     """
-    if any(i is not None and i.dtype == np.dtype(bool) for i in values[1]):
-        raise NotImplementedError(
-            f"{name}: an index is a mask, so the number of places depends on data; expected torch.where in its place"
-        )
-    return values
+    if "put" in name:
+        return put_where(*values)
+    raise NotImplementedError(
+        f"{name}: an index is a mask, so the number of places depends on data; expected torch.where in its place"
+    )
+
+
+_UNKNOWN = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.InconclusiveDimensionOperation,
+    jax.errors.TracerArrayConversionError,
+)
 
 
 @contextmanager
@@ -156,7 +169,7 @@ def _naming(node: fx.Node) -> Iterator[None]:
     """
     try:
         yield
-    except (jax.errors.ConcretizationTypeError, jax.errors.InconclusiveDimensionOperation) as error:
+    except _UNKNOWN as error:
         shapes = [tuple(x.shape) for x in pytree.tree_leaves(node.meta.get("val")) if isinstance(x, torch.Tensor)]
         raise NotImplementedError(
             f"{node.target}: its lowering needs sizes or values that are not known when the program is made (result "

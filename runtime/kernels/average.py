@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import jax
@@ -10,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.taps import transposed, weigh
-from tenax.kernels.window import Axis, Sizes, adaptive, spread, windows
+from tenax.kernels.window import Axis, Sizes, adaptive, covered, spread, windows
 from tenax.words import Array, cast, opmath
 
 
@@ -40,7 +41,12 @@ def _counts(axes: Sequence[Axis], count_include_pad: bool) -> np.ndarray:
 
 def _divided(x: Array, axes: Sequence[Axis], count_include_pad: bool, divisor_override: int | None) -> Array:
     """Divide sums of windows, or gradients of averages; integers round towards zero."""
-    counts = _counts(axes, count_include_pad) if divisor_override is None else np.asarray(divisor_override)
+    if divisor_override is not None:
+        counts = np.asarray(divisor_override)
+    elif any(axis.is_open for axis in axes) and (count_include_pad or not any(axis.padding for axis in axes)):
+        counts = np.asarray(math.prod(axis.kernel for axis in axes))
+    else:
+        counts = _counts(axes, count_include_pad)
     if counts.size and (counts == counts.flat[0]).all():
         counts = counts.ravel()[:1].reshape(())
     return lax.div(x, jnp.broadcast_to(jnp.asarray(counts, dtype=x.dtype), x.shape))
@@ -136,9 +142,19 @@ def _adaptive_avg_pool(self: Array, output_size: Sizes, rank: int) -> Array:
         raise RuntimeError(f"adaptive_avg_pool{rank}d(): {wanted}, but {size}")
     x = cast(self, opmath(self.dtype))
     for axis, count in enumerate(spread(output_size, rank), x.ndim - rank):
-        table, lengths = _adaptive_table(x.shape[axis], count)
-        x = weigh(x, axis, table) / _column(lengths, x, axis)
+        if isinstance(x.shape[axis], int):
+            table, lengths = _adaptive_table(x.shape[axis], count)
+            x = weigh(x, axis, table) / _column(lengths, x, axis)
+        else:
+            x = _covered_mean(x, axis, count)
     return cast(x, self.dtype)
+
+
+def _covered_mean(x: Array, axis: int, count: int) -> Array:
+    """As a table does for an axis of known size."""
+    inside = cast(covered(x.shape[axis], count), x.dtype)
+    means = inside / inside.sum(1, keepdims=True)
+    return jnp.moveaxis(jnp.tensordot(x, means, ((axis,), (1,)), precision="highest"), -1, axis)
 
 
 def _adaptive_avg_pool_backward(grad_output: Array, self: Array, rank: int) -> Array:

@@ -32,6 +32,10 @@ def _range_dtype(numbers: tuple[_Number, ...], dtype: DType | None) -> DType:
 def arange(start: _Number, end: _Number, step: _Number = 1, *, dtype: DType | None = None) -> Array:
     """`[start, end)` by `step`, of Python numbers."""
     dtype = _range_dtype((start, end, step), dtype)
+    if not all(isinstance(n, (int, float)) for n in (start, end, step)):  # symbolic dimensions among integers
+        count: Any = -((start - end) // step)
+        places = lax.iota(INT64, count)
+        return cast(places * jnp.asarray(step, INT64) + jnp.asarray(start, INT64), dtype)
     if dtype == INT64:
         count = len(range(int(start), int(end), int(step)))
     else:

@@ -7,7 +7,6 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.distance import linalg_vector_norm, shrink
-from tenax.kernels.search import insertion
 from tenax.words import FLOAT32, Array, cast, opmath
 
 SUM, MEAN, MAX = 0, 1, 2
@@ -55,8 +54,8 @@ def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: f
 
 def _bag(indices: Array, offsets: Array) -> Array:
     """The bag of each index."""
-    places = jnp.arange(indices.shape[0], dtype=offsets.dtype)
-    return insertion(offsets, places, jnp.less_equal) - 1
+    begins = jnp.zeros(indices.shape, offsets.dtype).at[offsets].add(jnp.ones((), offsets.dtype), mode="drop")
+    return lax.cumsum(begins) - 1
 
 
 def _embedding_bag(

@@ -5,6 +5,8 @@ Packing is a running count of the mask and one scatter or gather: linear, and of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,7 +23,7 @@ def _truth(x: Array) -> Array:
 
 def _ranks(mask: Array) -> Array:
     """For each element of a flat bool mask, how many hold before it and in it, less one."""
-    dtype = np.dtype("int32") if mask.size < 2**31 else INT64
+    dtype = np.dtype("int32") if isinstance(mask.size, int) and mask.size < 2**31 else INT64
     return lax.cumsum(cast(mask, dtype)) - 1
 
 
@@ -96,3 +98,24 @@ def masked_scatter_backward(grad_output: Array, mask: Array, sizes: list[int]) -
         return grad.reshape(sizes)
     places = jnp.where(mask, _ranks(mask), grad.size)
     return grad.at[places].set(grad_output.reshape(-1), mode="drop").reshape(sizes)
+
+
+def put_where(self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
+    """`self` with `values` at the places of one mask among `indices`, every place of it getting the same.
+
+    Raises:
+        NotImplementedError: which value goes to which place depends on the mask, or there are other indices.
+    """
+    before, mask = next((i, index) for i, index in enumerate(indices) if index is not None)
+    others = indices[before + 1 :]
+    after = self.ndim - before - mask.ndim
+    if any(i is not None for i in others) or (values.ndim > after and values.shape[values.ndim - after - 1] != 1):
+        raise NotImplementedError(
+            "index_put: an index is a mask, so the number of places depends on data; expected one mask and one value "
+            "for all of its places, or torch.where"
+        )
+    if values.ndim > after:
+        split = values.ndim - after
+        values = values.reshape(*values.shape[: split - 1], *(1,) * mask.ndim, *values.shape[split:])
+    mask = _truth(mask).reshape(*mask.shape, *(1,) * after)
+    return jnp.where(mask, self + values if accumulate else values, self)

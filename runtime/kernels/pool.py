@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.taps import read
-from tenax.kernels.window import Axis, Sizes, adaptive, spread, windows
+from tenax.kernels.window import Axis, Sizes, adaptive, covered, spread, windows
 from tenax.words import INT64, Array, DType, as_long, is_float
 
 # A value and its flat position in the plane it came from; positions are int32, planes being smaller than memory.
@@ -91,7 +91,7 @@ def _by_axes(x: Array, axes: Sequence[Axis]) -> Best:
 
 def _max_pool(self: Array, axes: Sequence[Axis]) -> Best:
     """Values and int64 positions of the windows over the last axes of `self`."""
-    few = prod(axis.kernel for axis in axes) <= UNROLLED
+    few = prod(axis.kernel for axis in axes) <= UNROLLED and not any(axis.is_open for axis in axes)
     values, places = _by_taps(self, axes) if few else _by_axes(self, axes)
     if any(axis.pads != (0, 0) for axis in axes):
         # No number exceeded the padding: torch then names the first one of the window.
@@ -135,6 +135,13 @@ def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
     if 0 in counts:
         shape = (*self.shape[:lead], *counts)
         return jnp.zeros(shape, self.dtype), jnp.zeros(shape, INT64)
+    if not all(isinstance(size, int) for size in sizes):
+        least = nothing(self.dtype)
+        for number, (size, count) in enumerate(zip(sizes, counts, strict=True), lead):
+            inside = covered(size, count).reshape(count, size, *(1,) * (self.ndim - number - 1))
+            held = tuple(jnp.where(inside, jnp.expand_dims(v, number), e) for v, e in zip(best, least, strict=True))
+            best = lax.reduce(held, least, better, (number + 1,))
+        return best[0], as_long(best[1])
     if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
         steps = [size // count for size, count in zip(sizes, counts, strict=True)]
         return _max_pool(self, windows(sizes, steps, steps, 0, 1, False))

@@ -43,7 +43,7 @@ class Places(NamedTuple):
 
 def narrow(index: Array, size: int) -> Array:
     """The index as int32 where `size` fits, else int64."""
-    return cast(index, _INT32 if size < 2**31 else INT64)
+    return cast(index, _INT32 if isinstance(size, int) and size < 2**31 else INT64)
 
 
 def wrap(index: Array, size: int) -> Array:

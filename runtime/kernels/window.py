@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
+
+from tenax.words import Array
 
 Sizes = int | Sequence[int]
 
@@ -30,20 +33,27 @@ class Axis(NamedTuple):
     windows: int
 
     @property
+    def is_open(self) -> bool:
+        """Whether the size is a symbolic dimension. The windows then all end inside the padding."""
+        return not isinstance(self.size, int)
+
+    @property
     def pads(self) -> tuple[int, int]:
         """What to add below and above so that every window is inside."""
+        if self.is_open:
+            return self.padding, self.padding
         end = (self.windows - 1) * self.stride + self.dilation * (self.kernel - 1) + 1
         return self.padding, max(end - self.padding - self.size, 0)
 
     @property
-    def starts(self) -> np.ndarray:
+    def starts(self) -> Any:
         """The first tap of each window, negative in the padding."""
-        return np.arange(self.windows) * self.stride - self.padding
+        return (jnp if self.is_open else np).arange(self.windows) * self.stride - self.padding
 
     @property
-    def firsts(self) -> np.ndarray:
+    def firsts(self) -> Any:
         """The first tap of each window that is not in the padding."""
-        return self.starts + self.dilation * np.maximum(-(self.starts // self.dilation), 0)
+        return self.starts + self.dilation * (-(self.starts // self.dilation)).clip(0)
 
 
 def windows(
@@ -60,6 +70,12 @@ def windows(
             count -= 1
         result.append(Axis(size, k, s, p, d, count))
     return result
+
+
+def covered(size: Any, count: int) -> Array:
+    """Which elements of an axis of any size each of `adaptive`'s windows covers: bool[count, size]."""
+    places, outputs = jnp.arange(size)[None], jnp.arange(count)[:, None]
+    return (places >= outputs * size // count) & (places < -(-(outputs + 1) * size // count))
 
 
 def adaptive(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
