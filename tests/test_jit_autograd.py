@@ -62,6 +62,43 @@ def test_a_gradient_that_would_end_at_an_argument_raises() -> None:
     assert step((outside * 3).detach()).tolist() == [3, 3]
 
 
+def test_hooks_of_leaves_run_once_outside() -> None:
+    weight = nn.Parameter(torch.ones(2, device="jax"))
+    weight.register_hook(lambda g: g * 3)
+    scale, other = tenax.jit(lambda x: (x * weight, x * 2)), torch.ones(2, device="jax", requires_grad=True)
+    scale(other)[0].sum().backward()
+    assert weight.grad.tolist() == [3, 3]
+    scale(other)[1].sum().backward()
+    assert weight.grad.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("register", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_of_leaves_within_may_come_and_go(register: str) -> None:
+    weight = nn.Parameter(torch.ones(2, device="jax"))
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        for leaf in (weight, x):
+            leaf.grad = None
+        (x * weight).sum().backward()
+        return weight.grad + 10 * x.grad
+
+    def treble(tensor: torch.Tensor) -> torch.Tensor | None:
+        if register == "register_hook":
+            return tensor * 3
+        tensor.grad.mul_(3)
+        return None
+
+    x = torch.ones(2, device="jax", requires_grad=True)
+    assert step(x).tolist() == [11, 11]
+    handle = getattr(weight, register)(treble)
+    assert step(x).tolist() == [13, 13]
+    handle.remove()
+    assert step(x).tolist() == [11, 11]
+    getattr(x, register)(treble)
+    assert step(x).tolist() == [31, 31]
+
+
 def test_the_arguments_of_the_first_call_are_not_kept() -> None:
     def count() -> int:
         gc.collect()

@@ -26,7 +26,9 @@ from ..device import moves
 from ..device.cell import Cell, Kind, cell_of, materialise, put, tensor_kind, wrap, writes
 from ..device.convert import read
 from ..tracing.deferred import defer, verify
+from . import hooks
 from .direct import Direct
+from .hooks import hooks_of, tables_of
 from .host import HostCall, peek, play
 from .joint import Jaxpr, Literal, applied, before, split
 from .results import Maker, Outside, Ref
@@ -164,7 +166,8 @@ class Program:
         touched = {id(g.leaf) for g in self.gradients if not isinstance(g.leaf, int)}
         touched |= {id(run.leaves[g.leaf]) for g in self.gradients if isinstance(g.leaf, int)}
         numbers = {id(x): i for i, x in enumerate(run.leaves)}
-        self.pattern: list[tuple[int, bool]] = []  # arguments, and whether they had no gradient
+        # Arguments, whether they had no gradient, and their hooks.
+        self.pattern: list[tuple[int, bool, list[Any]]] = []
         self.graded: list[torch.Tensor] = []  # tensors that stay, and the same of them
         self.ungraded: list[bool] = []
         for tensor, gradient in run.before.values():
@@ -174,10 +177,12 @@ class Program:
             elif id(tensor) not in touched and id(tensor) not in run.reads.gradients:
                 continue
             if isinstance(leaf, int):
-                self.pattern.append((leaf, gradient is None))
+                self.pattern.append((leaf, gradient is None, hooks_of(tensor)))
             else:
                 self.graded.append(leaf)
                 self.ungraded.append(gradient is None)
+        self.hooks = -1  # the count of hooks at which these tensors were found to have no more dicts of them
+        self.tables = [len(tables_of(t)) for t in self.graded]
         data = {id(_at(leaf, run.leaves)) for leaf, _ in self.data}
         for tensor in run.watch.staying(self.slotted):
             if is_ours(tensor) and id(tensor) not in data and (slot := slots.pop(cell_of(tensor), None)) is not None:
@@ -312,7 +317,13 @@ class Program:
             return _regraded(
                 next(none for none, is_none in zip(self.ungraded, now, strict=True) if none is not is_none)
             )
-        for i, none in self.pattern:
+        if self.hooks != (count := hooks.count):
+            if [len(tables_of(t)) for t in self.graded] != self.tables:
+                return "a hook was registered on a tensor"
+            self.hooks = count
+        for i, none, hooked in self.pattern:
+            if hooks_of(leaves[i]) != hooked:
+                return f"argument {i} has other hooks"
             if (leaves[i].grad is None) is not none:
                 return _regraded(none)
         fixed = self.owned_set
@@ -456,6 +467,7 @@ class Joined(torch.autograd.Function):
     def forward(ctx: Any, program: Program, first: Any, saved: Any, tensors: Any, *wrt: torch.Tensor) -> Any:
         """The tensors, as results of the leaves."""
         ctx.program, ctx.first, ctx.saved = program, first, saved
+        ctx.wrt = wrt
         ctx.versions = [(t, t._version) for t in compress(wrt, program.saves)]
         ctx.kinds = [tensor_kind(t.size(), t.dtype) for t in tensors]
         ctx.set_materialize_grads(False)
@@ -464,7 +476,8 @@ class Joined(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor | None) -> Any:
-        """The gradients of the leaves; None of those that no result with a gradient was computed from."""
+        """The gradients of the leaves; None of those that no result with a gradient was computed from, unless hooks
+        may wait for one."""
         program = ctx.program
         if program.backward is None:
             raise RuntimeError(
@@ -483,16 +496,13 @@ class Joined(torch.autograd.Function):
         kinds = zip(gradients, ctx.kinds, strict=True)
         given = [materialise(kind.zeros, program.index) if g is None else read(g) for g, kind in kinds]
         found = iter(program.backward([*ctx.first, *given, *ctx.saved]))
-        arrays = [next(found) if results else None for results in program.givers]
         present = {i for i, g in enumerate(gradients) if g is not None}
-        pairs = zip(arrays, program.givers, strict=True)
-        return (
-            None,
-            None,
-            None,
-            None,
-            *(wrap(a, program.index) if a is not None and present & r else None for a, r in pairs),
-        )
+        wanted: list[torch.Tensor | None] = []
+        for leaf, givers in zip(ctx.wrt, program.givers, strict=True):
+            array = next(found) if givers else None
+            waits = present & givers or not leaf.is_leaf or hooks_of(leaf)
+            wanted.append(wrap(array, program.index) if array is not None and waits else None)
+        return None, None, None, None, *wanted
 
 
 def _equal(a: Any, b: Any) -> bool:

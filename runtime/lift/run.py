@@ -20,6 +20,7 @@ from ..errors import TraceError
 from ..tracing.trace import Trace, alias, tracing
 from . import chance
 from .draws import Draws
+from .hooks import unhooked
 from .host import Host, HostCall
 from .joint import leaves_of, marked
 from .results import Described, Ref, Results, is_described
@@ -191,7 +192,8 @@ class Run:
         origins = [{id(x): x for x in leaves_of(t)} for t in outputs]
         leaves = list({i: x for origin in origins for i, x in origin.items()}.values())
         try:
-            found = torch.autograd.grad(outputs, leaves, given, allow_unused=True)
+            with unhooked(t for t in leaves if results.ref(t) is None):  # whose hooks each call's backward calls
+                found = torch.autograd.grad(outputs, leaves, given, allow_unused=True)
         except RuntimeError as error:
             if "second time" not in str(error):
                 raise

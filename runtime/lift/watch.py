@@ -29,6 +29,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler as Scheduler
 
 from .chance import GENERATORS
+from .hooks import tables_of
 from .reads import Reads
 from .slots import Slots, slots_of
 
@@ -157,6 +158,8 @@ class Watch:
     def _visit(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(value, torch.Tensor):
             self.tensors[id(value)] = path, value
+            for hooks in tables_of(value) if value.is_leaf else ():
+                yield f"the hooks of {path}", hooks
             return
         if isinstance(value, dict):
             held = self._hold(path, value)
@@ -297,7 +300,10 @@ class Watch:
 
 
 # What `nn.Module` keeps in tables of its own, and what it keeps to itself.
-_TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+_TABLES = (
+    *("_parameters", "_buffers", "_modules"),
+    *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"),
+)
 _PRIVATE = frozenset(torch.nn.Module().__dict__) - {"training"}
 
 # Of an optimizer: what its step calls, and what all have, with what a scheduler notes there.
