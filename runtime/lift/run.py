@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import torch
 from jax.extend.core import ClosedJaxpr
 from torch.utils import _pytree as pytree
 
-from ..device.cell import Cell, Fill, cell_of, wrap
+from ..device.cell import Cell, Fill, cell_of, put, wrap
 from ..device.convert import read
 from ..dtypes import numpy_dtype
 from ..errors import TraceError
-from ..tracing.trace import Trace, alias, tracing
+from ..tracing.trace import Trace, tracing
 from . import chance
 from .draws import Draws
 from .hooks import unhooked
@@ -186,8 +187,8 @@ class Run:
     def _backward(self, results: Results, arguments: dict[int, int]) -> list[jax.Array]:
         """Trace torch's backward pass from the results, after a mark; its gradients."""
         outputs = [t for t, _ in self.differentiable]
-        with jax.ensure_compile_time_eval(), jax.enable_x64(True):
-            self.cotangents = [alias(jnp.zeros(tuple(t.shape), numpy_dtype(t.dtype))) for t in outputs]
+        # Made on the host: on the device, XLA would compile a program for each shape.
+        self.cotangents = [put(np.zeros(tuple(t.shape), numpy_dtype(t.dtype)), self.index) for t in outputs]
         given = [wrap(a) for a in marked(self.cotangents)]
         origins = [{id(x): x for x in leaves_of(t)} for t in outputs]
         leaves = list({i: x for origin in origins for i, x in origin.items()}.values())
