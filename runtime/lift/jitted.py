@@ -125,7 +125,7 @@ class Compiled:
         if ready.prune(run.trace.before) or more:
             watch = Watch(function=self.function, argument=roots)
             run = Run(self.function, args, kwargs, inner, watch, self.varying)
-        if watch.objects:  # of which only what was read counts
+        if watch.objects or watch.modules:  # of which only what was read counts
             watch = Watch(run.reads, function=self.function, argument=roots)
         return Program(run, watch, leaves, share)
 

@@ -1,4 +1,4 @@
-"""Which attributes of plain objects, and gradients, a run reads. The others may change between calls as they like.
+"""Which attributes of modules and plain objects, and gradients, a run reads. The others may change between calls.
 
 A step is often a method of an object that also counts steps and keeps losses. While the function is traced, the
 classes of the objects that it reaches note what is asked of their instances.
@@ -6,6 +6,7 @@ classes of the objects that it reaches note what is asked of their instances.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 import torch
 
 from .slots import Slots
+
+# The methods of a module that look a name up in its `__dict__`.
+_LOOKUPS = {method.__code__ for method in (torch.nn.Module.__getattr__, torch.nn.Module.__setattr__)}
 
 
 class Reads:
@@ -70,7 +74,8 @@ class Reads:
         names = self._names
 
         def __getattribute__(self: Any, name: str) -> Any:  # noqa: N807
-            if (found := names.get(id(self))) is not None:
+            found = names.get(id(self))
+            if found is not None and not (name == "__dict__" and sys._getframe(1).f_code in _LOOKUPS):
                 found.add(name)
             return plain(self, name)
 

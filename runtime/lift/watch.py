@@ -126,7 +126,7 @@ class Watch:
     """The containers reached from some roots, and what they held when this was made."""
 
     def __init__(self, reads: Reads | None = None, **roots: Any) -> None:
-        """With `reads`, only what was read of plain objects counts."""
+        """With `reads`, only those attributes of modules and plain objects count that were read."""
         self.reads = reads
         self.objects: list[Any] = []  # that are neither containers nor of torch
         self._slots: dict[int, Slots] = {} if reads is None else reads.slots
@@ -139,6 +139,7 @@ class Watch:
         self.generators: list[tuple[str, Any]] = []  # of random numbers on the host
         self.tables: set[int] = set()  # the ids of dicts of torch's own, whose keys go with their values
         self._seen: dict[int, Any] = {}
+        self._classes: set[tuple[type, str]] = set()  # and names of what they give their instances
         pending = list(roots.items())
         while pending:
             path, value = pending.pop()
@@ -213,25 +214,41 @@ class Watch:
             else:
                 held = self._hold(path, container, tuple(k for k in container if k in read))
                 if isinstance(container, dict):
-                    held.absent = tuple(sorted(read - container.keys()))
+                    held.absent = self._absent(value, read - container.keys())
             for name, item in held.content.items():
                 yield f"{path}.{name}", item
 
     def _module(self, path: str, module: Module) -> Iterator[tuple[str, Any]]:
         state = module.__dict__
-        self._hold(path, state, tuple(k for k in state if k not in _PRIVATE))
-        for name, item in list(state.items()):
-            if name in _TABLES:
-                self._hold(path, item)
-                self.tables.add(id(item))
-                for key, entry in item.items():
-                    yield f"{path}.{key}", entry
-            elif name not in _PRIVATE:
-                yield f"{path}.{name}", item
+        read = None if self.reads is None else self.reads.of(module)
+        names = tuple(k for k in state if k not in _PRIVATE and (read is None or k in read))
+        held = self._hold(path, state, names)
+        tables = [state[name] for name in _TABLES]
+        self.tables.update(map(id, tables))
+        if read is not None:
+            held.absent = self._absent(module, read - state.keys() - _PRIVATE - set().union(*tables))
+        for table in tables:
+            self._hold(path, table)
+            for key, item in table.items():
+                yield f"{path}.{key}", item
+        for name in names:
+            yield f"{path}.{name}", state[name]
         if _is_open(type(module).__module__):
             forward = getattr(type(module), "forward", None)
             if isinstance(forward, types.FunctionType):
                 yield f"{path}.forward", forward
+
+    def _absent(self, value: Any, names: Iterable[str]) -> tuple[str, ...]:
+        """The names that an object may yet get as attributes; what its class has by them counts too."""
+        found = []
+        for name in sorted(names):
+            base = next((b for b in type(value).__mro__ if name in vars(b)), None)
+            if base is not Module:  # whose own methods nobody replaces
+                found.append(name)
+            if base is not None and _is_open(base.__module__) and (base, name) not in self._classes:
+                self._classes.add((base, name))
+                self._hold(base.__qualname__, vars(base), (name,))
+        return tuple(found)
 
     def _optimizer(self, path: str, optimizer: Optimizer) -> Iterator[tuple[str, Any]]:
         own = set(optimizer.__dict__) - _OPTIMIZER if _is_open(type(optimizer).__module__) else set()
@@ -255,8 +272,8 @@ class Watch:
             yield from held.content.items()
 
     def read(self) -> Reads:
-        """What is read of its objects from now on."""
-        return Reads(self.objects, self._slots)
+        """What is read of its modules and objects from now on."""
+        return Reads([*self.objects, *(m for _, m in self.modules)], self._slots)
 
     def changes(self) -> list[Change]:
         """What is no longer as it was. A dict in another order is one that was emptied and filled anew."""

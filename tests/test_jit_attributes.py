@@ -1,0 +1,150 @@
+"""Which attributes of objects, modules and classes a function compiled by `tenax.jit` depends on."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+from torch import nn
+
+import tenax
+from tenax.lift.jitted import compiled_of
+
+
+class Trainer:
+    """A step that is a method of an object which also keeps count."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Linear(3, 1).to("jax")
+        self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+        self.count, self.scale, self.last = 0, 1.0, None
+        self.losses: list[float] = []
+
+    def loss(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x).square().mean() * self.scale
+
+    @tenax.jit
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = self.loss(x)
+        loss.backward()
+        self.optimizer.step()
+        self.last = loss.detach()
+        return loss
+
+
+def test_attributes_that_a_step_does_not_read_may_change() -> None:
+    trainer, x = Trainer(), torch.ones(4, 3, device="jax")
+    history = Trainer.step.history
+    for _ in range(4):
+        trainer.losses.append(trainer.step(x).item())
+        trainer.count += 1
+        assert trainer.last is not None
+        assert trainer.last.item() == trainer.losses[-1]
+    assert trainer.losses == sorted(trainer.losses, reverse=True)
+    assert [c.reason for c in history] == ["its first call", "a gradient was None and is not None"]
+    trainer.scale = 2.0
+    trainer.step(x)
+    assert history[-1].reason == "argument[0].scale was 1.0 and is 2.0"
+    trainer.loss = lambda x: self_made(x)  # type: ignore[method-assign]
+    trainer.step(x)
+    assert "argument[0].loss was nothing" in history[-1].reason
+
+
+def self_made(x: torch.Tensor) -> torch.Tensor:
+    return x.sum().requires_grad_()
+
+
+def test_attributes_that_are_read_by_roundabout_ways_count() -> None:
+    class Box:
+        def __init__(self) -> None:
+            self.factor1, self.factor2 = 2.0, 3.0
+
+    box = Box()
+    by_name = tenax.jit(lambda x, i: x * getattr(box, f"factor{i}"))
+    by_dict = tenax.jit(lambda x: x * vars(box)["factor2"] + (1 if hasattr(box, "bias") else 0))
+    x = torch.ones(1, device="jax")
+    assert [by_name(x, 1).item(), by_name(x, 2).item(), by_dict(x).item()] == [2, 3, 3]
+    box.factor2 = 4.0
+    assert [by_name(x, 1).item(), by_name(x, 2).item(), by_dict(x).item()] == [2, 4, 4]
+    box.bias = 0  # type: ignore[attr-defined]
+    assert by_dict(x).item() == 5
+    assert "__getattribute__" not in vars(Box)
+
+
+def test_slots_are_attributes() -> None:
+    @dataclasses.dataclass(slots=True)
+    class Config:
+        factor: float = 2.0
+        calls: int = 0
+        last: torch.Tensor | None = None
+
+    config, x = Config(), torch.ones(1, device="jax")
+
+    @tenax.jit
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        config.last = x * config.factor
+        return config.last + 1
+
+    assert scaled(x).item() == 3
+    config.calls += 1
+    assert scaled(x * 2).item() == 5
+    assert config.last is not None
+    assert config.last.item() == 4
+    assert len(scaled.history) <= 2
+    config.factor = 3.0
+    assert scaled(x).item() == 4
+
+
+class Scaled(nn.Module):
+    """A module with attributes of its own and of its class."""
+
+    scale = 2.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Dropout(0.5)
+        self.shift, self.seen = 1.0, 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        more = getattr(self, "more", 0.0)
+        return self.inner(x) * self.scale + self.shift + more
+
+
+def test_attributes_of_modules_count_that_were_read() -> None:
+    module, x = Scaled().eval().to("jax"), torch.ones(1, device="jax")
+    compiled = tenax.jit(module)
+    history = compiled_of(compiled).history
+
+    def changed(name: str, value: Any, expected: float, traces: int = 1) -> None:
+        before = len(history)
+        setattr(module, name, value)
+        assert compiled(x).item() == module(x).item() == expected
+        assert len(history) - before == traces
+
+    assert compiled(x).item() == 3
+    changed("seen", 5, 3, traces=0)
+    changed("log", [], 3, traces=0)  # new, and not asked for
+    changed("shift", 2.0, 4)
+    changed("scale", 3.0, 5)  # hides that of the class
+    changed("more", 1.0, 6)
+    changed("forward", lambda x: x * 7, 7)
+    assert "__getattribute__" not in vars(Scaled)
+
+
+def test_values_and_methods_of_classes_count() -> None:
+    class Rule:
+        factor = 2.0
+
+        def apply(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.factor
+
+    rule, x = Rule(), torch.ones(1, device="jax")
+    compiled = tenax.jit(lambda x: rule.apply(x))
+    assert compiled(x).item() == 2
+    Rule.factor = 3.0
+    assert compiled(x).item() == 3
+    Rule.apply = lambda self, x: x - 1  # type: ignore[assignment, method-assign]
+    assert compiled(x).item() == 0
