@@ -65,6 +65,22 @@ def before(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Jaxpr:
     return _part(jaxpr, [], jaxpr.eqns[: _mark(jaxpr, cotangents)], jaxpr.outvars[:outputs])
 
 
+def after(jaxpr: Jaxpr, outputs: int) -> Jaxpr:
+    """The program for the gradients alone, forward within."""
+    gradients = jaxpr.outvars[outputs:]
+    needed = live(jaxpr, gradients)
+    return _part(jaxpr, [], [e for e in jaxpr.eqns if not needed.isdisjoint(e.outvars)], gradients)
+
+
+def live(jaxpr: Jaxpr, results: Sequence[Any]) -> set[Var]:
+    """What some results of a jaxpr are computed from."""
+    found = {v for v in results if isinstance(v, Var)}
+    for equation in reversed(jaxpr.eqns):
+        if not found.isdisjoint(equation.outvars):
+            found.update(v for v in equation.invars if isinstance(v, Var))
+    return found
+
+
 def _mark(jaxpr: Jaxpr, cotangents: set[int]) -> int:
     markers = {jaxpr.constvars[i] for i in cotangents}
     return next(i for i, e in enumerate(jaxpr.eqns) if any(v in markers for v in e.invars if isinstance(v, Var)))
@@ -94,4 +110,4 @@ def marked(arrays: list[jax.Array]) -> list[jax.Array]:
     return list(jax.lax.optimization_barrier(arrays))
 
 
-__all__ = ["Jaxpr", "Literal", "Split", "applied", "before", "leaves_of", "marked", "split"]
+__all__ = ["Jaxpr", "Literal", "Split", "after", "applied", "before", "leaves_of", "live", "marked", "split"]

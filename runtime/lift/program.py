@@ -6,9 +6,10 @@ donated when nobody else holds them. What the run changed in Python is done agai
 
 from __future__ import annotations
 
+import math
 import types
 import weakref
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress, islice, repeat
@@ -20,17 +21,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
-from torch.autograd.function import once_differentiable
 
 from ..device import moves
 from ..device.cell import Cell, Kind, cell_of, materialise, put, tensor_kind, wrap, writes
 from ..device.convert import read
+from ..dispatch.call import Lease, call
+from ..dtypes import torch_dtype
 from ..tracing.deferred import defer, verify
 from . import hooks
 from .direct import Direct
 from .hooks import hooks_of, tables_of
 from .host import HostCall, peek, play
-from .joint import Jaxpr, Literal, applied, before, split
+from .joint import Jaxpr, Literal, after, applied, before, live, split
 from .results import Maker, Outside, Ref
 from .run import Leaf, Run, is_ours
 from .watch import SEQUENCES, Guard, Place, Watch, refill
@@ -238,6 +240,10 @@ class Program:
             forward = before(jaxpr, outputs, cotangents)
         written = set(self.writes)
         self.donated = [i for i, place in enumerate(self.reads) if place in written and i not in self.saved]
+        needed = live(jaxpr, jaxpr.outvars[outputs:])
+        places = zip(self.sources, jaxpr.constvars, strict=True)
+        self.needed = sorted({s[1] for s, v in places if s and s[0] == "cell" and v in needed})
+        self.recomputed = [i for i in self.needed if i not in self.saved]
         saved = {self.reads[i] for i in self.saved}
         self.saves = [place in saved for place in self.wrt_at]
         for other in share:
@@ -275,6 +281,14 @@ class Program:
             return applied(jaxpr, consts, saved)
 
         return program
+
+    @cached_property
+    def gradient(self) -> Lease:
+        """The gradients, as a function of what `_function` takes and the arrays at `needed`: forward is done again."""
+        cotangents = {i for i, s in enumerate(self.sources) if s and s[0] == "cotangent"}
+        joint = after(self.jaxpr, self.outputs)
+        function = self._function(joint, self.needed, len(cotangents))
+        return Lease(lambda *xs: tuple(function(*xs)), lambda: self)
 
     def _computes_as(self, other: Program) -> bool:
         """Whether the other's executable does for this program."""
@@ -456,7 +470,8 @@ class Program:
         wrt = [maker.tensor(x) if isinstance(x, Ref) else _at(x, leaves) for x in self.wrt]
         wrt = wrt or [torch.empty(0, device="jax", requires_grad=True)]
         saved = (*residuals, *(arrays[i] for i in self.saved))
-        for ref, tensor in zip(refs, Joined.apply(self, first, saved, tensors, *wrt), strict=True):
+        others = [weakref.ref(arrays[i]) for i in self.recomputed]
+        for ref, tensor in zip(refs, Joined.apply(self, first, saved, others, tensors, *wrt), strict=True):
             maker.known[ref] = tensor
 
 
@@ -464,17 +479,17 @@ class Joined(torch.autograd.Function):
     """The results of a program, whose gradient is the program's backward part."""
 
     @staticmethod
-    def forward(ctx: Any, program: Program, first: Any, saved: Any, tensors: Any, *wrt: torch.Tensor) -> Any:
+    def forward(ctx: Any, program: Program, first: Any, saved: Any, others: Any, tensors: Any, *wrt: Any) -> Any:
         """The tensors, as results of the leaves."""
-        ctx.program, ctx.first, ctx.saved = program, first, saved
+        ctx.program, ctx.first, ctx.saved, ctx.others = program, first, saved, others
         ctx.wrt = wrt
+        ctx.save_for_backward(*wrt)  # whose versions a second derivative checks
         ctx.versions = [(t, t._version) for t in compress(wrt, program.saves)]
         ctx.kinds = [tensor_kind(t.size(), t.dtype) for t in tensors]
         ctx.set_materialize_grads(False)
         return tuple(tensors)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor | None) -> Any:
         """The gradients of the leaves; None of those that no result with a gradient was computed from, unless hooks
         may wait for one."""
@@ -493,16 +508,65 @@ class Joined(torch.autograd.Function):
                     f"[torch.jax.{tensor.type().rpartition('.')[2]} {list(tensor.shape)}] is at version "
                     f"{tensor._version}; expected version {version} instead."
                 )
-        kinds = zip(gradients, ctx.kinds, strict=True)
-        given = [materialise(kind.zeros, program.index) if g is None else read(g) for g, kind in kinds]
-        found = iter(program.backward([*ctx.first, *given, *ctx.saved]))
+        found: Iterator[torch.Tensor]
+        if torch.is_grad_enabled():
+            found = iter(_differentiable(ctx, gradients))
+        else:
+            kinds = zip(gradients, ctx.kinds, strict=True)
+            given = [materialise(kind.zeros, program.index) if g is None else read(g) for g, kind in kinds]
+            found = (wrap(a, program.index) for a in program.backward([*ctx.first, *given, *ctx.saved]))
         present = {i for i, g in enumerate(gradients) if g is not None}
         wanted: list[torch.Tensor | None] = []
         for leaf, givers in zip(ctx.wrt, program.givers, strict=True):
-            array = next(found) if givers else None
+            gradient = next(found) if givers else None
             waits = present & givers or not leaf.is_leaf or hooks_of(leaf)
-            wanted.append(wrap(array, program.index) if array is not None and waits else None)
-        return None, None, None, None, *wanted
+            wanted.append(gradient if waits else None)
+        return None, None, None, None, None, *wanted
+
+
+def _differentiable(ctx: Any, gradients: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
+    """The gradients as a function of the leaves and the given gradients, which is differentiated in its turn.
+
+    Raises:
+        RuntimeError: an array that forward read is gone.
+        NotImplementedError: a leaf was made within the function, or shares its memory with others.
+    """
+    program, index = ctx.program, ctx.program.index
+    arrays = dict(zip(program.saved, ctx.saved[len(ctx.saved) - len(program.saved) :], strict=True))
+    arrays |= {i: reference() for i, reference in zip(program.recomputed, ctx.others, strict=True)}
+    leaves = dict(zip(program.wrt_at, ctx.saved_tensors, strict=True))
+    if None in leaves or len(leaves) < len(program.wrt_at):
+        raise NotImplementedError(
+            "a second derivative of a compiled function by a tensor that was made in it, or that shares its memory "
+            "with another; expected arguments and parameters with memory of their own"
+        )
+    operands = []
+    for i in program.needed:
+        leaf, array = leaves.get(program.reads[i]), arrays[i]
+        if leaf is not None:
+            operands.append(_base(leaf))
+        elif array is None or array.is_deleted():
+            raise RuntimeError(
+                "a second derivative of a compiled function computes forward again, and what it read there was "
+                "overwritten or let go; keep its arguments, and differentiate before the next call"
+            )
+        else:
+            operands.append(wrap(array, index))
+    kinds = zip(gradients, ctx.kinds, strict=True)
+    given = [wrap(materialise(kind.zeros, index), index) if g is None else g for g, kind in kinds]
+    return call(program.gradient.number, [*(wrap(x, index) for x in ctx.first), *given, *operands])
+
+
+def _base(leaf: torch.Tensor) -> torch.Tensor:
+    """A tensor as the array of its cell has it: of the same elements, in the order of memory."""
+    kind = cell_of(leaf).kind
+    if leaf.size() == kind.shape and leaf.stride() == kind.stride and leaf.dtype is torch_dtype(kind.dtype):
+        return leaf
+    if leaf.numel() != math.prod(kind.shape) or leaf.dtype is not torch_dtype(kind.dtype) or leaf.is_conj():
+        raise NotImplementedError(
+            "a second derivative of a compiled function by a part of a tensor; expected one that is all of its memory"
+        )
+    return leaf.as_strided(kind.shape, kind.stride, 0)
 
 
 def _equal(a: Any, b: Any) -> bool:
