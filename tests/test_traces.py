@@ -61,6 +61,20 @@ def test_loops_stay_loops(function: Callable[..., Any], shape: tuple[int, ...]):
     assert found.total() < 500
 
 
+def test_loops_of_the_user_stay_loops():
+    def scanned(x: jax.Array) -> jax.Array:
+        return jax.lax.scan(lambda carry, x: (carry + x, carry), jax.numpy.zeros((), x.dtype), x)[1]
+
+    with torch.library._scoped_library("tenax_tests", "FRAGMENT") as library:
+        library.define("scanned(Tensor x) -> Tensor")
+        tenax.register_lowering("tenax_tests::scanned", scanned)
+        x = torch.randn(1000, device="jax")
+        for function in (torch.ops.tenax_tests.scanned, lambda x: tenax.call_jax(scanned, x)):
+            found = traced(function, x)
+            assert found["scan"] == 1
+            assert found.total() < 500
+
+
 def test_kernels_loop_by_the_functions_that_stay_loops():
     unrolled = re.compile(r"\b(lax|jnp|jax\.scipy\.linalg)\.(scan|fori_loop|map|associative_scan|searchsorted|expm)\(")
     for path in Path(next(iter(tenax.kernels.__path__))).glob("*.py"):

@@ -220,7 +220,9 @@ def program(overload: Overload, values: list[Any], call: Call, expected: Any) ->
         return overload.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = overload.name
-    run, check = (in_torchs_types(unjitted(f), float_dtype) for f in (run, check))
+    if row.module:  # a function from elsewhere may loop, and JAX would unroll it
+        run, check = unjitted(run), unjitted(check)
+    run, check = (in_torchs_types(f, float_dtype) for f in (run, check))
     return run, check, kept
 
 
