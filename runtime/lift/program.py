@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress, islice, repeat
-from operator import is_
+from operator import attrgetter, is_
 from sys import getrefcount
 from typing import Any
 
@@ -38,6 +38,7 @@ from .run import Leaf, Run, is_ours
 from .watch import SEQUENCES, Guard, Place, Watch, refill
 
 _SMALL = 64  # elements of a constant that is compared by value
+_requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
 _increment = torch.autograd.graph.increment_version
 
 
@@ -132,8 +133,9 @@ class Program:
         self.keeping = False  # whether `writes` knows of it
         self.seen = -1  # the count of writes when the last call ended
         self.keeps = sum(place < len(owned) for place in self.reads)
-        places = {place: i for i, place in enumerate(self.reads[: self.keeps])}
-        self.renewed = [(n, places[w]) for n, w in enumerate(self.writes) if w in places]
+        # Where they are after a call, among the arrays that it wrote and then those that it read.
+        renewed = {place: n for n, place in enumerate(self.writes)}
+        self.keep_from = [renewed.get(place, len(renewed) + i) for i, place in enumerate(self.reads[: self.keeps])]
         self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
         self.changed = [t for t, c in zip(self.owners, owned, strict=True) if at[c] in set(self.writes)]
         self.changed_given = [arguments[c] for c in given if at[c] in set(self.writes)]
@@ -324,13 +326,11 @@ class Program:
                 return f"{self.paths[i]} has other data (.data was set, or it was swapped)"
             self.moves = count
         cells = self.owned.copy()
-        if self.requires_grad is not None and [t.requires_grad for t in self.owners] != self.requires_grad:
+        if self.requires_grad is not None and [*map(_requires_grad, self.owners)] != self.requires_grad:
             i = next(i for i, t in enumerate(self.owners) if t.requires_grad != self.requires_grad[i])
             return f"{self.paths[i]}.requires_grad was {self.requires_grad[i]} and is {not self.requires_grad[i]}"
-        if (now := [t.grad is None for t in self.graded]) != self.ungraded:
-            return _regraded(
-                next(none for none, is_none in zip(self.ungraded, now, strict=True) if none is not is_none)
-            )
+        if (now := [g is None for g in map(_grad, self.graded)]) != self.ungraded:
+            return _regraded(next(none for none, is_none in zip(self.ungraded, now, strict=True) if none != is_none))
         if self.hooks != (count := hooks.count):
             if [len(tables_of(t)) for t in self.graded] != self.tables:
                 return "a hook was registered on a tensor"
@@ -434,10 +434,7 @@ class Program:
 
     def _keep(self, arrays: list[jax.Array], new: list[jax.Array]) -> None:
         """Keep the arrays that a call read, with those that it put in their place."""
-        kept = arrays[: self.keeps]
-        for n, position in self.renewed:
-            kept[position] = new[n]
-        self.kept = kept
+        self.kept = [*map([*new, *arrays].__getitem__, self.keep_from)] if new else arrays[: self.keeps]
         if not self.keeping:
             self.keeping = True
             writes.keepers.append(weakref.ref(self))
