@@ -67,7 +67,7 @@ class Compiled:
         key = _key(leaves, spec)
         reason = ""
         for program in self.programs.get(key, ()):
-            cells = program.bind(leaves)
+            cells = program.binding.find(leaves)
             if isinstance(cells, list):
                 return program.call(leaves, cells)
             reason = reason or cells  # of the newest
@@ -88,9 +88,8 @@ class Compiled:
         with _tracing:
             start = time.perf_counter()
             program = self._program(args, kwargs, leaves, self.programs.get(key, ()))
-            cells = program.bind(leaves)
-            if isinstance(cells, str):
-                raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
+            cells = program.binding.find(leaves)
+            assert isinstance(cells, list)  # or it would not have been made
             shared = any(p.forward is program.forward for p in self.programs.get(key, ()))
             self.history.append(Compilation(reason, time.perf_counter() - start, shared))
             _log.info("%s: traced for %s", self.name, reason)
