@@ -144,6 +144,42 @@ def test_an_index_out_of_range_raises_as_on_the_cpu(name):
         call(torch.zeros(4, 3, device="jax"), indices.to("jax"))
 
 
+def put(x, value, *indices, **options):
+    return x.clone().index_put_(indices, torch.tensor(value, device=x.device), **options)
+
+
+MISFITS = {
+    "short mask": lambda x, i: x[i[:2] > 0],
+    "long mask": lambda x, i: x[:, i > 0],
+    "mask after an index": lambda x, i: x[i[:1], i[:2] > 0],
+    "mask of bytes": lambda x, i: x[i[:2].to(torch.uint8)],
+    "mask on the CPU": lambda x, i: x[torch.tensor([True, False])],
+    "write by a short mask": lambda x, i: put(x, 1.0, i[:2] > 0),
+    "write by a short mask of several values": lambda x, i: put(x, [1.0, 2, 3], i[:2] > 0),
+    "write by an index of a narrow dtype": lambda x, i: put(x, 1.0, i.to(torch.int16)),
+    "write by an index that is no integer": lambda x, i: put(x, 1.0, i.float()),
+    "write by too many indices": lambda x, i: put(x, 1.0, i, i, i),
+    "write of another dtype": lambda x, i: put(x, 1, i),
+    "sum of another dtype": lambda x, i: put(x.long(), 1.5, i[:2], accumulate=True),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_indices_and_values_that_do_not_fit_raise_as_on_the_cpu(name):
+    call, x, i = MISFITS[name], torch.zeros(4, 3), torch.tensor([0, 1, 1, 0])
+    with pytest.raises((IndexError, RuntimeError)) as expected:
+        call(x, i)
+    with pytest.raises(type(expected.value)) as found:
+        call(x.to("jax"), i.to("jax"))
+    assert str(found.value)[:60] == str(expected.value)[:60]
+
+
+def test_one_value_of_any_dtype_is_filled_in_where_a_mask_says():
+    x = torch.arange(6).reshape(2, 3)
+    y = put(x.to("jax"), 7.0, x.to("jax") > 2)
+    assert torch.equal(y.cpu(), put(x, 7.0, x > 2))
+
+
 def test_negative_indices_count_from_the_end():
     x, i = torch.arange(4.0), torch.tensor([-1, -4])
     assert torch.equal(x.to("jax")[i.to("jax")].cpu(), x[i])

@@ -21,22 +21,44 @@ class Done(NamedTuple):
     result: Any
 
 
+_MASKS = (torch.bool, torch.uint8)
+_INDICES = (torch.int64, torch.int32, *_MASKS)
+
+
 def _indices(position: int) -> Callable[[Values], Values]:
     """Masks become integer indices, one per dimension; index tensors on the CPU are moved, as on CUDA."""
 
     def prepare(values: Values) -> Values:
-        device = values[0].device
+        target = values[0]
         expanded: list[torch.Tensor | None] = []
         for index in values[position]:
-            if index is not None and index.device.type == "cpu":
-                index = index.to(device)
-            if index is not None and index.dtype in (torch.bool, torch.uint8):
+            if index is None:
+                expanded.append(index)
+                continue
+            if index.dtype not in _INDICES:
+                raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+            if index.device.type == "cpu":
+                index = index.to(target.device)
+            if index.dtype in _MASKS:
+                _covers(index, target, len(expanded))
                 expanded.extend(torch.ops.aten.nonzero.default(index).unbind(1))
             else:
                 expanded.append(index)
+        if len(expanded) > target.dim():
+            raise IndexError(f"too many indices for tensor of dimension {target.dim()} (got {len(expanded)})")
         return [*values[:position], expanded, *values[position + 1 :]]
 
     return prepare
+
+
+def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
+    """Torch's error for a mask whose shape is not that of the axes of `target` from `first` on."""
+    for d, n in enumerate(mask.shape):
+        if target.shape[first + d : first + d + 1] != (n,):
+            raise IndexError(
+                f"The shape of the mask {[*mask.shape]} at index {d} does not match the shape of the indexed tensor "
+                f"{[*target.shape]} at index {first + d}"
+            )
 
 
 def _put(position: int, inplace: bool) -> Callable[[Values], Values | Done]:
@@ -46,10 +68,18 @@ def _put(position: int, inplace: bool) -> Callable[[Values], Values | Done]:
     def prepare(values: Values) -> Values | Done:
         target, places, value = values[0], values[position], values[position + 1]
         accumulate = len(values) > position + 2 and values[position + 2]
-        one = len(places) == 1 and places[0] is not None and places[0].dtype in (torch.bool, torch.uint8)
-        if untraced() or not one or accumulate or value.numel() != 1:
+        masks = [i for i in places if i is not None and i.dtype in _MASKS]
+        # One value at the places of one mask is what torch fills in, of whatever dtype it is.
+        fills = len(masks) == 1 == value.numel() and not accumulate and all(i is None or i is masks[0] for i in places)
+        if value.dtype != target.dtype and not fills:
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, "
+                f"got {target.dtype} for the destination and {value.dtype} for the source."
+            )
+        if untraced() or not fills or len(places) != 1:
             return indices(values)
         mask = places[0].to(target.device, torch.bool)
+        _covers(mask, target, 0)
         mask = mask.reshape(*mask.shape, *[1] * (target.dim() - mask.dim()))
         chosen = torch.where(mask, value.to(target.device, target.dtype).reshape(()), target)
         return Done(target.copy_(chosen) if inplace else chosen)
