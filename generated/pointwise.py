@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 
 from tenax.kernels import binary as binary_kernels
 from tenax.kernels import complex as complex_kernels
+from tenax.kernels import divisors as divisors_kernels
 from tenax.kernels import exponential as exponential_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.words import ALWAYS_BOOL, COMPLEX_TO_FLOAT, DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast, is_float
@@ -390,7 +391,7 @@ def gcd(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(jnp.gcd(self, other), dtype)
+    return cast(divisors_kernels.gcd(self=self, other=other), dtype)
 
 
 def lcm(self: Array, other: Array) -> Array:
@@ -399,7 +400,7 @@ def lcm(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(jnp.lcm(self, other), dtype)
+    return cast(divisors_kernels.lcm(self=self, other=other), dtype)
 
 
 def frexp__Tensor(self: Array) -> tuple[Array, Array]:
