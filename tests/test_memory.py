@@ -228,6 +228,20 @@ def test_the_gradient_of_dropout_keeps_the_layout():
     assert found.stride() == expected.stride() and torch.equal(found.cpu(), expected)
 
 
+@pytest.mark.parametrize("size", [(5, 0), (5, 0, 3), (0, 4), (2, 0, 0)])
+def test_tensors_of_no_elements_are_strided_as_on_the_cpu(size):
+    for f in (torch.clone, torch.exp, torch.zeros_like, lambda x: x + 1, lambda x: x.new_full(size, 2)):
+        same(f(torch.zeros(size, device="jax")), f(torch.zeros(size)))
+
+
+@pytest.mark.parametrize("fill", [lambda x: x.fill_(2), torch.zero_, lambda x: torch._foreach_zero_([x])])
+def test_an_expanded_tensor_is_filled(fill):
+    cpu, ours = both([4])
+    for x in (cpu, ours):
+        fill(x[1:3].expand(2, 2))
+    same(ours, cpu)
+
+
 ILLEGAL = {
     "expanded": lambda x: x[:1].expand(4, 3).add_(1),
     "leaf": lambda x: x.clone().requires_grad_().add_(1),

@@ -18,6 +18,8 @@ from jax._src import core
 from ..dtypes import numpy_dtype, torch_dtype
 
 _create = torch._C._acc.create_empty_tensor
+_restride = torch.ops.aten.as_strided.default._op_dk
+_META = torch._C.DispatchKey.Meta
 
 MOST_AXES = 64  # of a NumPy array; a tensor of more is kept flat
 
@@ -251,6 +253,8 @@ def new_tensor(cell: Cell, size: Any, dtype: torch.dtype) -> torch.Tensor:
     else:
         tensor = _create(tuple(size), dtype)
     tensor.untyped_storage().cell = cell  # type: ignore[attr-defined]
+    if 0 in size:  # an axis of no elements counts as one of one in torch's strides, not in what `_create` gives
+        return _restride(_META, tensor, size, contiguous(size), 0)
     return tensor
 
 

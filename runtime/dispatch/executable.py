@@ -51,9 +51,9 @@ class Executable:
         self.order = order
         self.outputs: list[Output] = list(_leaves(outputs))
         self.count = len(self.outputs)
-        # (size, dtype, kind) when the only result is contiguous: dispatch makes its tensor on the spot.
+        # (size, dtype, kind) when the only result is contiguous and not empty: dispatch makes its tensor on the spot.
         self.single: tuple[tuple[int, ...], torch.dtype, Kind] | None = None
-        if isinstance(outputs, Output) and outputs.stride is None:
+        if isinstance(outputs, Output) and outputs.stride is None and 0 not in outputs.size:
             self.single = (outputs.size, outputs.dtype, kind_of(outputs.size, numpy_dtype(outputs.dtype)))
 
     def donate_to(self, operands: Sequence[Any]) -> Any:
@@ -176,9 +176,12 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     return executable
 
 
+_OVERLAP_ALLOWED = {"fill_.Scalar", "zero_", "_foreach_zero_"}
+
+
 def _refuse_overlap(overload: Overload, call: Call) -> None:
-    """Torch's error for a write to an expanded tensor; index_put_ is let through, as there."""
-    if "index_put" in overload.name:
+    """Torch's error for a write to an expanded tensor; what writes one value, or by index, is let through, as there."""
+    if overload.name in _OVERLAP_ALLOWED or "index_put" in overload.name:
         return
     for tensor in call.written:
         if tensor.numel() and any(s == 0 and n > 1 for n, s in zip(tensor.size(), tensor.stride(), strict=True)):
