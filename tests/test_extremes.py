@@ -167,6 +167,7 @@ def test_half_precision_pairs_are_no_complex_numbers() -> None:
         torch.view_as_complex(torch.ones(3, 2, dtype=torch.float16, device="jax"))
 
 
+SMALLEST = torch.tensor([-128, 127, 0, 1, -1, 12, 18, -127], dtype=torch.int8)
 # Found by `tenax coverage fuzz`: sizes of zero, arguments out of their range, numbers beyond a dtype's.
 FOUND: dict[str, Callable[[str], torch.Tensor]] = {
     "slice_scatter of another size": lambda d: torch.slice_scatter(
@@ -226,6 +227,9 @@ FOUND: dict[str, Callable[[str], torch.Tensor]] = {
     "masked_select of another size": lambda d: torch.zeros(10, 2, 10, device=d).masked_select(
         torch.zeros(10, 10, dtype=torch.bool, device=d)
     ),
+    "gcd of the smallest integers": lambda d: torch.gcd(SMALLEST.to(d)[:, None], SMALLEST.to(d)),
+    "lcm of the smallest integers": lambda d: torch.lcm(SMALLEST.to(d)[:, None], SMALLEST.to(d)),
+    "gradient of a window of nothing": lambda d: torch.ops.aten.unfold_backward(torch.ones(0, device=d), [], 0, 0, 2),
     "addcdiv of bools": lambda d: torch.addcdiv(*(torch.ones(2, dtype=torch.bool, device=d) for _ in range(3))),
 }
 

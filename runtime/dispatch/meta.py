@@ -139,6 +139,12 @@ def _slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0]._replace(stride=None if like.is_contiguous() else like.stride()), *outputs[1:]]
 
 
+def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The gradient of what was unfolded; Meta gives that of a number an axis."""
+    input_sizes = values[1]
+    return [outputs[0]._replace(size=tuple(input_sizes))]
+
+
 # What torch's Meta kernels say otherwise than its CPU kernels, or not at all, by the name of the op.
 _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "native_batch_norm": _saved_in_training,
@@ -157,6 +163,7 @@ _CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "geqrf": _column_major,
     "linalg_lstsq": _least_squares,
     "nonzero": _column_major,
+    "unfold_backward": _of_input_sizes,
     "unique_dim": _slices_in_order,
     "unique_consecutive": _slices_in_order,
     "unique_dim_consecutive": _slices_in_order,

@@ -139,8 +139,8 @@ def as_strided_scatter(
 
 def unfold_backward(grad_in: Array, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Array:
     """The sum of the windows of `grad_in` (their elements are its last axis) where they were read along `dim`."""
-    if not input_sizes:
-        return grad_in.reshape(())
+    if not input_sizes:  # one window of one element, or of none
+        return jnp.sum(grad_in)
     dim = dim % len(input_sizes)
     starts = jnp.arange(grad_in.shape[dim], dtype=INT64) * step
     places = (starts[:, None] + jnp.arange(size, dtype=INT64)).reshape(-1)
