@@ -164,6 +164,32 @@ MISFITS = {
 }
 
 
+MIXED = {
+    "addmm": lambda x, y: torch.addmm(y, x, x),
+    "linear": lambda x, y: torch.nn.functional.linear(x, x, y[0]),
+    "index_add": lambda x, y: x.index_add(0, (x[0] * 0).long(), y),
+    "index_copy": lambda x, y: x.index_copy(0, (x[0] * 0).long(), y),
+    "index_reduce": lambda x, y: x.index_reduce(0, (x[0] * 0).long(), y, "prod"),
+    "put": lambda x, y: x.put((x[0] * 0).long(), y[0]),
+    "heaviside": torch.heaviside,
+    "layer_norm": lambda x, y: torch.nn.functional.layer_norm(x, (2,), y[0]),
+    "binary_cross_entropy": torch.nn.functional.binary_cross_entropy,
+    "cdist": torch.cdist,
+    "var of integers": lambda x, y: x.long().var(),
+    "std of integers": lambda x, y: x.long().std(0),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_dtypes_that_are_not_promoted_raise_as_on_the_cpu(name):
+    x = torch.ones(2, 2)
+    with pytest.raises(RuntimeError) as expected:
+        MIXED[name](x, x.double())
+    with pytest.raises(RuntimeError) as found:
+        MIXED[name](x.to("jax"), x.to("jax", torch.float64))
+    assert str(found.value)[:40] == str(expected.value)[:40]
+
+
 @pytest.mark.parametrize("name", MISFITS)
 def test_indices_and_values_that_do_not_fit_raise_as_on_the_cpu(name):
     call, x, i = MISFITS[name], torch.zeros(4, 3), torch.tensor([0, 1, 1, 0])

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import torch
+from torch.utils import _pytree as pytree
 
 from ..device.cell import Cell, Kind, kind_of, new_tensor
 from ..dtypes import numpy_dtype, torch_dtype
-from .meta import NO_SUCH_DIM, SHARED, Output, corrected, describe, infer, refuse
+from .meta import NO_SUCH_DIM, SHARED, WRONG_DTYPE, Output, corrected, describe, infer, refuse
 from .program import in_memory, program
 
 if TYPE_CHECKING:
@@ -131,6 +132,9 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     first = values[0] if values else None
     if "dim" in overload.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
         refuse(overload.op, overload.names, values, overload.positional, NO_SUCH_DIM)  # many Meta kernels do not
+    dtypes = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
+    if any(dtypes >= pair for pair in _PRECISIONS):
+        refuse(overload.op, overload.names, values, overload.positional, WRONG_DTYPE)  # where a lowering would cast
     expected: Any = None
     resize: list[Output] = []
     known = overload.has_meta
@@ -176,6 +180,8 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     return executable
 
 
+# Mixed, they are refused by the kernels that do not promote. Those of half precision are not asked: CUDA's take more.
+_PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
 _OVERLAP_ALLOWED = {"fill_.Scalar", "zero_", "_foreach_zero_"}
 
 

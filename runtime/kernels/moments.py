@@ -8,7 +8,7 @@ from math import prod
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, axes, cast, is_complex, opmath, real_dtype, root
+from tenax.words import Array, axes, cast, is_complex, is_float, opmath, real_dtype, root
 
 
 def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array, Array]:
@@ -34,6 +34,8 @@ def var_mean(
     self: Array, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
 ) -> tuple[Array, Array]:
     """(variance with n - correction degrees of freedom, mean); the variance of complex values is real."""
+    if not (is_float(self) or is_complex(self)):
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {self.dtype}")
     spread, mean = _spread(self, dim, correction, keepdim)
     return cast(spread, real_dtype(self.dtype)), cast(mean, self.dtype)
 
