@@ -102,6 +102,7 @@ class Program:
         self.constants = [c if s is None else None for c, s in zip(run.closed.consts, self.sources, strict=True)]
         self.uploads = run.spy.uploads
         self.numbered, self.keyed = bool(run.host.known), bool(run.draws.known)
+        self.numbers: tuple[bytes, Any] = b"", None  # those of the last call, and on the device
         self.hosted = bool(self.script or self.keyed or self.uploads)
 
     def _compile(self, share: Sequence[Program]) -> None:
@@ -279,7 +280,10 @@ class Program:
         found = []
         numbers = play(self.script)
         if self.numbered:
-            found.append(put(np.asarray(numbers, np.float64).view(np.uint32).reshape(-1, 2), self.index))
+            now = np.asarray(numbers, np.float64)
+            if now.tobytes() != self.numbers[0]:  # which seldom change from one call to the next
+                self.numbers = now.tobytes(), put(now.view(np.uint32).reshape(-1, 2), self.index)
+            found.append(self.numbers[1])
         if self.keyed:
             found.append(put(self.draws.keys(), self.index))
         return found + [upload.array(leaves) for upload in self.uploads]
