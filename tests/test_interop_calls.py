@@ -15,19 +15,11 @@ import tenax
 from tenax import call_jax
 from tenax.dispatch import call as calls
 from tenax.interop import j2t, t2j
-
-X = np.linspace(-1.3, 1.7, 6, dtype=np.float32).reshape(2, 3)
+from tests.arrays import X, close
 
 
 def tensor(grad: bool = True) -> torch.Tensor:
     return torch.tensor(X, device="jax").requires_grad_(grad)
-
-
-def close(ours: Any, theirs: Any) -> None:
-    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
-        if isinstance(a, torch.Tensor):
-            a = a.detach().cpu().numpy()
-        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=2e-5, atol=2e-6)
 
 
 def wave(x: jax.Array) -> jax.Array:

@@ -1,0 +1,122 @@
+"""What becomes of the outcomes of a coverage run: the file, the journal, the summary and the dashboard."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tenax.coverage import plan, report, results, summary
+from tenax.coverage.entries import select
+from tenax.coverage.journal import Journal, Record
+from tenax.coverage.outcome import Outcome, fail
+from tenax.coverage.runner import remaining
+from tenax.coverage.schema import natives
+from tenax.coverage.worker import Unit
+
+
+def made(**outcomes: Outcome) -> results.Results:
+    row = results.Row("pointwise", "float32", ["exp"], {("float32", c): o for c, o in outcomes.items()})
+    return results.Results({"torch": "2.13.0", "date": "today"}, {"op_db/exp": row})
+
+
+def test_results_survive_the_file_one_line_for_each_entry(tmp_path: Path) -> None:
+    whole = made(forward=Outcome("p"), gradient=fail("2 of 3 differ"), errors=Outcome("n"))
+    whole.save(tmp_path / "r.json")
+    assert results.load(tmp_path / "r.json") == whole
+    lines = (tmp_path / "r.json").read_text().splitlines()
+    assert [line for line in lines if line.startswith('"op_db/exp"')] == [
+        '"op_db/exp": {"family": "pointwise", "primary": "float32", "ops": ["exp"], '
+        '"dtypes": {"float32": "p-f------n"}, "why": {"float32 gradient": "2 of 3 differ"}}'
+    ]
+
+
+def test_an_unknown_schema_is_an_error_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps({"schema": 0}))
+    with pytest.raises(ValueError, match=r"r\.json: schema 0; expected 1"):
+        results.load(tmp_path / "r.json")
+
+
+def test_regressions_are_what_passed_and_fails() -> None:
+    before = made(forward=Outcome("p"), gradient=fail("old"), gradgrad=Outcome("p"), out=Outcome("p"))
+    after = made(forward=fail("new"), gradient=Outcome("p"), gradgrad=Outcome("c", "killed"), out=Outcome("s", "why"))
+    assert [check for _, _, check, _ in results.regressions(before, after)] == ["forward", "gradgrad"]
+    changes = results.changes(before, after)
+    assert changes["broken"] == ["op_db/exp float32 forward: new", "op_db/exp float32 gradgrad: killed"]
+    assert changes["fixed"] == ["op_db/exp float32 gradient"]
+
+
+def test_an_entry_passes_when_something_passes_and_nothing_fails_or_is_left_out() -> None:
+    assert made(forward=Outcome("p"), gradient=Outcome("s", "why"), out=Outcome("n")).rows["op_db/exp"].passes()
+    assert not made(forward=Outcome("p"), gradient=Outcome("t", "why")).rows["op_db/exp"].passes()
+    assert not made(forward=Outcome("s", "why")).rows["op_db/exp"].passes()
+
+
+def test_a_failure_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match="no reason given"):
+        Outcome("f")
+
+
+def test_a_journal_resumes_past_a_cut_line_and_refuses_other_settings(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    first, second = (
+        Unit("op_db/add", "float32", (("forward", 2), ("out", 1))),
+        Unit("op_db/mul", "float32", (("out", 1),)),
+    )
+    journal = Journal(path, {"torch": "2.13"}, resume=False)
+    journal.append(
+        Record(Unit("op_db/add", "float32", (("forward", 2),)), {"forward": Outcome("p")}, ["add.Tensor"], 1.0)
+    )
+    journal.close()
+    path.write_text(path.read_text() + '{"unit": ["op_db/mul", "flo')
+    resumed = Journal(path, {"torch": "2.13"}, resume=True)
+    assert list(remaining([first, second], resumed.done())) == [Unit("op_db/add", "float32", (("out", 1),)), second]
+    resumed.close()
+    with pytest.raises(ValueError, match="cannot resume: torch changed"):
+        Journal(path, {"torch": "2.14"}, resume=True)
+
+
+def test_the_quick_tier_asks_every_entry_that_has_a_dtype() -> None:
+    entries = select(("op_db",))
+    asked = {unit.key for unit in plan.plan(entries, "float32", quick=True)}
+    assert asked == {e.key for e in entries if e.dtypes()}
+
+
+def test_the_summary_stands_between_its_markers() -> None:
+    text = f"# Title\n{summary.BEGIN}\nold\n{summary.END}\nrest"
+    written = summary.replace_marked(text, summary.markdown(made(forward=Outcome("p"), gradient=fail("x"))))
+    assert "| operators (`op_db`) | 1 | 0 | 0 (0 %) | 1 of 2 (50 %) |" in written
+    assert "old" not in written
+    assert written.endswith("\nrest")
+    with pytest.raises(ValueError, match="expected the lines"):
+        summary.replace_marked("# Title", "table")
+
+
+def test_every_release_is_shown_beside_the_newest() -> None:
+    newest, other = made(forward=Outcome("p")), made(forward=fail("x"))
+    newest.about["torch"], other.about["torch"] = "2.15.0", "2.13.0"
+    text = summary.markdown(newest, other)
+    assert "| 2.15.0 | 1 of 1 | 1 of 1 |\n| 2.13.0 | 0 of 1 | 0 of 1 |" in text
+    assert "| 2.15.0 |" not in summary.markdown(newest)
+    page = report.render(newest, pages={"index.html": newest, "torch-2.13.0.html": other})
+    assert '<a href="torch-2.13.0.html">2.13.0</a>' in page
+    assert "0 of 1 (0 %)" in page
+    assert 'id="releases"' not in report.render(newest)
+
+
+def test_the_native_functions_of_a_page_are_those_of_its_release() -> None:
+    held = {release: {n.name for n in natives(release)} for release in ("2.13.0", "2.15.0")}
+    assert {"cholesky", "qr"} < held["2.13.0"] - held["2.15.0"]
+    assert "linalg_polar" in held["2.15.0"] - held["2.13.0"]
+
+
+def test_the_dashboard_is_one_file_that_holds_its_data() -> None:
+    hostile = made(forward=fail("</script><b>"), gradient=Outcome("p"))
+    page = report.render(hostile, made(forward=Outcome("p")), source="../")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    (row,) = data["rows"]
+    assert row["why"]["float32 forward"] == "</script><b>"
+    assert row["dtypes"]["float32"].startswith("f-p")
+    assert "op_db/exp float32 forward: &lt;/script&gt;&lt;b&gt;" in page
+    assert not any(word in page for word in ("<link", "src=", "@import", "fetch("))
