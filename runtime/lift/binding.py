@@ -15,11 +15,12 @@ import torch
 from ..device import moves
 from ..device.cell import Cell, Kind, cell_of
 from . import hooks
+from .guard import Guard
 from .hooks import hooks_of, tables_of
 from .host import HostCall, peek
 from .results import Outside
 from .run import Leaf, Run, is_ours
-from .watch import Guard, Place, Watch
+from .watch import Place, Watch
 
 _requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
 
