@@ -7,6 +7,8 @@ import warnings
 import pytest
 import torch
 
+from tenax.dispatch.register import overload
+
 
 def on(device: str) -> torch.Tensor:
     return torch.arange(1.0, 7.0, device=device)
@@ -41,6 +43,53 @@ def test_a_call_that_was_allowed_does_not_allow_one_that_overlaps():
     torch.cumsum(x[:3], 0, out=apart)
     with pytest.raises(RuntimeError, match="unsupported operation"):
         torch.cumsum(x[:3], 0, out=x[1:4])
+
+
+IN_PLACE = {
+    "add of what lies one before": lambda x: x[1:].add_(x[:-1]),
+    "add of what lies apart": lambda x: x[3:].add_(x[:3]),
+    "add of itself": lambda x: x.add_(x),
+    "add of every other": lambda x: x[::2].add_(x[1::2]),
+    "add of a number of it": lambda x: x.add_(x[2]),
+    "copy": lambda x: x[1:].copy_(x[:-1]),
+    "copy of itself": lambda x: x.copy_(x),
+    "copy of the transposed": lambda x: x[:4].view(2, 2).copy_(x[:4].view(2, 2).t()),
+    "item": lambda x: x.__setitem__(slice(1, None), x[:-1]),
+    "index_add": lambda x: x.index_add_(0, torch.tensor([0, 1], device=x.device), x[:2]),
+    "scatter": lambda x: x.scatter_(0, torch.tensor([0, 1], device=x.device), x[:2]),
+    "index_put": lambda x: x.index_put_((torch.tensor([0, 1], device=x.device),), x[1:3]),
+    "addcmul": lambda x: x[1:].addcmul_(x[:-1], x[:-1]),
+    "masked_fill": lambda x: x[1:].masked_fill_(x[:-1] > 1, 2),
+}
+
+
+@pytest.mark.parametrize("run", IN_PLACE.values(), ids=IN_PLACE.keys())
+def test_a_write_in_place_reads_no_part_of_what_it_writes(run):
+    def after(device):
+        x = on(device)
+        for _ in range(2):  # the second call is the fast path's
+            run(x)
+        return x.tolist()
+
+    assert raised(after, "jax") == raised(after, "cpu")
+    if not raised(after, "cpu"):
+        assert after("jax") == after("cpu")
+
+
+def test_a_write_that_was_allowed_does_not_allow_one_that_overlaps():
+    x, apart = on("jax"), torch.ones(5, device="jax")
+    for _ in range(2):
+        x[1:].add_(apart)
+    with pytest.raises(RuntimeError, match="unsupported operation"):
+        x[1:].add_(x[:-1])
+
+
+def test_rows_that_are_added_to_rows_share_a_program():
+    x, programs = torch.ones(9, 7, device="jax"), []
+    for i in range(1, 9):
+        x[i].add_(x[i - 1])
+        programs.append(len(overload("add_.Tensor").entries))
+    assert programs[2] == programs[-1]
 
 
 RESIZED = {

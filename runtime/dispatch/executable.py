@@ -127,7 +127,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     """
     row = overload.row
     _refuse_overlap(overload, call)
-    if overload.outs and len(call.key) > 4:
+    if call.written and len(call.key) > 4:
         refuse(overload.op, overload.names, values, overload.positional, SHARED)
     first = values[0] if values else None
     if "dim" in overload.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):

@@ -9,12 +9,13 @@ import builtins
 import importlib
 import keyword
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch.utils import _pytree as pytree
 
 from ..device.backend import current_index, device_index
 from ..device.cell import Cell, Fill, cell_of, put, untraced
@@ -141,6 +142,7 @@ class Overload:
         # Whether the op makes new tensors; else it returns its written arguments, or nothing.
         self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
         self.blind = row.form == "inplace" and packet in _BLIND
+        self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.slots)
         self.sees_bits = name in bit_ops()
         self.idle = [i for i, n in enumerate(self.names) if n in _IDLE or (packet, n) == ("native_dropout", "p")]
         self.prepare = PREPARE.get(name)
@@ -220,8 +222,9 @@ class Overload:
                 return prepared.result
             values = prepared
         call = self.encode(values)
-        if self.outs and _shares(call):
-            call.key = (*call.key, tuple(v.storage_offset() for v in values if isinstance(v, torch.Tensor)))
+        if call.written and not self.foreach and _shares(call):
+            reads = [v for s, v in zip(self.slots, values, strict=True) if not s.written]
+            call.key = (*call.key, *_overlaps(call.written, reads))
         key = call.key
         executable = self.entries.get(key)
         if executable is None:
@@ -472,9 +475,28 @@ def _is_inexact(dtype: torch.dtype) -> bool:
 
 
 def _shares(call: Call) -> bool:
-    """Whether a written array is passed a second time: whether its tensors may overlap depends on their offsets."""
-    held = {id(call.operands[p]) for p in call.positions if p >= 0}
-    return sum(id(o) in held for o in call.operands) > len(held)
+    """Whether a written array is passed a second time."""
+    held = {id(c.held) for c in call.cells}
+    return sum([id(o) in held for o in call.operands]) > len(call.cells) - call.positions.count(-1)
+
+
+def _overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[int]:
+    """How far from a written tensor each other one starts that may overlap it: nothing where none does."""
+    others = [*written, *pytree.tree_leaves(reads)]
+    for i, target in enumerate(written):
+        start, end = _extent(target)
+        for other in others[i + 1 :]:
+            if isinstance(other, torch.Tensor) and other.untyped_storage()._cdata == target.untyped_storage()._cdata:
+                first, last = _extent(other)
+                if first < end and start < last:
+                    yield first - start
+
+
+def _extent(tensor: torch.Tensor) -> tuple[Any, Any]:
+    """The first byte of a tensor in its memory, and the one after its last."""
+    start = tensor.storage_offset()
+    last = sum([s * (n - 1) for n, s in zip(tensor.size(), tensor.stride(), strict=True)])
+    return start * tensor.itemsize, (start + last + 1) * tensor.itemsize if tensor.numel() else start
 
 
 @lru_cache(maxsize=1)

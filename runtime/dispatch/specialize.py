@@ -148,6 +148,9 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=names[0])
     lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
+    # Tensors of one memory that lie differently: whether they overlap depends on where they start.
+    others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
+    shared = " or ".join(f"c{i} is c0 and k{i} != k0" for i in others)
     return f"""
 def make(overload, fast, create, Result, number, scalar, loan, writes, defaults, numeric):
     {unpack}{"= defaults" if unpack else "pass"}
@@ -157,7 +160,7 @@ def make(overload, fast, create, Result, number, scalar, loan, writes, defaults,
         try:
             {(chr(10) + " " * 12).join(lines)}
             key = ({", ".join(f"k{i}" for i in range(count))},)
-            entry = fast[key]
+            entry = {f"None if {shared} else " if shared else ""}fast[key]
             {each(_VALUES, "; ")}
         except (AttributeError, KeyError, TypeError, OverflowError):
             entry = None  # and out of this block: what the call raises is not the fault of the key
