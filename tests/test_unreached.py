@@ -27,8 +27,6 @@ CALLS = pointwise.CALLS | structure.CALLS | networks.CALLS
 DIFFERENTIABLE = [n for n in CALLS if not overload(n)._schema.is_mutable and not re.search("_backward|_jvp", n)]
 SEEDS = 12
 
-BROKEN = {"baddbmm.dtype": "torch 2.13: the decomposition that serves as its Meta kernel takes out_dtype for beta"}
-
 # Overloads with a test of their own: what they give is not a function of their arguments, or has no reference.
 ELSEWHERE = {
     "_fused_dropout": "test_unreached.py: CPU torch has no kernel",
@@ -90,12 +88,7 @@ def test_a_call_has_the_gradient_of_the_cpu(name: str) -> None:
         agree(tracked(made, name, "jax"), expected, strides=False)
 
 
-def formula_or_failure(name: str) -> Any:
-    marks = [pytest.mark.xfail(raises=TypeError, reason=BROKEN[name])] if name in BROKEN else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [formula_or_failure(name) for name in formulas.FORMULAS])
+@pytest.mark.parametrize("name", formulas.FORMULAS)
 def test_a_call_without_a_cpu_kernel_agrees_with_its_formula(name: str) -> None:
     make, formula = formulas.FORMULAS[name]
     made = make()

@@ -23,8 +23,9 @@ _DEVICE = torch.device("meta")
 _READ = {"batch_sizes"}  # arguments whose values decide shapes; on the CPU in every program
 
 
-# Composite in torch, by a kernel that only raises: backends override them.
-_STUBS = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable"}
+# Composite in torch, by a kernel that only raises, which backends override, or (baddbmm.dtype of torch 2.13) by a
+# decomposition that takes one argument for another.
+_STUBS = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable", "aten::baddbmm.dtype"}
 
 
 class Output(NamedTuple):

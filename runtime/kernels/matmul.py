@@ -122,7 +122,11 @@ def addmm_to(self: Array, mat1: Array, mat2: Array, out_dtype: DType, *, beta: A
 
 
 def baddbmm_to(self: Array, batch1: Array, batch2: Array, out_dtype: DType, *, beta: Any = 1, alpha: Any = 1) -> Array:
-    """`baddbmm` with the result, unrounded, in `out_dtype`."""
+    """`baddbmm` with the result, unrounded, in `out_dtype`; torch 2.13 has no Meta kernel that would refuse others."""
+    (b1, _, m1), (b2, m2, _) = batch1.shape, batch2.shape
+    if (b1, m1, batch1.dtype) != (b2, m2, batch2.dtype):
+        found = f"{batch1.shape} of {batch1.dtype} and {batch2.shape} of {batch2.dtype}"
+        raise RuntimeError(f"baddbmm: expected batches (b, n, m) and (b, m, p) of one dtype, got {found}")
     return _plus(self, bmm_to(batch1, batch2, out_dtype), beta, alpha, out_dtype)
 
 

@@ -153,7 +153,7 @@ FORMULAS: dict[str, tuple[Maker, Callable[..., Any]]] = {
         _wide_sum),
     "baddbmm.dtype": (
         lambda: call(
-            r(2, 3, 5).to(_HALF), r(2, 3, 4).to(_HALF), r(2, 4, 5).to(_HALF), torch.float32),
+            r(2, 3, 5).to(_HALF), r(2, 3, 4).to(_HALF), r(2, 4, 5).to(_HALF), torch.float32, beta=0.5, alpha=2),
         _wide_sum),
     "batch_norm_stats": (lambda: call(r(4, 3, 5), 1e-5), lambda x, eps: (x.mean((0, 2)), _invstd(x, eps))),
     "batch_norm_elemt": (
