@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
+from torch.nn.modules import module as modules
+from torch.optim import optimizer as optimizers
 
 import tenax
 from tenax.lift.jitted import compiled_of
@@ -148,3 +154,77 @@ def test_values_and_methods_of_classes_count() -> None:
     assert compiled(x).item() == 3
     Rule.apply = lambda self, x: x - 1  # type: ignore[assignment, method-assign]
     assert compiled(x).item() == 0
+
+
+@pytest.mark.parametrize(
+    ("register", "hook"),
+    [
+        (modules.register_module_forward_pre_hook, lambda module, args: (args[0] * 2,)),
+        (modules.register_module_forward_hook, lambda module, args, out: out * 2),
+        (modules.register_module_full_backward_pre_hook, lambda module, given: (given[0] * 2,)),
+        (modules.register_module_full_backward_hook, lambda module, found, given: (found[0] * 2,)),
+        (optimizers.register_optimizer_step_pre_hook, lambda optimizer, args, kwargs: optimizer.zero_grad()),
+        (optimizers.register_optimizer_step_post_hook, lambda optimizer, args, kwargs: optimizer.zero_grad()),
+    ],
+)
+def test_hooks_of_all_modules_and_optimizers_may_come_and_go(
+    register: Callable[[Any], Any], hook: Callable[..., Any]
+) -> None:
+    def train(device: str) -> list[float]:
+        weight = nn.Parameter(torch.ones(2, device=device))
+        model = nn.Sequential(nn.Tanh(), nn.Sigmoid()).to(device)
+        optimizer = torch.optim.SGD([weight], 0.5)
+
+        def step() -> torch.Tensor:
+            loss = model(weight * weight).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = tenax.jit(step) if device == "jax" else step
+        seen = []
+        for with_hook in (False, True, False):
+            handle = register(hook) if with_hook else None
+            for _ in range(2):
+                seen += [step().item(), *weight.tolist()]
+            if handle is not None:
+                handle.remove()
+        return seen
+
+    assert train("jax") == pytest.approx(train("cpu"))
+
+
+def test_what_a_hook_of_all_modules_keeps_is_an_effect() -> None:
+    model, x = nn.Sequential(nn.Linear(3, 2), nn.ReLU()).to("jax"), torch.ones(1, 3, device="jax")
+    compiled, kept = tenax.jit(lambda x: model(x).detach()), {}
+    compiled(x)
+    handle = modules.register_module_forward_hook(lambda module, _, out: kept.update({module: out.detach()}))
+    compiled(x)
+    handle.remove()
+    history = compiled_of(compiled).history
+    assert history[-1].reason == "torch.nn.modules.module._global_forward_hooks is no longer empty"
+    assert kept[model[0]].tolist() == model[0](x).tolist()
+
+
+def test_a_call_of_another_thread_waits_for_the_trace_and_needs_none() -> None:
+    tracing, calls = threading.Event(), []
+    model, x = nn.Linear(3, 2).to("jax"), torch.ones(1, 3, device="jax")
+    plain = tenax.jit(model)
+    plain(x)
+
+    @tenax.jit
+    def slow(x: torch.Tensor) -> torch.Tensor:
+        tracing.set()
+        time.sleep(0.1)
+        return model(x)
+
+    def call() -> None:
+        tracing.wait()
+        calls.extend((plain(x), slow(x)))
+
+    other = threading.Thread(target=call)
+    other.start()
+    expected = slow(x)
+    other.join()
+    assert [y.tolist() for y in calls] == [expected.tolist()] * 2
+    assert [len(compiled_of(f).history) for f in (plain, slow)] == [1, 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Sequence
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ class Guard:
     def __init__(self, watch: Watch, free: set[tuple[int, Any]]) -> None:
         """`free` are the entries, by id of the container and key, that need not be the same."""
         self.empty: list[Any] = []
+        self.empty_paths: list[str] = []
         self.whole: list[dict[Any, Any]] = []  # whose values all count
         self.listed: list[Any] = []  # whose elements count, or the keys of a dict
         self.holders: list[Any] = []  # of which one entry counts, that of the same place among the keys
@@ -46,6 +47,7 @@ class Guard:
                 entries += known
             elif not content:
                 self.empty.append(container)
+                self.empty_paths.append(held.path)
             elif isinstance(container, SEQUENCES):
                 self.listed.append(container)
                 elements += known
@@ -81,6 +83,8 @@ class Guard:
             return f"{error} is gone"
         known = self.known
         if len(now) != len(known):
+            for path in compress(self.empty_paths, self.empty):
+                return f"{path} is no longer empty"
             return "a container has other entries"
         if all(map(operator.is_, now, known)):
             return None

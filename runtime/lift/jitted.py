@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ..device.cell import untraced
+from ..device.cell import Cell, untraced
 from ..errors import TraceError
 from ..tracing.trace import at_line, current
 from .program import Program
@@ -65,15 +65,9 @@ class Compiled:
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
         )
         key = _key(leaves, spec)
-        reason = ""
-        for program in self.programs.get(key, ()):
-            cells = program.binding.find(leaves)
-            if isinstance(cells, list):
-                return program.call(leaves, cells)
-            reason = reason or cells  # of the newest
-        if not reason:
-            reason = "arguments of another structure, shape, dtype or value" if self.programs else "its first call"
-        return self._trace(args, kwargs, leaves, key, reason)
+        found = self._find(leaves, key)
+        program, cells = self._trace(args, kwargs, leaves, key) if isinstance(found, str) else found
+        return program.call(leaves, cells)
 
     @property
     def name(self) -> str:
@@ -84,8 +78,25 @@ class Compiled:
         """A compiled method is bound as a function is."""
         return self if instance is None else types.MethodType(self, instance)
 
-    def _trace(self, args: Any, kwargs: Any, leaves: list[Any], key: Any, reason: str) -> Any:
+    def _find(self, leaves: list[Any], key: Any) -> tuple[Program, list[Cell]] | str:
+        """The program that stands for a call, and its cells; or why there is none."""
+        reason = ""
+        for program in self.programs.get(key, ()):
+            cells = program.binding.find(leaves)
+            if isinstance(cells, list):
+                return program, cells
+            reason = reason or cells  # of the newest
+        return reason or (
+            "arguments of another structure, shape, dtype or value" if self.programs else "its first call"
+        )
+
+    def _trace(self, args: Any, kwargs: Any, leaves: list[Any], key: Any) -> tuple[Program, list[Cell]]:
         with _tracing:
+            reason = self._find(leaves, key)
+            if not isinstance(
+                reason, str
+            ):  # another thread traced it, or a trace of another had its hooks on all modules
+                return reason
             start = time.perf_counter()
             program = self._program(args, kwargs, leaves, self.programs.get(key, ()))
             cells = program.binding.find(leaves)
@@ -102,7 +113,7 @@ class Compiled:
                 self.programs[oldest].pop()
                 if not self.programs[oldest]:
                     del self.programs[oldest]
-        return program.call(leaves, cells)
+        return program, cells
 
     def _program(self, args: Any, kwargs: Any, leaves: list[Any], share: Any) -> Program:
         inner = [_stand_in(x) for x in leaves]

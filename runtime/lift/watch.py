@@ -5,7 +5,7 @@ what the run changed there must be done again by every call. So the content of t
 call, and noted before and after a trace.
 
 Objects are followed through attributes, lists, dicts, closures and the globals that a function names; libraries other
-than modules and optimizers are not.
+than modules and optimizers are not. Hooks of all modules and all optimizers are reached from every function.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from typing import Any, NamedTuple
 import torch
 from torch.amp import GradScaler as Scaler
 from torch.nn import Module
+from torch.nn.modules import module as modules
 from torch.optim import Optimizer
+from torch.optim import optimizer as optimizers
 from torch.optim.lr_scheduler import LRScheduler as Scheduler
 
 from .chance import GENERATORS
@@ -37,6 +39,13 @@ _SIMPLE = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
 SEQUENCES = (list, deque, set)
+# Tables of hooks that every module or optimizer calls.
+_HOOKS: dict[str, Any] = {
+    f"{place.__name__}.{name}": table
+    for place in (modules, optimizers)
+    for name, table in vars(place).items()
+    if name.startswith("_global_") and name.endswith("_hooks")
+}
 _MOST = 100_000  # objects that are followed
 # Libraries whose objects hold no state of a program.
 _CLOSED = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
@@ -139,7 +148,7 @@ class Watch:
         self.tables: set[int] = set()  # the ids of dicts of torch's own, whose keys go with their values
         self._seen: dict[int, Any] = {}
         self._classes: set[tuple[type, str]] = set()  # and names of what they give their instances
-        pending = list(roots.items())
+        pending = [*_HOOKS.items(), *roots.items()]
         while pending:
             path, value = pending.pop()
             if isinstance(value, _SIMPLE) or id(value) in self._seen:
