@@ -140,6 +140,34 @@ class Cell:
         """Bytes of the storage."""
         return self.kind.nbytes
 
+    def lay(self, array: jax.Array, axes: tuple[int, ...]) -> None:
+        """Hold an array with its axes in the order `axes`, as a program computes with it; see lift/layout.py."""
+        state = self.__dict__
+        state["laid"] = array, axes
+        state.pop("held", None)
+        state.pop("value", None)
+
+    def laid_as(self, axes: tuple[int, ...]) -> jax.Array | None:
+        """The array in this order of axes, if it is held so."""
+        array, order = self.__dict__.get("laid", (None, None))
+        return array if order == axes else None
+
+    def put_back(self) -> None:
+        """Hold the array in its own order again."""
+        state = self.__dict__
+        array, axes = state["laid"]
+        writes.note()
+        held = transposed(array, inverse(axes), self.index)
+        state.update(held=held, value=None if self.index or self.mixed else held)
+        state.pop("laid", None)
+
+    def __getattr__(self, name: str) -> Any:
+        """`held` and `value` of an array that is laid otherwise."""
+        if "laid" not in self.__dict__ or name not in ("held", "value"):
+            raise AttributeError(name)
+        self.put_back()
+        return self.__dict__[name]
+
     def read(self) -> jax.Array:
         """The array, made if it is not yet."""
         held = self.held
@@ -157,8 +185,11 @@ class Cell:
 
     def replace(self, array: jax.Array | Fill) -> None:
         """Replace the array by one of the same shape and dtype."""
-        if self.__dict__.get("held").__class__ is not Fill:
+        state = self.__dict__
+        if state.get("held").__class__ is not Fill:
             writes.note()
+        if "laid" in state:
+            del state["laid"]
         self.held = array
         self.value = None if self.index or self.mixed or array.__class__ is Fill else array  # type: ignore[assignment]
 
@@ -174,6 +205,11 @@ class Result(Cell):
     def __init__(self, array: jax.Array, kind: Kind) -> None:
         self.held = self.value = array
         self.kind = kind
+
+
+def inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes that undo a transposition."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
 def poison() -> None:
@@ -198,6 +234,11 @@ def put(array: np.ndarray, index: int) -> jax.Array:
         nullcontext() if untraced() else jax.ensure_compile_time_eval(),
     ):
         return jax.device_put(array, device)
+
+
+def transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.Array:
+    """An array with its axes in another order, by the host: it costs no compilation."""
+    return put(np.ascontiguousarray(np.asarray(array).transpose(axes)), index)
 
 
 untraced = core.trace_state_clean  # whether JAX traces nothing on this thread

@@ -169,10 +169,10 @@ class Binding:
         if any(t._version != version for t, version in self.reached):
             return "a tensor on the CPU was written"
         if self.moves != (count := moves.count):
-            now = [t.untyped_storage().cell for t in self.owners]  # type: ignore[attr-defined]
+            now = [getattr(t.untyped_storage(), "cell", None) for t in self.owners]
             if now != self.owned:
                 i = next(i for i, c in enumerate(now) if c is not self.owned[i])
-                return f"{self.paths[i]} has other data (.data was set, or it was swapped)"
+                return f"{self.paths[i]} has other data (.data was set, or it was swapped or moved)"
             self.moves = count
         cells = self.owned.copy()
         if self.requires_grad is not None and [*map(_requires_grad, self.owners)] != self.requires_grad:

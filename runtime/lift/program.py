@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from ..device.cell import Cell, cell_of, put, writes
+from ..device.cell import Cell, cell_of, inverse, put, transposed, writes
 from ..dispatch.call import Lease
 from ..tracing.deferred import defer, verify
 from .binding import Binding, at_leaf
@@ -28,11 +28,13 @@ from .direct import Direct
 from .host import play
 from .joined import Joined
 from .joint import Jaxpr, Literal, after, applied, before, live, split
+from .layout import Axes, layouts
 from .results import Maker, Ref
 from .run import Run
 from .watch import SEQUENCES, Place, Watch, refill
 
 _SMALL = 64  # elements of a constant that is compared by value
+_PATIENCE = 3  # calls in a row that may lay arrays anew, before a program takes them as others leave them
 _increment = torch.autograd.graph.increment_version
 
 
@@ -60,6 +62,10 @@ class Program:
             raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
         self._place(run, cells)
         self._connect(run, cells)
+        lays = not self.wrt and self.index == 0 and jax.default_backend() == "cpu"
+        # Of arrays, by their places among the cells, that lie otherwise than their tensors.
+        self.axes: dict[int, Axes] = self._layouts(cells) if lays else {}
+        self.laid = 0  # calls in a row that had to lay arrays so
         self._compile(share)
 
     def _place(self, run: Run, cells: list[Cell]) -> None:
@@ -105,6 +111,13 @@ class Program:
         self.numbers: tuple[bytes, Any] = b"", None  # those of the last call, and on the device
         self.hosted = bool(self.script or self.keyed or self.uploads)
 
+    def _layouts(self, cells: list[Cell]) -> dict[int, Axes]:
+        """The order in which arrays of tensors that are not written had better lie."""
+        stay = set(range(len(self.binding.owned))).difference(self.writes)
+        places = zip(self.jaxpr.constvars, self.sources, strict=True)
+        inputs = {v: self.reads[s[1]] for v, s in places if s and s[0] == "cell" and self.reads[s[1]] in stay}
+        return {i: axes for i, axes in layouts(self.jaxpr, inputs).items() if not cells[i].mixed}
+
     def _compile(self, share: Sequence[Program]) -> None:
         jaxpr, outputs = self.jaxpr, self.outputs
         cotangents = {i for i, s in enumerate(self.sources) if s and s[0] == "cotangent"}
@@ -143,6 +156,7 @@ class Program:
         positions `reads`."""
         sources, constants, numbered, keyed = self.sources, self.constants, self.numbered, self.keyed
         uploads = len(self.uploads)
+        back = {i: inverse(self.axes[place]) for i, place in enumerate(self.reads) if place in self.axes}
 
         def program(*operands: jax.Array) -> Any:
             rest = iter(operands)
@@ -159,7 +173,7 @@ class Program:
             give("upload", list(islice(rest, uploads)))
             give("cotangent", list(islice(rest, cotangents)))
             saved = list(islice(rest, residuals))
-            give("cell", list(rest), reads)
+            give("cell", [a.transpose(back[i]) if i in back else a for i, a in zip(reads, rest, strict=True)], reads)
             consts = [c if s is None else given.get(s) for s, c in zip(sources, constants, strict=True)]
             return applied(jaxpr, consts, saved)
 
@@ -179,6 +193,7 @@ class Program:
             self.sources == other.sources
             and self.donated == other.donated
             and self.outputs == other.outputs
+            and self.axes == other.axes
             and len(self.uploads) == len(other.uploads)
             and all(map(_equal, self.constants, other.constants))
             and self.text == other.text
@@ -270,10 +285,23 @@ class Program:
         if kept is None or not still:
             kept = []
         reads = cells if self.in_order and not kept else [cells[i] for i in self.reads[len(kept) :]]
-        found = [c.value for c in reads]
+        found = [c.value for c in reads] if kept or not self.axes else self._laid_arrays(cells)
         quick = not any(map(is_, found, repeat(None)))
-        kept += found if quick else [c.read() for c in reads]  # type: ignore[arg-type]
+        kept += found if quick else [c.read() if a is None else a for c, a in zip(reads, found, strict=True)]  # type: ignore[arg-type]
         return kept, quick
+
+    def _laid_arrays(self, cells: list[Cell]) -> list[jax.Array | None]:
+        """The arrays that are read, laid as `axes` says; None for one that is not made or not at hand."""
+        other = [(cells[i], axes) for i, axes in self.axes.items() if cells[i].laid_as(axes) is None]
+        self.laid = self.laid + 1 if other else 0
+        if self.laid > _PATIENCE:  # somebody reads or writes them between the calls
+            self.axes = {}
+            self._compile(())
+        elif other:
+            for cell, axes in other:
+                cell.lay(transposed(cell.read(), axes, cell.index), axes)
+            writes.note()
+        return [cells[i].laid_as(self.axes[i]) if i in self.axes else cells[i].value for i in self.reads]
 
     def _from_host(self, leaves: list[Any]) -> list[jax.Array]:
         """What the host passes to a call, after it did its part of it."""

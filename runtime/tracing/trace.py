@@ -135,12 +135,16 @@ def _lifting() -> Trace | None:
 def _property(name: str) -> property:
     def get(cell: Cell) -> Any:
         state = cell.__dict__
+        if "laid" in state:
+            cell.put_back()
         if "owner" not in state and (trace := _lifting()) is not None:
             trace.lift(cell)
         return state[name]
 
     def put(cell: Cell, value: Any) -> None:
         state = cell.__dict__
+        if "laid" in state:
+            cell.put_back()
         trace = current()
         if trace is not None:
             owner, outer, written = state.get("owner"), cell in trace.before, trace.written
