@@ -28,7 +28,7 @@ def machine() -> str:
 
 
 def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool) -> None:
-    """Print a table; with `write`, put it between `<!-- name -->` and `<!-- /name -->`, with machine and versions."""
+    """Print a table; with `write`, store it too."""
     table = Table(*titles)
     for row in rows:
         table.add_row(*row)
@@ -37,11 +37,19 @@ def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, 
         store(name, titles, rows)
 
 
-def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Put a table between its marks in docs/benchmarks.md."""
+def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0) -> None:
+    """Put a table between `<!-- name -->` and `<!-- /name -->` of docs/benchmarks.md, with machine and versions.
+
+    With `only`, rows that are there stay, unless one of the new ones has the same first `only` cells.
+    """
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    head, _, rest = DOCUMENT.read_text().partition(begin)
+    before, _, rest = rest.partition(end)
+    if only:
+        found = [line.strip("| ").split(" | ") for line in before.splitlines() if line.startswith("|")][2:]
+        merged = {tuple(row[:only]): row for row in found} | {tuple(row[:only]): row for row in rows}
+        rows = list(merged.values())
     lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
     versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
     body = "\n".join([f"{versions}; {machine()}, {datetime.date.today()}. Medians, interleaved.", "", *lines])
-    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    head, _, rest = DOCUMENT.read_text().partition(begin)
-    DOCUMENT.write_text(f"{head}{begin}\n{body}\n{end}{rest.partition(end)[2]}")
+    DOCUMENT.write_text(f"{head}{begin}\n{body}\n{end}{rest}")
