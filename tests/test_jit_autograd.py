@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import jax
 import pytest
@@ -108,3 +109,49 @@ def test_the_arguments_of_the_first_call_are_not_kept() -> None:
     for _ in range(2):
         double(torch.randn(171, 231).to("jax"))
         assert count() == 0
+
+
+class Recomputed(torch.autograd.Function):
+    """A layer whose backward computes it again and runs a backward pass of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        ctx.layer = layer
+        ctx.save_for_backward(x)
+        return layer(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        x = ctx.saved_tensors[0].detach().requires_grad_()
+        with torch.enable_grad():
+            y = ctx.layer(x)
+        torch.autograd.backward(y, gradient)
+        return None, x.grad
+
+
+@pytest.mark.parametrize("kind", ["checkpoint", "function"])
+def test_a_backward_pass_within_backward_gives_gradients_outside(kind: str) -> None:
+    def gradients(device: str, again: bool) -> list[torch.Tensor | None]:
+        torch.manual_seed(0)
+        first, inner, last = (nn.Linear(3, 3).to(device) for _ in range(3))
+
+        def forward(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            h = first(x)
+            if kind == "checkpoint":
+                h = torch.utils.checkpoint.checkpoint(inner, h, use_reentrant=True)
+            else:
+                h = Recomputed.apply(inner, h)
+            return last(h).sin().sum(), last(x).sum()
+
+        compiled = tenax.jit(forward) if device == "jax" else forward
+        x = torch.ones(2, 3, device=device)
+        compiled(x)[1].backward()
+        if again:
+            compiled(x)[0].backward()
+        return [p.grad for layer in (first, inner, last) for p in layer.parameters()]
+
+    for again in (False, True):
+        for ours, theirs in zip(gradients("jax", again), gradients("cpu", again), strict=True):
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                torch.testing.assert_close(ours.cpu(), theirs)

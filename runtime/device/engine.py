@@ -23,6 +23,7 @@ _failures: list[BaseException] = []
 
 class _Depth(threading.local):
     backward = 0
+    begun = 0
 
 
 _depth = _Depth()
@@ -31,6 +32,11 @@ _depth = _Depth()
 def running() -> bool:
     """Whether this thread is within a backward pass of tensors of the device."""
     return _depth.backward > 0
+
+
+def begun() -> int:
+    """How many backward passes of tensors of the device this thread has begun."""
+    return _depth.begun
 
 
 def keep_failure() -> None:
@@ -52,6 +58,7 @@ class Engine(type(Variable._execution_engine)):  # type: ignore[misc]
         """As torch's."""
         ours = any(t.device.type == "jax" for t in tensors if isinstance(t, torch.Tensor))
         _depth.backward += ours
+        _depth.begun += ours
         try:
             with torch.autograd.set_multithreading_enabled(False) if ours else contextlib.nullcontext():
                 return super().run_backward(tensors, *args, **kwargs)

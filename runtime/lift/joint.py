@@ -13,10 +13,20 @@ import jax
 import torch
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 from jax.extend.core.primitives import jit_p
+from torch.autograd.function import BackwardCFunction
+
+from ..dispatch.call import Call
 
 
-def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The leaves that autograd's graph of a tensor ends in, in a fixed order."""
+class Ends(NamedTuple):
+    """Where autograd's graph of a tensor ends."""
+
+    leaves: dict[int, torch.Tensor]  # by id, in a fixed order
+    open: bool  # whether a function in Python is on the way, whose backward may run a backward pass to other leaves
+
+
+def ends_of(tensor: torch.Tensor) -> Ends:
+    """Follow the graph of a tensor."""
     found: dict[int, torch.Tensor] = {}
     pending, seen = [tensor.grad_fn], set()
     while pending:
@@ -27,7 +37,31 @@ def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
         if hasattr(node, "variable"):
             found.setdefault(id(node.variable), node.variable)
         pending.extend(n for n, _ in node.next_functions)
-    return list(found.values())
+    return Ends(found, any(map(_is_open, seen)))
+
+
+# Where functions are made that stand for operators: those of libraries, and ours.
+_OPERATORS = "torch._library.autograd", Call.__module__
+
+
+def _is_open(node: Any) -> bool:
+    """Whether a node is of an `autograd.Function`, and not of an operator, whose backward is of tensors alone."""
+    return isinstance(node, BackwardCFunction) and type(node)._forward_cls.__module__ not in _OPERATORS  # type: ignore[attr-defined]
+
+
+def accumulated(
+    outputs: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor], given: Sequence[torch.Tensor]
+) -> list[torch.Tensor | None]:
+    """The gradients of leaves, with those of backward passes within, such as that of a reentrant checkpoint."""
+    before = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    try:
+        torch.autograd.backward(outputs, given)
+        return [leaf.grad for leaf in leaves]
+    finally:
+        for leaf, gradient in zip(leaves, before, strict=True):
+            leaf.grad = gradient
 
 
 class Split(NamedTuple):
@@ -110,4 +144,16 @@ def marked(arrays: list[jax.Array]) -> list[jax.Array]:
     return list(jax.lax.optimization_barrier(arrays))
 
 
-__all__ = ["Jaxpr", "Literal", "Split", "after", "applied", "before", "leaves_of", "live", "marked", "split"]
+__all__ = [
+    "Jaxpr",
+    "Literal",
+    "Split",
+    "accumulated",
+    "after",
+    "applied",
+    "before",
+    "ends_of",
+    "live",
+    "marked",
+    "split",
+]

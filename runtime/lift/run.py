@@ -14,6 +14,7 @@ import torch
 from jax.extend.core import ClosedJaxpr
 from torch.utils import _pytree as pytree
 
+from ..device import engine
 from ..device.cell import Cell, Fill, cell_of, put, wrap
 from ..device.convert import read
 from ..dtypes import numpy_dtype
@@ -23,7 +24,7 @@ from . import chance
 from .draws import Draws
 from .hooks import unhooked
 from .host import Host, HostCall
-from .joint import leaves_of, marked
+from .joint import accumulated, ends_of, marked
 from .results import Described, Ref, Results, is_described
 from .scopes import named
 from .spy import Spy
@@ -190,21 +191,29 @@ class Run:
         # Made on the host: on the device, XLA would compile a program for each shape.
         self.cotangents = [put(np.zeros(tuple(t.shape), numpy_dtype(t.dtype)), self.index) for t in outputs]
         given = [wrap(a) for a in marked(self.cotangents)]
-        origins = [{id(x): x for x in leaves_of(t)} for t in outputs]
-        leaves = list({i: x for origin in origins for i, x in origin.items()}.values())
+        graphs = [ends_of(t) for t in outputs]
+        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
+        opens = any(graph.open for graph in graphs)
+        hidden = {i: t for i, (t, _) in self.before.items() if t.requires_grad} if opens else {}
+        leaves, begun = list({**shown, **hidden}.values()), engine.begun()
         try:
             with unhooked(t for t in leaves if results.ref(t) is None):  # whose hooks each call's backward calls
-                found = torch.autograd.grad(outputs, leaves, given, allow_unused=True)
+                if opens:
+                    found = accumulated(outputs, leaves, given)
+                else:
+                    found = list(torch.autograd.grad(outputs, leaves, given, allow_unused=True))
         except RuntimeError as error:
             if "second time" not in str(error):
                 raise
             return []  # the graph of the results was used up within
-        refs = [results.ref(t) for t in leaves]
-        self.wrt = [arguments.get(id(t), t) if r is None else r for t, r in zip(leaves, refs, strict=True)]
-        self.givers = [
-            set() if g is None else {i for i, origin in enumerate(origins) if id(x) in origin}
-            for x, g in zip(leaves, found, strict=True)
-        ]
+        nested = engine.begun() > begun + 1
+        for leaf, gradient in zip(leaves, found, strict=True):
+            if gradient is None and id(leaf) not in shown:
+                continue
+            ref = results.ref(leaf)
+            self.wrt.append(arguments.get(id(leaf), leaf) if ref is None else ref)
+            givers = (i for i, g in enumerate(graphs) if id(leaf) in g.leaves or (nested and g.open))
+            self.givers.append(set() if gradient is None else set(givers))
         return [read(g) for g in found if g is not None]
 
 
