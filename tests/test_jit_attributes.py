@@ -228,3 +228,12 @@ def test_a_call_of_another_thread_waits_for_the_trace_and_needs_none() -> None:
     other.join()
     assert [y.tolist() for y in calls] == [expected.tolist()] * 2
     assert [len(compiled_of(f).history) for f in (plain, slow)] == [1, 1]
+
+
+def test_the_default_device_decides_where_tensors_are_made() -> None:
+    make = tenax.jit(lambda x: (x + 1, torch.ones(3)))
+    x = torch.ones(3, device="jax")
+    for _ in range(2):
+        assert make(x)[1].device.type == "cpu"
+        with torch.device("jax"):
+            assert make(x)[1].device.type == "jax"

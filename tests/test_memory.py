@@ -203,10 +203,11 @@ def test_pointwise_results_keep_the_layout(memory_format):
 
 @pytest.mark.parametrize("shape", [(2, 3, 6, 5), (2, 3, 4, 4, 4), (1, 3, 1, 1)])
 @pytest.mark.parametrize("last", ["input", "weight", "both", "none"])
-def test_convolutions_keep_the_layout(shape, last):
+@pytest.mark.parametrize("channels", [4, 1])
+def test_convolutions_keep_the_layout(shape, last, channels):
     rank = len(shape) - 2
     memory_format = torch.channels_last if rank == 2 else torch.channels_last_3d
-    cpu, weight = torch.randn(shape), torch.randn(4, 3, *[min(2, shape[-1])] * rank)
+    cpu, weight = torch.randn(shape), torch.randn(channels, 3, *[min(2, shape[-1])] * rank)
     if last in ("input", "both"):
         cpu = cpu.contiguous(memory_format=memory_format)
     if last in ("weight", "both"):

@@ -15,7 +15,7 @@ import torch
 from torch._prims_common import suggest_memory_format
 from torch.utils import _pytree as pytree
 
-from ..device.cell import untraced
+from ..device.cell import contiguous, untraced
 from .arguments import SYMBOLS
 
 _KEY = torch._C.DispatchKey.Meta
@@ -102,8 +102,8 @@ def _like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 
 def _meta_stride(size: tuple[int, ...], memory_format: torch.memory_format) -> tuple[int, ...] | None:
-    like = torch.empty(size, device=_DEVICE, memory_format=memory_format)
-    return None if like.is_contiguous() else like.stride()
+    stride = torch.empty(size, device=_DEVICE, memory_format=memory_format).stride()
+    return None if stride == contiguous(size) else stride  # of one channel it differs, though that is contiguous too
 
 
 def _of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:

@@ -93,9 +93,7 @@ class Compiled:
     def _trace(self, args: Any, kwargs: Any, leaves: list[Any], key: Any) -> tuple[Program, list[Cell]]:
         with _tracing:
             reason = self._find(leaves, key)
-            if not isinstance(
-                reason, str
-            ):  # another thread traced it, or a trace of another had its hooks on all modules
+            if not isinstance(reason, str):  # another thread traced it, or had the hooks of its trace on all modules
                 return reason
             start = time.perf_counter()
             program = self._program(args, kwargs, leaves, self.programs.get(key, ()))
@@ -180,7 +178,8 @@ def _key(leaves: list[Any], spec: Any) -> Any:
         else:
             parts.append(("object", id(leaf)))
     autocast = _any_autocast() and torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
-    modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype()
+    device = torch._C._len_torch_function_stack() and torch.get_default_device()  # which is a mode of that stack
+    modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype(), device
     return tuple(parts), spec, modes
 
 
