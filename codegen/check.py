@@ -13,7 +13,7 @@ from tenax.codegen.fault import Fault
 from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
 from tenax.codegen.source import BUILTINS, MODULES, defined, free_names, kinds, same_default, words
-from tenax.codegen.spec import Entry, call
+from tenax.codegen.spec import DTYPES, Entry, call
 from tenax.codegen.tree import Tree
 
 
@@ -144,7 +144,7 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
     except TypeError as error:
         yield entry.fault("func", f"{entry.name}: {error}", "an `unsupported:` entry")
         return
-    for found in (_variant, _gradient, _promotion, _named, _body, _conditions):
+    for found in (_variant, _gradient, _dtypes, _promotion, _named, _body, _conditions):
         yield from found(entry, func, params, context)
 
 
@@ -174,6 +174,19 @@ def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], c
             f"{entry.name} is CompositeImplicitAutograd: a lowering of it silently loses its gradient",
             "`grad: vjp`, or no entry (torch decomposes it)",
         )
+
+
+def _dtypes(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
+    tensors = [p.name for p in params if p.is_tensor]
+    known = [*DTYPES, *(dtype for group in DTYPES.values() for dtype in group)]
+    for name, text in entry.dtypes:
+        if name and name not in tensors:
+            yield entry.fault("dtypes", f"`{name}` is no Tensor of {entry.name}", f"some of {names(tensors)}")
+        words = text.removeprefix("not ").split()
+        unknown = [w for w in words if w not in known]
+        if unknown or not words:
+            wrong = f"`{text}` names no dtype" if not words else f"unknown dtype `{unknown[0]}`"
+            yield entry.fault("dtypes", wrong, f"{names(list(DTYPES))} or single dtypes, perhaps after `not`")
 
 
 def _promotion(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:

@@ -231,8 +231,9 @@ def module(family: str, entries: Sequence[Entry], context: Context) -> str:
 def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, str]) -> str:
     """The source of generated/table.py."""
     decomposed = sorted((e.name, e.note) for e in entries if e.body == "decompose")
+    named = {e.name: e for e in entries}
     return _TEMPLATES.get_template("table.py.j2").render(
-        rows=[_row(r) for r in rows],
+        rows=[_row(r, _taken(r.entry, named)) for r in rows],
         decomposed=[_pair(*item) for item in decomposed],
         unsupported=[_pair(n, unsupported[n]) for n in sorted(unsupported)],
     )
@@ -260,7 +261,13 @@ def _tuple(items: Sequence[str | Sequence[str]]) -> str:
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def _row(row: Row) -> str:
+def _taken(entry: Entry, named: dict[str, Entry]) -> tuple[tuple[str, str], ...]:
+    """The dtypes of an entry; those of the lowering that it maps, where it says nothing itself."""
+    target = call(entry.each) if entry.each and not entry.dtypes else None
+    return entry.dtypes if target is None else _taken(named[target[0]], named)
+
+
+def _row(row: Row, dtypes: Sequence[tuple[str, str]]) -> str:
     entry = row.entry
     items = [_quote(entry.family), _quote(row.function)]
     items += [_quote(row.form)] if row.form != "functional" else []
@@ -270,13 +277,18 @@ def _row(row: Row) -> str:
     items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
     grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
     items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
-    checks = [[_quote(c.exception), _quote(c.message)] for c in entry.check]
-    flat = [f"checks={_tuple(checks)}"] if checks else []
+    tables = {
+        "dtypes=": [[_quote(x) for x in pair] for pair in dtypes],
+        "checks=": [[_quote(c.exception), _quote(c.message)] for c in entry.check],
+    }
+    held = {key: pairs for key, pairs in tables.items() if pairs}
+    flat = [f"{key}{_tuple(pairs)}" for key, pairs in held.items()]
     text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
     if max(map(len, text.splitlines())) <= WIDTH:
         return text
     inner = INDENT + INDENT
-    lines = [*(f"{inner}{item}," for item in items), literal("checks=", checks, ",", inner)]
+    lines = [f"{inner}{item}," for item in items]
+    lines += [literal(key, pairs, ",", inner) for key, pairs in held.items()]
     return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
 
 

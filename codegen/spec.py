@@ -18,6 +18,16 @@ BODIES = ("jnp", "kernel", "each", "decompose", "unsupported")
 LOWERED = ("jnp", "kernel", "each")
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# The words of `dtypes:`; a single dtype of theirs may stand there too.
+DTYPES = {
+    "bool": ("bool",),
+    "integral": ("uint8", "int8", "int16", "int32", "int64"),
+    "unsigned": ("uint16", "uint32", "uint64"),
+    "floating": ("float16", "bfloat16", "float32", "float64"),
+    "complex": ("complex64", "complex128"),
+    "float8": ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+}
+
 _NAME = re.compile(r"((?:[A-Za-z_]\w*::)?[A-Za-z_]\w*)((?:\.\w+)?)\(")
 _CALL = re.compile(r"([A-Za-z_]\w*(?:\.\w+)?)\((.*)\)")
 
@@ -62,6 +72,7 @@ class Entry:
     each: str = ""
     decompose: str = ""
     unsupported: str = ""
+    dtypes: tuple[tuple[str, str], ...] = ()
     promote: Promote | None = None
     static: tuple[str, ...] = ()
     random: bool = False
@@ -127,7 +138,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Promote):
         return str(value)
     if value and isinstance(value, tuple) and isinstance(value[0], tuple):
-        return dict(value)
+        return dict(value).get("") or dict(value)
     if isinstance(value, tuple):
         return [{"that": x.that, "error": x.error} if isinstance(x, Check) else x for x in value]
     return value
@@ -150,6 +161,13 @@ def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str
     if not isinstance(node, yaml.MappingNode):
         fail(f"`{node.value}` is no mapping", "names, now and before, as {grad_output: grad}")
     return tuple((now, scalar(before, fail)) for now, before in mapping(node, fail))
+
+
+def _dtypes(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
+    """The dtypes of each argument named, or under an empty name those of all."""
+    if not isinstance(node, yaml.MappingNode):
+        return (("", scalar(node, fail)),)
+    return tuple((name, scalar(value, fail)) for name, value in mapping(node, fail))
 
 
 def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
@@ -184,6 +202,7 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
 
 
 PARSERS: dict[str, Callable[..., Any]] = {
+    "dtypes": _dtypes,
     "promote": _promote,
     "static": _names,
     "random": _true,

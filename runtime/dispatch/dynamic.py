@@ -17,6 +17,7 @@ from ..tracing.trace import at_line, current, traced
 from ..words import promises
 from .executable import laid_out
 from .meta import LOWERING_ERRORS, Output, corrected, raise_of_host
+from .taken import refuse_dtypes
 
 if TYPE_CHECKING:
     from .overload import Overload
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def run(overload: Overload, values: Sequence[Any]) -> Any:
     """What the lowering gives, as tensors, or written into the `out` tensors."""
+    refuse_dtypes(overload, values)
     index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
 
     def plain(value: Any) -> Any:

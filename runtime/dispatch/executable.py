@@ -14,6 +14,7 @@ from ..device.cell import Cell, Kind, kind_of, new_tensor
 from ..dtypes import numpy_dtype, torch_dtype
 from .meta import NO_SUCH_DIM, SHARED, WRONG_DTYPE, Output, corrected, describe, infer, refuse
 from .program import in_memory, program
+from .taken import refuse_dtypes
 
 if TYPE_CHECKING:
     from .overload import Call, Overload
@@ -135,6 +136,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     dtypes = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
     if any(dtypes >= pair for pair in _PRECISIONS):
         refuse(overload.op, overload.names, values, overload.positional, WRONG_DTYPE)  # where a lowering would cast
+    refuse_dtypes(overload, values)
     expected: Any = None
     resize: list[Output] = []
     known = overload.has_meta

@@ -250,10 +250,9 @@ def raise_of_host(op: Any, names: Sequence[str], values: Sequence[Any], keyword_
     """Raise what the CPU kernel raises of these arguments (of zeros of their geometry, if `blank`), if it does."""
     try:
         _call(op, names, _to_host(values, blank), keyword_from)
-    except NotImplementedError:
-        pass
     except Exception as error:
-        raise error from None
+        if not (isinstance(error, NotImplementedError) and _NO_KERNEL.search(str(error))):
+            raise error from None
 
 
 # What a lowering raises by accident, where torch may have words for the mistake.
@@ -263,7 +262,7 @@ NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar type|cast"
 
 
-def refuse(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int, phrase: str) -> None:
+def refuse(op: Any, names: Sequence[str], values: Sequence[Any], keyword_from: int, phrase: str = "") -> None:
     """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
 
     It is asked of zeros: what else it raises may be their fault.

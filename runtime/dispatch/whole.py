@@ -21,6 +21,7 @@ from .call import Arrays, call, number, shape_of
 from .meta import Output, corrected, describe, infer
 from .overload import Overload
 from .program import physical
+from .taken import refuse_dtypes
 
 Axes = tuple[int, ...]
 
@@ -100,6 +101,7 @@ class Whole:
     def outputs(self, values: list[Any]) -> list[Output]:
         """What torch says of the results."""
         overload = self.overload
+        refuse_dtypes(overload, values)
         described = describe(infer(overload.op, overload.names, values, overload.positional))
         return corrected(overload.packet, values, described if isinstance(described, list) else [described])
 

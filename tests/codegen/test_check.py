@@ -77,6 +77,14 @@ REFUSED = {
         "- func: permute(Tensor(a) self, int[] dims) -> Tensor(a)\n  jnp: jnp.transpose(self, dims)\n",
         "ops_spec/ops.yaml:1: permute is a view: a lowering would return a copy in its place; expected no entry",
     ),
+    "an unknown dtype": (
+        RELU + "  dtypes: floating real\n  jnp: self\n",
+        "ops_spec/ops.yaml:2: unknown dtype `real`; expected `bool`, `integral`, `unsigned`, `floating`, `complex`, ",
+    ),
+    "dtypes of no tensor": (
+        ADD + "  dtypes: {alpha: floating}\n  jnp: self\n",
+        "ops_spec/ops.yaml:2: `alpha` is no Tensor of add.Tensor; expected some of `self`, `other`",
+    ),
     "an unknown kind": (
         RELU + "  promote: DEFALT(self)\n  jnp: self\n",
         "ops_spec/ops.yaml:2: unknown kind `DEFALT`; expected one of `ALWAYS_BOOL`, `BOOL_TO_LONG`, ",

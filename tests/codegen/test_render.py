@@ -229,7 +229,9 @@ def test_one_changed_line_of_a_spec_changes_one_function(built: Built) -> None:
 
 
 def test_the_table_says_what_the_runtime_needs(built: Built) -> None:
-    build = built(RENDERED["a static number"][0] + RENDERED["conditions"][0] + RENDERED["randomness"][0])
+    neg = "- func: neg(Tensor self) -> Tensor\n  dtypes: not bool\n  jnp: -self\n"
+    each = "- func: _foreach_neg(Tensor[] self) -> Tensor[]\n  each: neg(self)\n"
+    build = built(RENDERED["a static number"][0] + RENDERED["conditions"][0] + RENDERED["randomness"][0] + neg + each)
     made: dict = {}
     exec(build.files()[build.tree.generated / "table.py"], made)
     row = made["Row"]
@@ -237,6 +239,7 @@ def test_the_table_says_what_the_runtime_needs(built: Built) -> None:
     assert made["ROWS"]["softplus.out"] == row("ops", "softplus", "out", static=("beta",))
     assert made["ROWS"]["take"] == row("ops", "take", checks=(("IndexError", "out of range"),))
     assert made["ROWS"]["random_.from"] == row("ops", "random___from", "inplace", random=True)
+    assert made["ROWS"]["_foreach_neg_"] == row("ops", "_foreach_neg", "inplace", dtypes=(("", "not bool"),))
     assert made["UNSUPPORTED"]["_cudnn_rnn"] == "a call into a vendor's library"
 
 

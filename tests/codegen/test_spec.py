@@ -51,6 +51,7 @@ def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
     text = (
         ADD
         + "  jnp: '{''a'': self}[''a''] != other'\n  promote: DEFAULT(self, other)\n  static: [alpha]\n"
+        + "  dtypes: {self: floating, other: not complex}\n"
         + "  dynamic: 'because: of data'\n  writes: [self]\n  note: \"a formula #3\"\n"
         + "  check:\n  - that: jnp.all(self > 0)\n    error: 'ValueError: too small: expected > 0'\n"
     )

@@ -1,0 +1,174 @@
+"""What CPU torch refuses for its dtype is refused in its words; what only CUDA takes is computed."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import tenax
+from tenax.codegen.spec import DTYPES
+from tenax.coverage.entries import Entry, suite
+from tenax.coverage.samples import Sample
+from tenax.dispatch.taken import dtypes
+from tenax.generated.table import ROWS
+
+NAMED = {
+    "c": torch.tensor([1 + 2j, 3j, 0j, 1]),
+    "b": torch.tensor([True, False, True, True]),
+    "f": torch.tensor([1.0, 0.5, 2.0, 3.0]),
+    "i": torch.tensor([0, 1, 3, 2], dtype=torch.int32),
+    "l": torch.tensor([0, 1, 3, 2]),
+    "s": torch.tensor([0, 1, 3, 2], dtype=torch.int16),
+    "u": torch.tensor([0, 1, 3, 2], dtype=torch.uint16),
+    "q": torch.tensor([0.0, 1, 3, 2]).to(torch.float8_e4m3fn),
+}
+
+REFUSED = """
+c.sort() | c.max() | c.max(0) | c.aminmax() | c.amax() | c.argmax() | c.cummax(0) | c.median() | c.mode() | c.topk(2)
+c.kthvalue(1) | c < c | c.lt(1) | f < 1j | c.maximum(c) | c.fmax(c) | c.clamp(0) | c.clamp_(0) | c.relu() | c.sign()
+c.floor() | c.round_() | c // c | c % c | c.remainder(2) | c.fmod(2) | c.erf() | c.lgamma() | c.atan2(c) | c.hypot(c)
+c.histc() | c.bincount() | c.unique() | torch.searchsorted(c, c) | c.nextafter(c) | c.heaviside(c) | c.copysign(c)
+b.topk(2) | b.argmax() | b.median() | b.neg() | b - b | b.reshape(2, 2) @ b.reshape(2, 2) | b.dot(b) | b.floor()
+i.softmax(0) | i.log_softmax(0) | i.lerp(i, 0.5) | i.lerp_(i, 0.5) | F.gelu(i) | F.silu(i) | F.elu(i) | F.celu(i)
+F.softplus(i) | F.leaky_relu(i) | F.glu(i) | F.hardswish(i) | F.logsigmoid(i) | F.mse_loss(i, i) | i.mean() | i.std()
+F.avg_pool1d(i.reshape(1, 1, 4), 2) | F.adaptive_max_pool2d(i.reshape(1, 2, 2), 1) | F.layer_norm(i, [4])
+F.interpolate(i.reshape(1, 1, 4), 8) | torch.cdist(i[None], i[None])
+F.scaled_dot_product_attention(i.reshape(1, 1, 2, 2), i.reshape(1, 1, 2, 2), i.reshape(1, 1, 2, 2)) | i.uniform_()
+i.reshape(2, 2).inverse() | torch.linalg.svd(i.reshape(2, 2)) | i.reshape(2, 2).cholesky() | i.normal_()
+f & f | f & 1 | l & 1.5 | f.bitwise_not() | f << f | f.bincount() | f.gcd(f) | f.lcm(f) | f.bitwise_and_(f)
+f.index_select(0, f) | f.index_select(0, s) | f.take(i) | f.gather(0, s) | f.scatter(0, s, f) | f.index_add(0, s, f)
+f.index_copy(0, i, f) | f.index_fill(0, i, 1.0) | f.scatter_add(0, s, f) | f.index_reduce(0, s, f, "prod")
+f.masked_fill(i, 0.0) | f.masked_select(i) | f.where(i, f) | F.embedding(f, f[:, None]) | F.embedding(s, f[:, None])
+F.cross_entropy(f[None], i[:1]) | F.nll_loss(f[None], s[:1]) | F.multi_margin_loss(f[None], i[:1])
+u + u | u.amax() | u.neg() | u.gather(0, l) | q + q | q.exp() | q.sum() | q * 2 | q.sqrt()
+torch._foreach_floor([c]) | torch._foreach_lerp([i], [i], 0.5) | torch.add(u, u, out=u) | torch.poisson(i)
+torch.sort(c, out=(c, l))
+"""
+CALLS = [call.strip() for call in REFUSED.replace("\n", " | ").split(" | ") if call.strip()]
+
+
+def called(call: str, device: str) -> object:
+    return eval(call, {"torch": torch, "F": F}, {n: x.clone().to(device) for n, x in NAMED.items()})
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_cpu_torch_refuses_is_refused_in_its_words(call: str) -> None:
+    with pytest.raises((RuntimeError, IndexError)) as expected:  # NotImplementedError is a RuntimeError
+        called(call, "cpu")
+    with pytest.raises(expected.type) as found:
+        called(call, "jax")
+    assert found.type is expected.type
+    assert str(found.value).splitlines()[0] == str(expected.value).splitlines()[0]
+
+
+def test_a_large_argument_is_refused_as_a_small_one() -> None:
+    with pytest.raises(RuntimeError, match="Sort does not support complex dtypes on CPU"):
+        torch.zeros(2000, 500, dtype=torch.complex64, device="jax").sort()
+
+
+def test_a_compiled_function_raises_the_same() -> None:
+    x = NAMED["c"].to("jax")
+    with pytest.raises(NotImplementedError, match='"max_values_cpu" not implemented for'):
+        tenax.jit(lambda x: x.amax())(x)
+
+
+def test_a_call_that_records_a_gradient_raises_the_same() -> None:
+    lstm, x = torch.nn.LSTM(2, 2), torch.ones(3, 2).to(torch.float8_e4m3fn)
+    weights = [w.detach().to(torch.float8_e4m3fn) for w in lstm.parameters()]
+    words = []
+    for device in ("cpu", "jax"):
+        given = [w.to(device).requires_grad_() for w in weights]
+        state = torch.zeros(1, 1, 2).to(torch.float8_e4m3fn).to(device)
+        with pytest.raises(NotImplementedError) as found:
+            torch.lstm(x[:, None].to(device), (state, state), given, True, 1, 0.0, False, False, False)
+        words.append(str(found.value))
+    assert words[0] == words[1]
+
+
+ON_CUDA = {
+    "abs": (lambda b, c, i: b.abs(), [True, False, True, True]),
+    "softsign": (lambda b, c, i: F.softsign(b), [0.5, 0, 0.5, 0.5]),
+    "trace": (lambda b, c, i: b.reshape(2, 2).trace(), 2),
+    "nansum": (lambda b, c, i: c.nansum(), 2 + 5j),
+    "nanmean": (lambda b, c, i: c.nanmean(), 0.5 + 1.25j),
+    "histc": (lambda b, c, i: i.histc(4, 0, 3), [1, 1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", ON_CUDA)
+def test_what_only_cuda_takes_is_computed(name: str) -> None:
+    run, expected = ON_CUDA[name]
+    with pytest.raises(RuntimeError):
+        run(*(NAMED[n] for n in "bci"))
+    assert run(*(NAMED[n].to("jax") for n in "bci")).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_taken_everywhere(dtype: torch.dtype) -> None:
+    for words in {words for row in ROWS.values() for _, words in row.dtypes}:
+        assert dtype in dtypes(words) or torch.float32 not in dtypes(words), words
+
+
+def test_the_words_are_those_of_the_generator() -> None:
+    for word, names in DTYPES.items():
+        assert dtypes(word) == {getattr(torch, name) for name in names}
+        assert not dtypes(word) & dtypes(f"not {word}")
+
+
+class Watch(TorchDispatchMode):
+    """Which lowered overloads CPU torch carries out, and which it refuses in a dtype that the specs let pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: set[str] = set()
+        self.unknown: set[tuple[str, torch.dtype]] = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name, given = str(func).removeprefix("aten.").removesuffix(".default"), kwargs or {}
+        known = name in ROWS and "_backward" not in name and "dtype" not in given
+        try:
+            result = func(*args, **given)
+        except NotImplementedError:
+            first = next((i for i, a in enumerate(args) if isinstance(a, torch.Tensor)), None)
+            if known and first is not None:
+                words = dict(ROWS[name].dtypes)
+                listed = words.get("") or words.get(func._schema.arguments[first].name) or " ".join(DTYPES)
+                if args[first].dtype in dtypes(listed):
+                    self.unknown.add((name, args[first].dtype))
+            raise
+        if known:
+            self.taken.add(name)
+        return result
+
+
+CAST = (torch.bool, torch.int32, torch.uint16, torch.complex64, torch.float8_e4m3fn)
+
+
+def samples(entry: Entry) -> Iterator[Sample]:
+    """The entry's first sample of some size, with its tensors in other dtypes than theirs too."""
+    primary, *_ = entry.dtypes()
+    given = itertools.islice(entry.info.sample_inputs("cpu", primary, requires_grad=False), 4)
+    sample = next((s for s in map(Sample.of, given) if any(t.dim() and t.numel() for t in s.tensors())), None)
+    if sample is None:
+        return
+    yield sample
+    for dtype in CAST:
+        if dtype not in entry.info.supported_dtypes("cuda"):
+            yield sample.map(lambda t, dtype=dtype: t.abs().to(dtype) if t.dtype == primary else t)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_specs_know_what_cpu_torch_refuses() -> None:
+    with Watch() as watch, torch.no_grad():
+        for entry in suite("op_db"):
+            for sample in samples(entry):
+                with contextlib.suppress(Exception):  # of an entry of CUDA, or of the values in another dtype
+                    entry.info.op(sample.input, *sample.args, **sample.kwargs)
+    assert len(watch.taken) > 350
+    assert not watch.unknown, "CPU torch refuses these; expected other `dtypes:` in the specs"
