@@ -2241,14 +2241,14 @@ ROWS: dict[str, Row] = {
     "nll_loss2d_forward": Row(
         "loss",
         "nll_loss2d_forward",
-        dtypes=(("self", "floating"), ("target", "uint8 int64")),
+        dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
     ),
     "nll_loss2d_forward.output": Row(
         "loss",
         "nll_loss2d_forward",
         "out",
-        dtypes=(("self", "floating"), ("target", "uint8 int64")),
+        dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
     ),
     "nll_loss_backward": Row("loss", "nll_loss_backward"),
@@ -2256,14 +2256,14 @@ ROWS: dict[str, Row] = {
     "nll_loss_forward": Row(
         "loss",
         "nll_loss_forward",
-        dtypes=(("self", "floating"), ("target", "uint8 int64")),
+        dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
     ),
     "nll_loss_forward.output": Row(
         "loss",
         "nll_loss_forward",
         "out",
-        dtypes=(("self", "floating"), ("target", "uint8 int64")),
+        dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
     ),
     "nonzero": Row(

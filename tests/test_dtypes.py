@@ -6,6 +6,7 @@ import contextlib
 import itertools
 from collections.abc import Iterator
 
+import jax
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
@@ -45,7 +46,7 @@ f & f | f & 1 | l & 1.5 | f.bitwise_not() | f << f | f.bincount() | f.gcd(f) | f
 f.index_select(0, f) | f.index_select(0, s) | f.take(i) | f.gather(0, s) | f.scatter(0, s, f) | f.index_add(0, s, f)
 f.index_copy(0, i, f) | f.index_fill(0, i, 1.0) | f.scatter_add(0, s, f) | f.index_reduce(0, s, f, "prod")
 f.masked_fill(i, 0.0) | f.masked_select(i) | f.where(i, f) | F.embedding(f, f[:, None]) | F.embedding(s, f[:, None])
-F.cross_entropy(f[None], i[:1]) | F.nll_loss(f[None], s[:1]) | F.multi_margin_loss(f[None], i[:1])
+F.nll_loss(f[None], s[:1]) | F.multi_margin_loss(f[None], i[:1])
 u + u | u.amax() | u.neg() | u.gather(0, l) | q + q | q.exp() | q.sum() | q * 2 | q.sqrt()
 torch._foreach_floor([c]) | torch._foreach_lerp([i], [i], 0.5) | torch.add(u, u, out=u) | torch.poisson(i)
 torch.sort(c, out=(c, l))
@@ -107,6 +108,13 @@ def test_what_only_cuda_takes_is_computed(name: str) -> None:
     with pytest.raises(RuntimeError):
         run(*(NAMED[n] for n in "bci"))
     assert run(*(NAMED[n].to("jax") for n in "bci")).tolist() == expected
+
+
+def test_labels_of_jax_are_targets() -> None:
+    logits, labels = torch.randn(2, 3), jax.numpy.array([2, 0])
+    loss = jax.jit(tenax.interop.t2j(F.cross_entropy))(logits.numpy(), labels)
+    assert labels.dtype == "int32"
+    assert loss.item() == pytest.approx(F.cross_entropy(logits, torch.tensor([2, 0])).item(), rel=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
