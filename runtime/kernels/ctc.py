@@ -123,9 +123,11 @@ def _ctc_loss_backward(
     # A path's probability counts the emission twice; the posterior of a state is at most 1, so it adds up as it is.
     posterior = jnp.exp(jnp.swapaxes(log_alpha, 0, 1) + log_beta - emit + nll)
     inside = times[:, None, None] < spans[None, :, None]
+    # What log_alpha has for states beyond a target's own is undefined: CPU torch leaves there what memory held.
+    own = inside & (state <= 2 * lengths[:, None])
     rows = jnp.arange(labels.shape[0], dtype=np.int32)[None, :, None]
     place = (times[:, None, None], rows, labels[None])
-    expected = jnp.zeros_like(log_probs).at[place].add(jnp.where(inside, posterior, zero), mode="drop")
+    expected = jnp.zeros_like(log_probs).at[place].add(jnp.where(own, posterior, zero), mode="drop")
     endless = nll == jnp.inf
     unlikely = zero if zero_infinity else cast(jnp.nan, emit.dtype)
     slope = jnp.where(endless, unlikely, jnp.exp(log_probs) - expected)
