@@ -17,7 +17,7 @@ from tenax.codegen.derive import Row
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import Entry, call
+from tenax.codegen.spec import DTYPES, Entry, call
 
 WIDTH = 120
 INDENT = "    "
@@ -234,6 +234,9 @@ def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, 
     named = {e.name: e for e in entries}
     return _TEMPLATES.get_template("table.py.j2").render(
         rows=[_row(r, _taken(r.entry, named)) for r in rows],
+        dtypes=[
+            literal(f"{_quote(word)}: ", [_quote(d) for d in group], ",", INDENT) for word, group in DTYPES.items()
+        ],
         decomposed=[_pair(*item) for item in decomposed],
         unsupported=[_pair(n, unsupported[n]) for n in sorted(unsupported)],
     )

@@ -21,6 +21,16 @@ class Row(NamedTuple):
     grad: str = ""  # vjp: a composite kept whole
 
 
+# The dtypes that the words of `Row.dtypes` stand for; a single dtype may stand there too.
+DTYPES: dict[str, tuple[str, ...]] = {
+    "bool": ("bool",),
+    "integral": ("uint8", "int8", "int16", "int32", "int64"),
+    "unsigned": ("uint16", "uint32", "uint64"),
+    "floating": ("float16", "bfloat16", "float32", "float64"),
+    "complex": ("complex64", "complex128"),
+    "float8": ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+}
+
 ROWS: dict[str, Row] = {
     "__ilshift__.Scalar": Row("pointwise", "__lshift____Scalar", "inplace", dtypes=(("", "bool integral"),)),
     "__ilshift__.Tensor": Row("pointwise", "__lshift____Tensor", "inplace", dtypes=(("", "integral"),)),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils import _pytree as pytree
 
+from tenax.generated.table import DTYPES
+
 from .meta import refuse
 
 if TYPE_CHECKING:
@@ -16,21 +18,7 @@ if TYPE_CHECKING:
 
 Dtypes = frozenset[torch.dtype]
 
-# The words of `dtypes:` in the specs.
-_GROUPS = {
-    "bool": {torch.bool},
-    "integral": {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64},
-    "unsigned": {torch.uint16, torch.uint32, torch.uint64},
-    "floating": {torch.float16, torch.bfloat16, torch.float32, torch.float64},
-    "complex": {torch.complex64, torch.complex128},
-    "float8": {
-        torch.float8_e4m3fn,
-        torch.float8_e4m3fnuz,
-        torch.float8_e5m2,
-        torch.float8_e5m2fnuz,
-        torch.float8_e8m0fnu,
-    },
-}
+_GROUPS = {word: {getattr(torch, name) for name in names} for word, names in DTYPES.items()}
 _ALL = frozenset().union(*_GROUPS.values())
 # A number is of the lowest dtype of its kind, as in promotion: any other dtype of an argument may be a higher one.
 _NUMBERS = {float: _GROUPS["floating"] | _GROUPS["complex"], complex: _GROUPS["complex"]}
