@@ -166,6 +166,12 @@ def test_checkpoints_come_back(tmp_path: Path) -> None:
     state = MyModel().to("jax").state_dict()
     torchax.save_checkpoint(dict(state), str(tmp_path / "a"), step=3)
     same(torchax.load_checkpoint(str(tmp_path / "a" / "3")), dict(state))
+    torchax.save_checkpoint({"epoch": 12}, str(tmp_path / "a"), step=12)
+    assert torchax.load_checkpoint(str(tmp_path / "a"))["epoch"] == 12
+    (tmp_path / "empty").mkdir()
+    for place in ("empty", "nowhere"):
+        with pytest.raises(FileNotFoundError):
+            torchax.load_checkpoint(str(tmp_path / place))
     torch.save(state, tmp_path / "b.pt")
     loaded = torchax.load_checkpoint(str(tmp_path / "b.pt"))
     assert loaded["fc1.weight"].device.type == "jax"
@@ -181,7 +187,7 @@ def test_amp_flax_and_export_have_their_names() -> None:
     assert module.get_parameter("params.kernel").grad.shape == (3, 4)
     model = nn.Linear(3, 2)
     weights, function = torchax.export.exported_program_to_jax(torch.export.export(model, (torch.ones(2, 3),)))
-    same(jax.tree.leaves(function(weights, (np.ones((2, 3), np.float32),))), [model(torch.ones(2, 3))])
+    same(jax.jit(function)(weights, (np.ones((2, 3), np.float32),))[0], model(torch.ones(2, 3)))
     program = torch.export.export(model, (torch.ones(2, 3),))
     assert "stablehlo" in torchax.export.exported_program_to_stablehlo(program)[1].mlir_module()
     assert torchax.to_xla({"a": torch.ones(1)})["a"].device.type == "jax"

@@ -51,6 +51,24 @@ def test_trees_and_static_arguments_pass() -> None:
     assert call_jax(lambda x, n: x * n, x, 2).dtype == torch.float32
 
 
+def test_keys_and_numbers_are_arrays_to_jax() -> None:
+    def noisy(key: Any, x: Any) -> Any:
+        return x + jax.random.normal(key, x.shape), 3, np.arange(2.0), True
+
+    key, x = jax.random.key(5), tensor()
+    found, *numbers = call_jax(noisy, key, x)
+    close(found, X + jax.random.normal(key, X.shape))
+    close(torch.autograd.grad(found.sum(), x), [np.ones_like(X)])
+    assert [n.dtype for n in numbers] == [torch.int32, torch.float32, torch.bool]
+    close(
+        call_jax(noisy, jax.random.key(5, impl="rbg"), x)[0],
+        X + jax.random.normal(jax.random.key(5, impl="rbg"), X.shape),
+    )
+    made = call_jax(jnp.full, (2,), 1.5)  # without any tensor
+    assert made.device.type == "jax"
+    assert made.tolist() == [1.5, 1.5]
+
+
 def test_higher_derivatives_and_torch_func() -> None:
     x = tensor()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -267,6 +269,43 @@ def test_a_value_or_an_outside_write_is_refused_with_the_line() -> None:
     jax.jit(t2j(lambda x: kept.append(x + 1)))(X)
     with pytest.raises(TraceError, match="no result"):
         kept[0].sum()
+
+
+def test_a_function_written_for_the_cpu_runs_on_the_device() -> None:
+    held = torch.tensor([1.0, 2.0, 3.0])
+
+    def f(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        seen = torch.ones(len(rows), len(rows)).tril().bool()
+        scores = (rows @ rows.T).masked_fill(~seen, -torch.inf).softmax(-1)
+        padded = torch.cat([scores @ rows, torch.zeros(1, 3, device="cpu")]) * held + torch.tensor([[2.0]])
+        return padded[torch.tensor([2, 0])] * torch.arange(3) + x[:, torch.tensor([0, 1, 1])]
+
+    expected = f(torch.tensor(X), torch.tensor(X))
+    close(jax.jit(t2j(f))(X, X), expected)
+    with pytest.raises(RuntimeError, match="same device"):
+        t2j(lambda x: held.add_(x[0]))(X)
+    halved = jax.jit(t2j(lambda x: x * torch.linspace(0, 1, 3, device="cpu").tolist()[1]))
+    close(halved(X), X / 2)
+    drawn = jax.jit(lambda x, key: t2j(lambda x: x + torch.rand(3))(x, rng=key))
+    assert not np.array_equal(drawn(X, jax.random.key(0)), drawn(X, jax.random.key(1)))
+    with pytest.raises(TraceError, match="without a key"):
+        jax.jit(t2j(lambda x: x + torch.rand(3)))(X)
+
+
+def test_jax_reads_the_signature_of_a_pure_function() -> None:
+    assert str(inspect.signature(t2j(lambda x, *, y=1, **z: x))) == "(x, *, y=1, rng=None, **z)"
+    sine = jax.custom_vjp(t2j(torch.sin))  # made in C++, so Python knows no signature
+    sine.defvjp(lambda x: (jnp.sin(x), x), lambda x, g: (7 * g,))
+    close(jax.grad(lambda x: sine(x).sum())(X), np.full_like(X, 7))
+    scaled = jax.custom_jvp(t2j(lambda x, factor=2.0: x * factor))
+    scaled.defjvp(lambda primals, tangents: (primals[0], 7 * tangents[0]))
+    close(jax.grad(lambda x: scaled(x, factor=3.0).sum())(X), np.full_like(X, 7))
+
+
+def test_symbolic_dimensions_are_refused() -> None:
+    open_rows = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n, 3"), np.float32)
+    with pytest.raises(NotImplementedError, match=r"\(n, 3\).*symbolic"):
+        jax.export.export(jax.jit(t2j(torch.sin)))(open_rows)
 
 
 # torch.autograd.Function

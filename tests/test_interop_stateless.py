@@ -39,6 +39,14 @@ def test_a_module_is_a_pure_function_of_its_state() -> None:
     close(grads["3.weight"], cpu[3].weight.grad)
 
 
+def test_arrays_of_a_module_on_the_cpu_go_where_a_program_wants_them() -> None:
+    module = net()
+    _, params, buffers = functional(module)
+    assert not any(a.committed for a in jax.tree.leaves((params, buffers, t2j(module.state_dict()))))
+    assert params["0.weight"].dtype == np.float32
+    assert buffers["1.num_batches_tracked"].dtype == np.int64
+
+
 def test_a_state_of_other_names_is_refused() -> None:
     f = t2j(net())
     state = t2j(net().state_dict())

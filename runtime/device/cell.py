@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from jax._src import core
+from torch._C._dynamo.eval_frame import set_eval_frame
 
 from ..dtypes import numpy_dtype, torch_dtype
 
@@ -143,6 +144,8 @@ class Cell:
     def lay(self, array: jax.Array, axes: tuple[int, ...]) -> None:
         """Hold an array with its axes in the order `axes`, as a program computes with it; see lift/layout.py."""
         state = self.__dict__
+        if "owner" in state:  # a trace on another thread knows the cell by the array that it holds
+            return
         state["laid"] = array, axes
         state.pop("held", None)
         state.pop("value", None)
@@ -155,18 +158,22 @@ class Cell:
     def put_back(self) -> None:
         """Hold the array in its own order again."""
         state = self.__dict__
-        array, axes = state["laid"]
+        laid = state.get("laid")
+        if laid is None:  # another thread was here first
+            return
         writes.note()
-        held = transposed(array, inverse(axes), self.index)
+        held = transposed(laid[0], inverse(laid[1]), self.index)
         state.update(held=held, value=None if self.index or self.mixed else held)
         state.pop("laid", None)
 
     def __getattr__(self, name: str) -> Any:
         """`held` and `value` of an array that is laid otherwise."""
-        if "laid" not in self.__dict__ or name not in ("held", "value"):
-            raise AttributeError(name)
-        self.put_back()
-        return self.__dict__[name]
+        if name in ("held", "value"):
+            self.put_back()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
     def read(self) -> jax.Array:
         """The array, made if it is not yet."""
@@ -188,10 +195,9 @@ class Cell:
         state = self.__dict__
         if state.get("held").__class__ is not Fill:
             writes.note()
-        if "laid" in state:
-            del state["laid"]
         self.held = array
         self.value = None if self.index or self.mixed or array.__class__ is Fill else array  # type: ignore[assignment]
+        state.pop("laid", None)
 
     def mix(self) -> None:
         """Take the storage off the fast path: a tensor of another dtype shares it."""
@@ -225,20 +231,28 @@ def poison() -> None:
         setattr(Cell, name, property(lost, lost))
 
 
-def put(array: np.ndarray, index: int) -> jax.Array:
-    """A host array on device `index`, of its own dtype: outside `enable_x64` JAX would make 64-bit data 32-bit."""
-    device = jax.devices()[index]
+def put(array: np.ndarray, index: int | None) -> jax.Array:
+    """A host array on device `index`, of its own dtype: outside `enable_x64` JAX would make 64-bit data 32-bit.
+
+    With None it is on JAX's default device and not committed to it: JAX moves it to the arrays that it meets.
+    """
+    device = None if index is None else jax.devices()[index]
     wide = array.dtype.itemsize >= 8 and array.dtype.name != "complex64"
-    with (
-        jax.enable_x64(True) if wide else nullcontext(),
-        nullcontext() if untraced() else jax.ensure_compile_time_eval(),
-    ):
-        return jax.device_put(array, device)
+    # Between its graphs torch compiles the frames of Python functions, also of JAX's, whose arguments it may not take.
+    watching = set_eval_frame(None)
+    try:
+        with (
+            jax.enable_x64(True) if wide else nullcontext(),
+            nullcontext() if untraced() else jax.ensure_compile_time_eval(),
+        ):
+            return jax.device_put(array, device)
+    finally:
+        set_eval_frame(watching)
 
 
 def transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.Array:
-    """An array with its axes in another order, by the host: it costs no compilation."""
-    return put(np.ascontiguousarray(np.asarray(array).transpose(axes)), index)
+    """A copy of an array with its axes in another order, by the host: it costs no compilation."""
+    return put(np.array(np.asarray(array).transpose(axes), order="C"), index)
 
 
 untraced = core.trace_state_clean  # whether JAX traces nothing on this thread

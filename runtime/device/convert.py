@@ -44,8 +44,8 @@ class _Writeable:
 _ALIGNMENT = 64  # bytes: what XLA's CPU client asks of memory that it takes over without a copy
 
 
-def upload(tensor: torch.Tensor, index: int, dtype: torch.dtype | None = None, size: Any = None) -> jax.Array:
-    """One copy of a host tensor on device `index`, converted and broadcast on the way.
+def upload(tensor: torch.Tensor, index: int | None, dtype: torch.dtype | None = None, size: Any = None) -> jax.Array:
+    """One copy of a host tensor on device `index` (None: as `put`), converted and broadcast on the way.
 
     `device_put` takes over aligned host memory as it is, even when told not to alias (jax 0.10), and elsewhere reads it
     after it returns. So the copy is made here, into memory that nobody else writes.
@@ -63,7 +63,7 @@ class _Uploading(threading.local):
 uploading = _Uploading()  # what a trace of this thread does with uploads
 
 
-def _uploaded(tensor: torch.Tensor, index: int, dtype: torch.dtype, size: tuple[int, ...]) -> jax.Array:
+def _uploaded(tensor: torch.Tensor, index: int | None, dtype: torch.dtype, size: tuple[int, ...]) -> jax.Array:
     kind = numpy_dtype(dtype)
     nbytes = math.prod(size) * kind.itemsize
     raw = np.empty(nbytes + _ALIGNMENT, np.uint8)
@@ -79,7 +79,7 @@ def read(tensor: torch.Tensor) -> jax.Array:
         cell = tensor.untyped_storage().cell  # type: ignore[attr-defined]
     except (AttributeError, RuntimeError):
         if tensor.device.type == "cpu":
-            return upload(tensor, 0)
+            return upload(tensor, None)
         cell = cell_of(tensor)  # which says what is wrong
     base, kind = cell.value, cell.kind
     if base is None:

@@ -64,7 +64,8 @@ def _cell(storage: Any) -> Any:
 
 
 def _nbytes(self: Any) -> int:
-    return int(_cell(self).nbytes)
+    cell = getattr(self, "cell", None)  # what torch traces with has a size, and no array
+    return int(_plain["nbytes"](self) if cell is None else cell.nbytes)
 
 
 def _clone(self: Any) -> Any:

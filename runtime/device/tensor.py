@@ -6,10 +6,12 @@ checks and tracing tools see nothing foreign.
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import Any
 
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from .backend import NAME
 
@@ -48,6 +50,17 @@ def _jax(self: torch.Tensor) -> Any:
     from .convert import jax_value
 
     return jax_value(self)
+
+
+class _Method:
+    """`Tensor.jax`, which what Dynamo traces with does not have: programs ask whether it is there, and call it."""
+
+    def __get__(self, tensor: torch.Tensor | None, kind: type | None = None) -> Any:
+        if tensor is None:
+            return _jax
+        if isinstance(tensor, FakeTensor):
+            raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
+        return MethodType(_jax, tensor)
 
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -115,4 +128,4 @@ def install() -> None:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(torch.Tensor, method.__name__, method)
     _jax.__name__, _jax.__qualname__ = "jax", "Tensor.jax"
-    torch.Tensor.jax = _jax  # type: ignore[attr-defined]
+    torch.Tensor.jax = _Method()  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from ..device.convert import read
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import mixed_devices
 from ..tracing.deferred import Condition
-from ..tracing.trace import at_line, current, traced
+from ..tracing.trace import at_line, current, takes_host, traced
 from ..words import promises
 from .executable import laid_out
 from .meta import LOWERING_ERRORS, Output, corrected, raise_of_host
@@ -30,7 +30,7 @@ def run(overload: Overload, values: Sequence[Any]) -> Any:
 
     def plain(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            if value.device.type != "jax" and value.dim():
+            if value.device.type != "jax" and value.dim() and not takes_host():
                 raise mixed_devices(overload.name, value.device, f"jax:{index}")
             return traced(read(value))
         return numpy_dtype(value) if isinstance(value, torch.dtype) else value

@@ -13,6 +13,7 @@ from torch.utils import _pytree as pytree
 from ..device.cell import Cell, Kind, kind_of, new_tensor
 from ..dtypes import numpy_dtype, torch_dtype
 from .meta import NO_SUCH_DIM, SHARED, WRONG_DTYPE, Output, corrected, describe, infer, refuse
+from .overlap import refuse_expanded
 from .program import in_memory, program
 from .taken import refuse_dtypes
 
@@ -127,7 +128,7 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
         Whatever torch's Meta kernel raises for the arguments; RuntimeError when the lowering disagrees with it.
     """
     row = overload.row
-    _refuse_overlap(overload, call)
+    refuse_expanded(overload, call.written)
     if call.written and len(call.key) > 4:
         refuse(overload.op, overload.names, values, overload.positional, SHARED)
     first = values[0] if values else None
@@ -184,19 +185,6 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
 
 # Mixed, they are refused by the kernels that do not promote. Those of half precision are not asked: CUDA's take more.
 _PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
-_OVERLAP_ALLOWED = {"fill_.Scalar", "zero_", "_foreach_zero_"}
-
-
-def _refuse_overlap(overload: Overload, call: Call) -> None:
-    """Torch's error for a write to an expanded tensor; what writes one value, or by index, is let through, as there."""
-    if overload.name in _OVERLAP_ALLOWED or "index_put" in overload.name:
-        return
-    for tensor in call.written:
-        if tensor.numel() and any(s == 0 and n > 1 for n, s in zip(tensor.size(), tensor.stride(), strict=True)):
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation."
-            )
 
 
 def _without_overlap(tree: Any) -> Any:

@@ -9,21 +9,21 @@ import builtins
 import importlib
 import keyword
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch.utils import _pytree as pytree
 
 from ..device.backend import current_index, device_index
 from ..device.cell import Cell, Fill, cell_of, put, untraced
+from ..device.convert import upload
 from ..device.random import next_key
 from ..dtypes import numpy_dtype
 from ..errors import mixed_devices
 from ..tracing.deferred import Condition
-from ..tracing.trace import at_line, current, refuse
+from ..tracing.trace import at_line, current, refuse, takes_host
 from . import dynamic
 from .arguments import (
     NUMBER,
@@ -42,6 +42,7 @@ from .arguments import (
 )
 from .executable import Bound, Executable, build
 from .meta import LOWERING_ERRORS, Output, has_meta, raise_of_host, warn_of_resize
+from .overlap import overlaps, shares
 from .prepare import PREPARE, Done
 from .release import fit, known
 
@@ -222,9 +223,9 @@ class Overload:
                 return prepared.result
             values = prepared
         call = self.encode(values)
-        if call.written and not self.foreach and _shares(call):
+        if call.written and not self.foreach and shares(call):
             reads = [v for s, v in zip(self.slots, values, strict=True) if not s.written]
-            call.key = (*call.key, *_overlaps(call.written, reads))
+            call.key = (*call.key, *overlaps(call.written, reads))
         key = call.key
         executable = self.entries.get(key)
         if executable is None:
@@ -413,14 +414,17 @@ class Overload:
         return parts
 
     def foreign_part(self, call: Call, slot: Slot, value: Any) -> Any:
-        """A number or 0-dim CPU tensor in a tensor's place."""
+        """A number or 0-dim CPU tensor in a tensor's place; any CPU tensor where a pure function is traced."""
         if not isinstance(value, torch.Tensor):
             return self.number_part(call, value)
         device = value.device.type
         if device == "jax":
             cell_of(value)  # raises: there is no cell
-        if slot.written or value.dim() or device != "cpu":
+        if slot.written or device != "cpu" or (value.dim() and not takes_host()):
             raise mixed_devices(self.name, value.device, f"jax:{call.index or 0}")
+        if value.dim():
+            call.operands.append(upload(value, None))
+            return operand(tuple(value.size()), value.dtype)
         call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
         return operand((), value.dtype)
 
@@ -472,31 +476,6 @@ class Overload:
 
 def _is_inexact(dtype: torch.dtype) -> bool:
     return dtype.is_floating_point or dtype.is_complex
-
-
-def _shares(call: Call) -> bool:
-    """Whether a written array is passed a second time."""
-    held = {id(c.held) for c in call.cells}
-    return sum([id(o) in held for o in call.operands]) > len(call.cells) - call.positions.count(-1)
-
-
-def _overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[int]:
-    """How far from a written tensor each other one starts that may overlap it: nothing where none does."""
-    others = [*written, *pytree.tree_leaves(reads)]
-    for i, target in enumerate(written):
-        start, end = _extent(target)
-        for other in others[i + 1 :]:
-            if isinstance(other, torch.Tensor) and other.untyped_storage()._cdata == target.untyped_storage()._cdata:
-                first, last = _extent(other)
-                if first < end and start < last:
-                    yield first - start
-
-
-def _extent(tensor: torch.Tensor) -> tuple[Any, Any]:
-    """The first byte of a tensor in its memory, and the one after its last."""
-    start = tensor.storage_offset()
-    last = sum([s * (n - 1) for n, s in zip(tensor.size(), tensor.stride(), strict=True)])
-    return start * tensor.itemsize, (start + last + 1) * tensor.itemsize if tensor.numel() else start
 
 
 @lru_cache(maxsize=1)

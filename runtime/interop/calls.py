@@ -32,10 +32,18 @@ class _Static(NamedTuple):
     value: Any
 
 
+class _Key(NamedTuple):
+    """A key of `jax.random`, of which torch has the data."""
+
+    impl: Any
+
+
 class _Called:
     """A JAX function with the static part of its arguments, and the trees that it returned."""
 
-    def __init__(self, target: Callable[[], Any], tree: Any, form: tuple[_Static | None, ...], wide: bool) -> None:
+    def __init__(
+        self, target: Callable[[], Any], tree: Any, form: tuple[_Static | _Key | None, ...], wide: bool
+    ) -> None:
         self.tree = tree
         self.form = form
         self.wide = wide
@@ -44,13 +52,22 @@ class _Called:
 
     def __call__(self, *arrays: jax.Array) -> tuple[jax.Array, ...]:
         rest = iter(arrays)
-        leaves = [next(rest) if f is None else f.value for f in self.form]
+        leaves = [f.value if isinstance(f, _Static) else _given(next(rest), f) for f in self.form]
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
         # Lowerings are traced in 64-bit mode; the user's function is in it as elsewhere in the user's program.
         with jax.enable_x64(self.wide or any(np.dtype(a.dtype) in _WIDE for a in arrays)):
             results, tree = jax.tree.flatten(self.target()(*args, **kwargs))
             self.returned[tuple((a.shape, np.dtype(a.dtype)) for a in arrays)] = tree
-            return tuple(map(jnp.asarray, results))
+            return tuple(map(_returned, results))
+
+
+def _returned(result: Any) -> jax.Array:
+    """A result as an array; JAX keeps a Python number in a trace as its literal."""
+    return result if isinstance(result, jax.Array) else jnp.asarray(np.asarray(result, jnp.result_type(result)))
+
+
+def _given(array: jax.Array, key: _Key | None) -> jax.Array:
+    return array if key is None else jax.random.wrap_key_data(array, impl=key.impl)
 
 
 class _Entry(NamedTuple):
@@ -70,8 +87,9 @@ def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Args:
         function: of arrays, in any trees; returns any tree of arrays.
-        args, kwargs: trees of tensors on device "jax", `jax.Array` and NumPy arrays (without a derivative), and static
-            leaves, which are hashable: each new value is traced again. A number that changes belongs in a 0-d tensor.
+        args, kwargs: trees of tensors on device "jax", `jax.Array` and NumPy arrays (without a derivative), keys of
+            `jax.random`, and static leaves, which are hashable: each new value is traced again. A number that changes
+            belongs in a 0-d tensor.
 
     Returns:
         What `function` returns, with tensors for arrays.
@@ -87,25 +105,29 @@ def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def _eager(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: isinstance(x, torch.Tensor))
-    xs, form = [], []
+    xs: list[torch.Tensor] = []
+    form: list[_Static | _Key | None] = []
     for leaf in leaves:
+        key = None
         if isinstance(leaf, np.ndarray):
             leaf = jnp.asarray(leaf, leaf.dtype)
         if isinstance(leaf, jax.Array):
+            if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+                key, leaf = _Key(jax.random.key_impl(leaf)), jax.random.key_data(leaf)
             leaf = from_jax(leaf)
         tensor = isinstance(leaf, torch.Tensor)
         if tensor and leaf.device.type != "jax":
             raise RuntimeError(f"call_jax: got a tensor on {leaf.device}; expected device jax: tensor.to('jax')")
         if tensor:
             xs.append(leaf)
-        form.append(None if tensor else _Static(type(leaf), leaf))
+        form.append(key if tensor else _Static(type(leaf), leaf))
     lease, called = _leased(function, tree, tuple(form))
-    results = call(lease.number, xs)
+    results = call(lease.number, xs) if xs else from_jax(jax.jit(called)())
     avals = tuple((tuple(map(int, x.shape)), numpy_dtype(x.dtype)) for x in xs)
     return jax.tree.unflatten(called.returned[avals], results)
 
 
-def _leased(function: Callable[..., Any], tree: Any, form: tuple[_Static | None, ...]) -> tuple[Lease, _Called]:
+def _leased(function: Callable[..., Any], tree: Any, form: tuple[_Static | _Key | None, ...]) -> tuple[Lease, _Called]:
     key = tree, form, jax.dtypes.canonicalize_dtype(float).itemsize == 8
     owner = getattr(function, "__self__", None)
     bound = owner is not None and hasattr(function, "__func__")
@@ -121,9 +143,9 @@ def _leased(function: Callable[..., Any], tree: Any, form: tuple[_Static | None,
     try:
         found = entry.leases.get(key)
     except TypeError:
+        given = [f.value for f in form if isinstance(f, _Static)]
         raise TypeError(
-            f"call_jax: an argument is not hashable: {[f.value for f in key[1] if f is not None]}; expected tensors, "
-            "arrays, trees of them and hashable leaves"
+            f"call_jax: an argument is not hashable: {given}; expected trees of tensors, arrays and hashable leaves"
         ) from None
     if found is None:
         called = _Called(entry.target, *key)

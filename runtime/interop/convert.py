@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -64,7 +65,20 @@ def _function(function: Callable[..., Any]) -> Callable[..., Any]:
     def pure(*args: Any, rng: jax.Array | None = None, **kwargs: Any) -> Any:
         return run(function, args, kwargs, no_draw if rng is None else draws(rng))
 
+    pure.__signature__ = _signature(function)  # type: ignore[attr-defined]
     return pure
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    """What JAX may ask of the pure function: that of the torch function, and `rng`."""
+    try:
+        found = inspect.signature(function)
+    except ValueError:  # made in C++
+        found = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+    parameters = [p for p in found.parameters.values() if p.name != "rng"]
+    at = len(parameters) - any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+    parameters.insert(at, inspect.Parameter("rng", inspect.Parameter.KEYWORD_ONLY, default=None))
+    return found.replace(parameters=parameters)
 
 
 def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., Any]:

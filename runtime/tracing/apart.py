@@ -8,15 +8,19 @@ torch function mode while a pure function is traced, and a detached tensor has a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
 
 from ..device import engine
+from ..device.backend import NAME
 from ..device.cell import Cell, Kind, cell_of, new_tensor
 from ..dtypes import torch_dtype
+from .index import Indexing
 from .trace import Trace
 
 _as_strided = torch.ops.aten.as_strided.default._op_dk
@@ -135,11 +139,30 @@ def apart(tensor: Any) -> Any:
 
 
 class Detaching(TorchFunctionMode):
-    """Sets apart what is detached, and the views that are made without grad mode."""
+    """Sets apart what is detached, and the views that are made without grad mode.
+
+    Indices are its own affair, and what is made is made on the device: the function may be written for the CPU.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.makers = _device_constructors()
+        self.indexing = Indexing()
+        self.indexed: dict[Any, Callable[..., Any]] = {
+            torch.Tensor.__getitem__: self.indexing.get,
+            torch.Tensor.__setitem__: self.indexing.set,
+        }
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
-        result = func(*args, **(kwargs or {}))
+        if self.indexing.copies:
+            self.indexing.used((args, kwargs))
+        result = self.indexed[func](*args) if func in self.indexed else NotImplemented
+        if result is NotImplemented:
+            kwargs = kwargs or {}
+            if func in self.makers and kwargs.get("device") is None:
+                kwargs = {**kwargs, "device": NAME}
+            result = func(*args, **kwargs)
         if func in _DETACHING:
             return apart(result)
         if func is torch.Tensor.detach_:

@@ -30,18 +30,27 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
     Raises:
         TraceError: the function writes a tensor from outside, or needs the value of one that JAX traces.
+        NotImplementedError: an array has symbolic dimensions, as under `jax.export`.
     """
     trace, state = Pure(draw), random.state()
     try:
-        with tracing(trace), Detaching(), intercepted(), torch.enable_grad():
+        with tracing(trace), intercepted(), torch.enable_grad():
             args, kwargs = from_jax(jax.tree.map(_array, (args, kwargs)))
-            return to_jax(known(function(*args, **kwargs)))
+            with Detaching() as mode:
+                results = function(*args, **kwargs)
+            mode.indexing.verify(results)
+            return to_jax(known(results))
     finally:
         trace.lose()
         random.restore(state)
 
 
 def _array(leaf: Any) -> Any:
+    if isinstance(leaf, jax.core.Tracer) and not all(isinstance(n, int) for n in leaf.shape):
+        raise NotImplementedError(
+            f"an argument of shape {leaf.shape}, which has symbolic dimensions: tensors have sizes; expected a program "
+            "of torch.export with dynamic_shapes, and tenax.export.to_exported"
+        )
     return jnp.asarray(leaf, leaf.dtype) if isinstance(leaf, np.ndarray) else leaf
 
 

@@ -128,6 +128,12 @@ def current() -> Trace | None:
     return traces[-1] if traces else None
 
 
+def takes_host() -> bool:
+    """Whether tensors of the CPU are constants of the program, wherever they meet tensors of the device."""
+    trace = current()
+    return trace is not None and not trace.lifts
+
+
 def _lifting() -> Trace | None:
     return next((t for t in reversed(stack()) if t.lifts), None)
 

@@ -139,12 +139,22 @@ def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
 
 
 def load_checkpoint(path: str) -> Any:
-    """What `save_checkpoint` wrote, or a file of `torch.save`, as tensors of the device."""
+    """What `save_checkpoint` wrote, of the latest step, or a file of `torch.save`, as tensors of the device.
+
+    Raises:
+        FileNotFoundError: there is neither.
+        ImportError: orbax-checkpoint is not installed.
+    """
     if os.path.isfile(path):
         return to_xla(torch.load(path, map_location="cpu", weights_only=True))
+    place = os.path.abspath(path)
+    if not os.path.exists(os.path.join(place, "_METADATA")):
+        steps = [name for name in os.listdir(place) if name.isdigit()]
+        if not steps:
+            raise FileNotFoundError(f"load_checkpoint: there is no checkpoint in {place}")
+        place = os.path.join(place, max(steps, key=int))
     orbax = _orbax()
     with orbax.PyTreeCheckpointer() as checkpointer:
-        place = os.path.abspath(path)
         # Read to the host, so that a checkpoint does not ask for the devices that it was written on.
         kinds = checkpointer.metadata(place).item_metadata.tree
         options = jax.tree.map(lambda _: orbax.RestoreArgs(restore_type=np.ndarray), kinds)

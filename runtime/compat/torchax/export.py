@@ -11,11 +11,11 @@ from ... import export as _export
 
 
 def exported_program_to_jax(program: Any) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
-    """`(weights, function)`, where `function(weights, args)` gives the outputs: `tenax.export.exported_to_jax`."""
+    """`(weights, function)`, where `function(weights, args)` gives a tuple of all outputs, of a single one too."""
     weights, function = _export.exported_to_jax(program)
 
-    def outputs(weights: Any, args: Any) -> Any:
-        return function(weights, *args)[0]
+    def outputs(weights: Any, args: Any) -> tuple[Any, ...]:
+        return tuple(jax.tree.leaves(function(weights, *args)[0], is_leaf=lambda x: x is None))
 
     return weights, outputs
 

@@ -1,0 +1,129 @@
+"""Indexing by tensors without axes in a pure run: torch asks such a tensor for its value, which JAX does not know.
+
+`x[i]` is read by `index_select` there, so it is a copy and no view. Price: what is written to it must be given back, as
+`x[i] += 1` does by itself, and it must not be used once `x` was written; what would be lost or missed raises.
+"""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any, NamedTuple
+
+import jax
+import torch
+from torch.utils import _pytree as pytree
+
+from ..device.cell import cell_of
+from ..errors import TraceError
+from .trace import at_line
+
+_functorch = torch._C._functorch
+_MASKS = (torch.bool, torch.uint8)
+
+
+class Copy(NamedTuple):
+    """What `x[i]` gave, and how often it and `x` had been written before."""
+
+    tensor: torch.Tensor
+    version: int
+    base: torch.Tensor
+    base_version: int
+    line: str
+
+
+class Indexing:
+    """The indices of one run."""
+
+    def __init__(self) -> None:
+        self.copies: list[Copy] = []
+
+    def get(self, x: torch.Tensor, index: Any) -> Any:
+        """`x[index]`, or NotImplemented where torch needs no value for it."""
+        known, axes = _known(x, index)
+        if not axes:
+            return NotImplemented
+        part = x
+        for axis, place in axes:
+            part = part.index_select(axis, place)
+        result = part[known]
+        self.copies.append(Copy(result, result._version, x, x._version, at_line()))
+        return result
+
+    def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
+        """`x[index] = value`, or NotImplemented where torch needs no value for the index."""
+        known, axes = _known(x, index)
+        if not axes:
+            return NotImplemented
+        self.copies = [c for c in self.copies if c.tensor is not value]
+        parts = [x]
+        for axis, place in axes:
+            parts.append(parts[-1].index_select(axis, place))
+        parts[-1][known] = value
+        for (axis, place), part, whole in zip(axes[::-1], parts[:0:-1], parts[-2::-1], strict=True):
+            whole.index_copy_(axis, place, part)
+        return None
+
+    def used(self, values: Any) -> None:
+        """Raise where a copy is among the values, or shares memory with one, that does not show what was written."""
+        stale = {_memory(c.tensor): c for c in self.copies if c.base._version != c.base_version}
+        tensors = [v for v in pytree.tree_leaves(values) if isinstance(v, torch.Tensor)] if stale else []
+        copy = next((stale[m] for m in map(_memory, tensors) if m in stale), None)
+        if copy is not None:
+            raise TraceError(
+                f"x[i]{copy.line} is a copy of a part of x where JAX traces i, and x was written since: expected x[i] "
+                "to be read again"
+            )
+
+    def verify(self, results: Any) -> None:
+        """Raise where the results, or x, would show a write and do not."""
+        self.used(results)
+        for copy in self.copies:
+            if copy.tensor._version != copy.version:
+                raise TraceError(
+                    f"a write to x[i]{copy.line}, which is a copy of a part of x where JAX traces i: expected "
+                    "x[i] = value"
+                )
+
+
+def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
+    """The index with 0 in place of each tensor that would be asked, and by axis which place of `x` the 0 stands for."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    if not any(map(_is_asked, parts)):
+        return index, []
+    taken = [_axes(p) for p in parts]
+    axes, axis = [], 0
+    for k, part in enumerate(parts):
+        if isinstance(part, EllipsisType):
+            axis += x.dim() - sum(taken)
+        elif _is_asked(part):
+            axes.append((axis, torch.where(part < 0, part + x.shape[axis], part).long().reshape(1)))
+            parts[k] = 0
+        axis += taken[k]
+    return tuple(parts), axes
+
+
+def _axes(part: Any) -> int:
+    """How many axes of a tensor a part of an index speaks of."""
+    if part is None or isinstance(part, (bool, EllipsisType)):
+        return 0
+    if isinstance(part, (int, slice)):
+        return 1
+    tensor = part if isinstance(part, torch.Tensor) else torch.as_tensor(part)
+    return tensor.dim() if tensor.dtype in _MASKS else 1
+
+
+def _is_asked(part: Any) -> bool:
+    if not isinstance(part, torch.Tensor) or part.dim() or part.dtype in _MASKS or part.device.type != "jax":
+        return False
+    return isinstance(cell_of(_unwrapped(part)).held, jax.core.Tracer)
+
+
+def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor of the device in one of torch.func."""
+    while _functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = _functorch.get_unwrapped(tensor)
+    return tensor
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    return _unwrapped(tensor).untyped_storage()._cdata
