@@ -14,6 +14,7 @@ from ..device.cell import Cell, Kind, kind_of, new_tensor
 from ..dtypes import numpy_dtype, torch_dtype
 from .meta import NO_SUCH_DIM, SHARED, WRONG_DTYPE, Output, corrected, describe, infer, refuse
 from .overlap import refuse_expanded
+from .products import matrices_first
 from .program import in_memory, program
 from .taken import refuse_dtypes
 
@@ -177,6 +178,9 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
     donate = tuple(p for p in call.positions if p >= 0)
     expected = _without_overlap(expected)
     run, check, kept = program(overload, values, call, expected)
+    # The family whose products take weights: to look for products in every program would trace each of them twice.
+    if row.module == "matmul" and jax.default_backend() == "cpu":
+        run = matrices_first(run)
     executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3], kept)
     if row.checks:
         executable.check = jax.jit(check)

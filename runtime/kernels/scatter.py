@@ -7,6 +7,7 @@ allows, which accelerators prefer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -38,7 +39,28 @@ class Places(NamedTuple):
 
     def write(self, reduce: str, held: Array, updates: Array) -> Array:
         """One `lax` scatter of updates of held's dtype."""
-        return _SCATTERS[reduce](held, self.indices, updates, self.numbers, mode=TRUSTED)
+        write = partial(_SCATTERS[reduce], dimension_numbers=self.numbers, mode=TRUSTED)
+        if reduce == "set" and self.indices.size == self.indices.shape[-1] and not self.numbers.operand_batching_dims:
+            return lax.platform_dependent(
+                held, self.indices, updates, cpu=partial(_set_twice, self.numbers), default=write
+            )
+        return write(held, self.indices, updates)
+
+
+def _set_twice(numbers: lax.ScatterDimensionNumbers, held: Array, indices: Array, updates: Array) -> Array:
+    """Write to one place, and again: XLA's CPU backend makes one write an update of a slice, which it then computes
+    for each reader, and copies the whole array to do so."""
+    window = numbers.update_window_dims
+    if indices.ndim == 1:
+        indices, updates, window = indices[None], updates[None], tuple(d + 1 for d in window)
+    across = next(d for d in range(updates.ndim) if d not in window)
+    return lax.scatter(
+        held,
+        jnp.concatenate([indices, indices]),
+        jnp.concatenate([updates, updates], across),
+        numbers._replace(update_window_dims=window),
+        mode=TRUSTED,
+    )
 
 
 def narrow(index: Array, size: int) -> Array:
@@ -149,12 +171,6 @@ def _fitting(self: Array, dim: int, source: Array) -> None:
 
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     """Slices of `source` across `dim` written to the places `index`."""
-    if index.size == 1 and self.ndim:  # as into a cache of keys: XLA does this in place
-        dim = axis(self, dim)
-        start = wrap(index.reshape(()), self.shape[dim])
-        return lax.dynamic_update_slice_in_dim(
-            self, source.reshape(*self.shape[:dim], 1, *self.shape[dim + 1 :]), start, dim
-        )
     return _combine_slices(self, dim, index, source, "set")
 
 
