@@ -6,15 +6,19 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import pytest
 import torch
 from torch import nn
 from torch._dynamo.testing import CompileCounterWithBackend
+from torch._higher_order_ops import scan
 from torch.nn import functional as F  # noqa: N812
+from torch.nn.attention.flex_attention import flex_attention
 from torch.utils.checkpoint import checkpoint
 
 import tenax
-from tests.agreement import agree, check, compiled, leaves
+from tests.agreement import agree, check, compiled, leaves, on_device
 
 Tensor = torch.Tensor
 
@@ -200,6 +204,71 @@ def test_a_graph_break_runs_on_the_device() -> None:
     assert counter.frame_count == 2
 
 
+def test_a_frame_that_torch_does_not_compile_moves_data_to_the_device() -> None:
+    def f(x: Tensor) -> Tensor:
+        for i in range(2):
+            with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+                torch._dynamo.graph_break()  # in such a block, so the whole frame runs as it stands
+                x = x + torch.tensor(i, device=x.device)
+        return x
+
+    assert compiled(f)(torch.ones(2, device="jax")).tolist() == [2, 2]
+
+
+def test_a_graph_with_a_shape_that_depends_on_data_runs_as_it_stands() -> None:
+    def chosen(x: Tensor) -> Any:
+        positive = x[x > 0]
+        x.detach().add_(1)
+        zeros = torch.zeros(int(x.argmax().item()), device=x.device)
+        return positive.square(), (x[:, None] > x).nonzero(), zeros
+
+    options = {"capture_dynamic_output_shape_ops": True, "capture_scalar_outputs": True}
+    with torch._dynamo.config.patch(options):
+        check(chosen, torch.tensor([1.0, -2.0, 3.0]), fullgraph=True)
+        check(lambda x: x[x > 0] * 2, torch.tensor([1.0, -2.0, 3.0], requires_grad=True), fullgraph=True)
+
+
+def test_what_a_score_function_closes_over_has_its_gradient() -> None:
+    q, k, v = (torch.randn(1, 2, 16, 8) for _ in range(3))
+    slopes, steps = torch.randn(2), torch.arange(16)
+    bias = slopes.requires_grad_()[:, None, None] * (steps[:, None] - steps)
+    F.scaled_dot_product_attention(q, k, v, bias).sin().sum().backward()
+    ours = on_device(slopes)
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, slopes: Tensor) -> Any:
+        return flex_attention(q, k, v, score_mod=lambda s, _, h, i, j: s + slopes[h] * (i - j))
+
+    compiled(attend)(*(on_device(x).requires_grad_() for x in (q, k, v)), ours).sin().sum().backward()
+    torch.testing.assert_close(ours.grad.cpu(), slopes.grad, rtol=1e-4, atol=1e-4)
+
+
+def test_a_question_for_an_array_breaks_the_graph() -> None:
+    def by_jax(x: Tensor) -> Tensor:
+        return tenax.from_jax(jnp.sin((x * 2).jax())) + 1
+
+    def traced_by_jax(x: Tensor) -> bool:
+        try:
+            return isinstance(x.jax(), jax.core.Tracer)
+        except Exception:
+            return False
+
+    def asks(x: Tensor) -> Tensor:  # as transformers do of any tensor with such a method
+        y = x + 1
+        return y * 2 if hasattr(y, "jax") and traced_by_jax(y) else y
+
+    x = torch.ones(2, device="jax")
+    torch.testing.assert_close(compiled(by_jax)(x), (x * 2).sin() + 1)
+    assert compiled(asks, dynamic=True)(x).tolist() == [2, 2]
+
+
+def test_a_nested_region_has_its_gradient() -> None:
+    @torch.compiler.nested_compile_region
+    def region(x: Tensor) -> Tensor:
+        return x.sin() * 2
+
+    check(lambda x: region(region(x)), torch.randn(3, requires_grad=True), fullgraph=True)
+
+
 def test_shapes_left_open_compile_torch_graphs_once() -> None:
     counter = CompileCounterWithBackend("tenax")
     block = Block()
@@ -299,6 +368,11 @@ def test_control_flow_runs_on_the_device() -> None:
     check(branch, -torch.ones(3, requires_grad=True))
     with torch.no_grad():
         assert compiled(loop)(torch.ones(2, device="jax")).tolist() == [8, 8]
+
+    def sums(x: Tensor) -> Any:
+        return scan(lambda total, row: (total + row, (total * row).sin()), torch.zeros_like(x[0]), x, dim=0)
+
+    check(sums, torch.randn(5, 3, requires_grad=True))
 
 
 def test_a_compiled_module_is_part_of_a_jitted_step() -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch._dynamo.testing import CompileCounterWithBackend
 
+from tenax.graphs.graph import Graph
 from tests.agreement import check, compiled
 
 Tensor = torch.Tensor
@@ -32,6 +33,22 @@ def test_writes_to_inputs_arrive() -> None:
         return x * y
 
     check(f, torch.randn(2, 3), torch.randn(2, 3))
+
+
+def test_calls_alike_are_bound_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Halves(nn.Module):  # backward gets both of one storage, and a gradient that is not made yet
+        def forward(self, x: Tensor) -> Tensor:
+            a, b = x.sin().chunk(2)
+            return (a * b * torch.rand_like(a)).sum()
+
+    bound: list[str] = []
+    bind = Graph.bind
+    monkeypatch.setattr(Graph, "bind", lambda self, args: bound.append(self.name) or bind(self, args))
+    run = torch.compile(Halves(), backend="tenax")
+    for _ in range(4):
+        x = torch.randn(4, 3, device="jax", requires_grad=True)
+        run(x).backward()
+    assert sorted(bound) == ["backward", "forward"]
 
 
 def test_a_write_to_a_view_reaches_its_base() -> None:

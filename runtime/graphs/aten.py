@@ -276,6 +276,29 @@ def _power(a: Any, b: Any) -> Any:
     return a**b if isinstance(b, int) and b >= 0 else real(a) ** real(b)
 
 
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A comparison, which is an array where its answer depends on a symbolic size.
+
+    JAX takes sizes of which it does not know whether they are equal for different ones.
+    """
+
+    def answer(a: Any, b: Any) -> Any:
+        if not any(map(jax.export.is_symbolic_dim, (a, b))):
+            return compare(a, b)
+        try:
+            if (a <= b and a >= b) or a < b or a > b:
+                return compare(a, b)
+        except jax.errors.InconclusiveDimensionOperation:
+            pass
+        return compare(*(jnp.asarray(x, np.dtype(np.int64)) for x in (a, b)))
+
+    return answer
+
+
+def _negated(answer: Any) -> Any:
+    return ~answer if isinstance(answer, jax.Array) else not answer
+
+
 # Torch's functions of sizes for those of JAX. The rest (operator.add and its kin) take both.
 SIZES: dict[Any, Callable[..., Any]] = {
     torch.sym_max: jax.core.max_dim,
@@ -287,5 +310,6 @@ SIZES: dict[Any, Callable[..., Any]] = {
     operator.mul: _product,
     operator.truediv: _quotient,
     operator.pow: _power,
-    torch.sym_not: operator.not_,
+    **{f: _compared(f) for f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)},
+    torch.sym_not: _negated,
 }

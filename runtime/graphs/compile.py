@@ -16,7 +16,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from ..dispatch.register import register_all
 from ..interop import calls
-from .graph import Graph, Options, device_of
+from .graph import Graph, Options, device_of, has_open_results
 
 # XLA optimises and tunes in every mode, and a graph is one launch.
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -67,7 +67,8 @@ def backend(
 
 
 def _compiled(name: str, options: Options, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    if device_of(module) is None:  # of other devices only: theirs to compute
+    # Of other devices only: theirs to compute. Of shapes that depend on data: run as it stands, in eager mode.
+    if device_of(module) is None or has_open_results(module):
         return make_boxed_func(module.forward)
     graph = Graph(module, name, options)
 

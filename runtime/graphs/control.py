@@ -34,6 +34,29 @@ def while_loop(runner: Runner, cond: Any, body: Any, carried: Sequence[Any], ext
     )
 
 
+def scan(runner: Runner, combine: Any, init: Sequence[Any], xs: Sequence[Any], extra: Sequence[Any] = ()) -> Any:
+    init = tuple(map(jnp.asarray, init))
+
+    def step(carry: Any, x: Any) -> Any:
+        results = tuple(runner.nested(combine, *carry, *x, *extra))
+        return results[: len(init)], results[len(init) :]
+
+    carry, ys = jax.lax.scan(step, init, tuple(xs))
+    return *carry, *ys
+
+
+def associative_scan(runner: Runner, combine: Any, xs: Sequence[Any], extra: Sequence[Any] = ()) -> Any:
+    def both(a: Any, b: Any) -> Any:
+        return tuple(runner.nested(combine, *a, *b, *extra))
+
+    over_pairs = jax.vmap(both)  # JAX combines many elements at once
+    return tuple(jax.lax.associative_scan(over_pairs, tuple(xs)))
+
+
+def map_(runner: Runner, function: Any, xs: Sequence[Any], extra: Sequence[Any] = ()) -> Any:
+    return tuple(jax.lax.scan(lambda _, x: ((), tuple(runner.nested(function, *x, *extra))), (), tuple(xs))[1])
+
+
 def inline(static: int) -> Callable[..., Any]:
     """An operator that sets a mode of torch's around a graph."""
 
@@ -46,6 +69,9 @@ def inline(static: int) -> Callable[..., Any]:
 CONTROL: dict[Any, Callable[..., Any]] = {
     _hop.cond: cond,
     _hop.while_loop: while_loop,
+    _hop.scan: scan,
+    _hop.associative_scan: associative_scan,
+    _hop.map_impl: map_,
     _hop.wrap_with_set_grad_enabled: inline(1),
     _hop.wrap_with_autocast: inline(4),
 }

@@ -79,8 +79,10 @@ class Evaluator(fx.Interpreter):
         if target in CONTROL:
             return CONTROL[target](self, *args, **kwargs)
         if isinstance(target, torch._ops.HigherOrderOperator):
-            raise NotImplementedError(f"{target}: there is no JAX equivalent yet; expected one of {list(CONTROL)}")
-        if any(isinstance(a, jax.Array) for a in args):  # a number made of sizes
+            raise NotImplementedError(
+                f"{target}: there is no JAX equivalent yet; expected one of {[str(c) for c in CONTROL]}"
+            )
+        if any(isinstance(a, jax.Array) and a.dtype != bool for a in args):  # a number made of sizes
             args = tuple(map(real, args))
         return SIZES.get(target, target)(*args, **kwargs)
 

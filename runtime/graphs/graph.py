@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from torch import fx
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
 from tenax.generated.table import ROWS
@@ -76,6 +77,8 @@ class Tracer(fx.Interpreter):
             return wrap(key), self.draw(key, *args, **kwargs)
         if target is _hop.run_with_rng_state:
             return self.draw(read(args[0]), *args[1:], **kwargs)
+        if target is _hop.flex_attention_backward:
+            args = (*args[:_CAPTURED], tuple(map(_asking, args[_CAPTURED])), *args[_CAPTURED + 1 :])
         if target in CONTROL:
             given = pytree.tree_map_only(torch.Tensor, read, (args, dict(kwargs)))
             return pytree.tree_map_only(jax.Array, wrap, CONTROL[target](self, *given[0], **given[1]))
@@ -96,6 +99,15 @@ class Tracer(fx.Interpreter):
         return pytree.tree_map_only(torch.Tensor, read, results)
 
 
+_CAPTURED = 12  # the argument with what a score function closes over, which has gradients where it asks for them
+
+
+def _asking(buffer: Any) -> Any:
+    """A tensor that asks for its gradient, as those of a graph do not."""
+    floats = isinstance(buffer, torch.Tensor) and buffer.is_floating_point()
+    return buffer.detach().requires_grad_() if floats else buffer
+
+
 class Program:
     """A graph for one geometry of its arguments."""
 
@@ -103,6 +115,7 @@ class Program:
         self.index = graph.index
         self.options = graph.options
         self.kinds = [c.kind for c in sorted_.cells]
+        self.places = [place for place in sorted_.places if place is not None]
         self.recipe = Recipe()
         self.traced = in_torchs_types(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
         self.traced.__name__ = self.traced.__qualname__ = graph.name
@@ -158,8 +171,8 @@ class Program:
     def donations(self) -> tuple[int, ...]:
         """The operands whose buffers the program may reuse: those written, and no part of a result as they were."""
         recipe = self.recipe
-        kept = {s.operand for _, s in recipe.written} | {f.source.operand for f in recipe.fresh}
-        found = tuple(k for k, _ in recipe.written if k not in kept)
+        kept = {s.operand for _, s, _ in recipe.written} | {f.source.operand for f in recipe.fresh}
+        found = tuple(k for k, *_ in recipe.written if k not in kept)
         large = sum(self.kinds[k].nbytes for k in found) >= _DONATE_FROM * len(found)
         return found if self.options.donate and large else ()
 
@@ -199,12 +212,17 @@ class Graph:
         given = [*args, *self.constants]
         cells: list[Cell] = []
         values: list[Any] = []
-        for x, kind in zip(given, program.kinds, strict=True):
+        kinds = program.kinds
+        for x, place in zip(given, program.places, strict=True):
             cell = x.untyped_storage().cell
-            if cell.value is None or cell.kind is not kind:
+            if place < len(cells):  # it shares memory with one before
+                if cells[place] is not cell:
+                    return self.bind(args)
+                continue
+            if cell.kind is not kinds[place] or cell.index or cell.mixed:
                 return self.bind(args)
             cells.append(cell)
-            values.append(cell.value)
+            values.append(cell.read() if cell.value is None else cell.value)
         for i, stride, offset in self.checks:
             if given[i].stride() != stride or given[i].storage_offset() != offset:
                 return self.bind(args)
@@ -223,12 +241,13 @@ class Graph:
                 del self.programs[next(iter(self.programs))]
             program = self.programs[key] = Program(self, found)
         self.latest = None
-        if self.steady and not found.copied and len(found.cells) == len(given):
+        if self.steady and not found.copied:
             self.latest = program
+            kinds = [program.kinds[place] for place in program.places]
             self.checks = [
                 (i, g.stride, g.offset)
-                for i, (g, c) in enumerate(zip(found.shown, found.cells, strict=True))
-                if g is not None and (i in self.unguarded or g.size != c.shape or g.stride != c.kind.stride)
+                for i, (g, kind) in enumerate(zip(found.shown, kinds, strict=True))
+                if g is not None and (i in self.unguarded or g.size != kind.shape or g.stride != kind.stride)
             ]
         values = [c.read() for c in found.cells]
         before = [found.cells[k].held for k, _ in found.copied]
@@ -285,6 +304,11 @@ def device_of(module: fx.GraphModule) -> int | None:
             "devices outside of the compiled function"
         )
     return next(iter(found), None)
+
+
+def has_open_results(module: fx.GraphModule) -> bool:
+    """Whether the shape of a result depends on data, as torch captures it where it is asked to."""
+    return any(free_unbacked_symbols(x) for n in module.graph.nodes for x in _tensors(n))
 
 
 def _tensors(node: fx.Node) -> list[torch.Tensor]:

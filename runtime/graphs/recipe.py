@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import jax
 import torch
 
-from ..device.cell import Cell, Fill, cell_of, new_tensor
+from ..device.cell import Cell, Fill, Kind, cell_of, new_tensor
+from ..device.cell import Result as Known
 from ..dtypes import torch_dtype
 
 _META = torch._C.DispatchKey.Meta
@@ -65,9 +66,12 @@ class Fresh(NamedTuple):
     """A storage that the graph made."""
 
     source: Source
-    shape: tuple[int, ...]
-    dtype: torch.dtype
+    kind: Kind
     mixed: bool
+
+    def cell(self, held: jax.Array | Fill, index: int) -> Cell:
+        """The cell of one call."""
+        return Cell(held, index) if index or held.__class__ is Fill else Known(held, self.kind)  # type: ignore[arg-type]
 
 
 class Result(NamedTuple):
@@ -86,7 +90,7 @@ class Recipe:
 
     def __init__(self) -> None:
         self.fresh: list[Fresh] = []
-        self.written: list[tuple[int, Source]] = []  # operands whose cell gets another array
+        self.written: list[tuple[int, Source, Kind]] = []  # operands whose cell gets another array, and of what kind
         self.results: list[Result] = []
 
     def record(
@@ -121,7 +125,7 @@ class Recipe:
             return known[id(held)]
 
         self.written = [
-            (k, source(c.held)) for k, (c, x) in enumerate(zip(cells, operands, strict=True)) if c.held is not x
+            (k, source(c.held), c.kind) for k, (c, x) in enumerate(zip(cells, operands, strict=True)) if c.held is not x
         ]
         arguments = {id(x): i for i, x in enumerate(given) if isinstance(x, torch.Tensor)}
         ours = {c: k for k, c in enumerate(cells)}
@@ -135,7 +139,7 @@ class Recipe:
             else:
                 if cell not in born:
                     born[cell] = len(self.fresh)
-                    self.fresh.append(Fresh(source(cell.held), cell.shape, torch_dtype(cell.dtype), cell.mixed))
+                    self.fresh.append(Fresh(source(cell.held), cell.kind, cell.mixed))
                 geometry = Geometry.of(r)
                 whole = count[cell] == 1 and not geometry.bits and not cell.mixed
                 whole = whole and (geometry.size, geometry.stride) == (cell.shape, cell.kind.stride)
@@ -147,9 +151,10 @@ class Recipe:
         self, args: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], operands: Any, index: int
     ) -> list[Any]:
         """Write the cells, and make the results of a call."""
-        for k, source in self.written:
-            cells[k].write(source.of(outputs, operands))
-        fresh = [Cell(f.source.of(outputs, operands), index) for f in self.fresh]
+        for k, source, kind in self.written:
+            cells[k].replace(source.of(outputs, operands))
+            cells[k].kind = kind
+        fresh = [f.cell(f.source.of(outputs, operands), index) for f in self.fresh]
         bases: dict[int, torch.Tensor] = {}
         results = []
         for r in self.results:
@@ -164,7 +169,7 @@ class Recipe:
             else:
                 f = self.fresh[r.fresh]
                 if r.fresh not in bases:
-                    bases[r.fresh] = new_tensor(fresh[r.fresh], f.shape, f.dtype)
+                    bases[r.fresh] = new_tensor(fresh[r.fresh], f.kind.shape, torch_dtype(f.kind.dtype))
                     if f.mixed:
                         fresh[r.fresh].mix()
                 out = geometry.on(bases[r.fresh])

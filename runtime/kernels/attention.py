@@ -27,9 +27,9 @@ def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
     lead = (1,) * (len(full) + 2 - mask.ndim) + mask.shape[:-2]
     last = mask.shape[-2:] if mask.ndim > 1 else (1, *mask.shape)
     *outer, own = lead[-len(full) :]
-    if any(n > 1 for n in outer) and tuple(outer) != batch:
+    if any(n != 1 for n in outer) and tuple(outer) != batch:
         mask, outer = jnp.broadcast_to(mask.reshape(*outer, own, *last), (*batch, own, *last)), list(batch)
-    return mask.reshape(prod(outer), *((heads, groups) if own > 1 else (1, 1)), *last)
+    return mask.reshape(prod(outer), *((heads, groups) if own != 1 else (1, 1)), *last)
 
 
 def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: bool = False) -> Inputs:

@@ -206,7 +206,7 @@ def _forward(how: How, x: Inputs) -> tuple[Array, Array]:
 
 
 def _sum_to(x: Array, shape: Sequence[int]) -> Array:
-    return jnp.sum(x, axis=[i for i, n in enumerate(shape) if n < x.shape[i]], keepdims=True)
+    return jnp.sum(x, axis=[i for i, n in enumerate(shape) if n != x.shape[i]], keepdims=True)
 
 
 Gradients = tuple[Array, Array, Array, Array | None]  # of query, key, value, and a mask that is added

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from tenax.kernels.taps import read, transposed, weigh
 from tenax.words import Array, cast, opmath
 
-# (size, amount before, amount after) -> the position that each element of the padded axis shows
-Rule = Callable[[int, int, int], np.ndarray]
+# (places of the padded axis, which count from the first element; size of the axis) -> the position that each shows
+Rule = Callable[[Any, Any], Any]
 
 
 def constant_pad_nd(self: Array, pad: Sequence[int], value: Array | float = 0) -> Array:
@@ -21,20 +23,29 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Array | float = 0) -
     return lax.pad(self, cast(value, self.dtype), config)
 
 
-def _reflected(size: int, before: int, after: int) -> np.ndarray:
+def _reflected(places: Any, size: Any) -> Any:
     """Mirrored at the border's elements, which are not repeated."""
-    return size - 1 - np.abs(size - 1 - np.abs(np.arange(-before, size + after)))
+    return size - 1 - abs(size - 1 - abs(places))
 
 
-def _replicated(size: int, before: int, after: int) -> np.ndarray:
+def _replicated(places: Any, size: Any) -> Any:
     """The border's elements repeated."""
-    return np.clip(np.arange(-before, size + after), 0, size - 1)
+    return places.clip(0, size - 1)
+
+
+def _shown(rule: Rule, size: int, before: int, after: int) -> np.ndarray:
+    return rule(np.arange(-before, size + after), size)
 
 
 def _pad(self: Array, padding: Sequence[int], rule: Rule) -> Array:
     for k in range(len(padding) // 2):
-        axis = self.ndim - 1 - k
-        self = read(self, axis, rule(self.shape[axis], padding[2 * k], padding[2 * k + 1]))
+        axis, before, after = self.ndim - 1 - k, padding[2 * k], padding[2 * k + 1]
+        size: Any = self.shape[axis]
+        if isinstance(size, int):
+            self = read(self, axis, _shown(rule, size, before, after))
+        else:  # a symbolic dimension
+            places = jnp.arange(size + before + after, dtype=jnp.int32) - before
+            self = jnp.take(self, rule(places, jnp.asarray(size, jnp.int32)), axis, mode="clip")
     return self
 
 
@@ -44,7 +55,7 @@ def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], rule:
     for k in range(len(padding) // 2):
         axis = self.ndim - 1 - k
         size = self.shape[axis]
-        table = rule(size, padding[2 * k], padding[2 * k + 1])[:, None]
+        table = _shown(rule, size, padding[2 * k], padding[2 * k + 1])[:, None]
         x = weigh(x, axis, transposed(table, size)[0])
     return cast(x, grad_output.dtype)
 
