@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -237,3 +238,29 @@ def test_the_default_device_decides_where_tensors_are_made() -> None:
         assert make(x)[1].device.type == "cpu"
         with torch.device("jax"):
             assert make(x)[1].device.type == "jax"
+
+
+WRITES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "an item": lambda d: d.__setitem__("scale", 3.0),
+    "an update": lambda d: d.update(scale=3.0),
+    "a union": lambda d: d.__ior__({"scale": 3.0}),
+    "gone and back": lambda d: d.__setitem__("scale", d.pop("scale") + 1),
+    "cleared": lambda d: (d.clear(), d.setdefault("scale", 3.0)),
+    "a second, unnamed": lambda d: d.__setitem__("other", 3.0),
+    "the same again": lambda d: d.__setitem__("scale", float("2")),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", [dict, OrderedDict, lambda d: defaultdict(float, d)], ids=["dict", "ordered", "default"]
+)
+@pytest.mark.parametrize("name", WRITES)
+def test_every_write_to_a_dict_counts(name: str, kind: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    held = kind({"scale": 2.0})
+    function = tenax.jit(lambda x: x * held["scale"] * len(held))
+    x = torch.ones(2, device="jax")
+    for _ in range(2):
+        assert torch.equal(function(x).cpu(), torch.full((2,), 2.0))
+    WRITES[name](held)
+    for _ in range(2):
+        assert torch.equal(function(x).cpu(), torch.full((2,), held["scale"] * len(held)))

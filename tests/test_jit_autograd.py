@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 from typing import Any
 
@@ -9,6 +10,7 @@ import jax
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import tenax
 from tenax.errors import TraceError
@@ -155,3 +157,88 @@ def test_a_backward_pass_within_backward_gives_gradients_outside(kind: str) -> N
             assert (ours is None) == (theirs is None)
             if ours is not None:
                 torch.testing.assert_close(ours.cpu(), theirs)
+
+
+class _Watched(nn.Module):
+    """A model whose hooks keep gradients of what is within, as Grad-CAM does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 4), nn.Linear(4, 2)
+        self.norms: list[torch.Tensor] = []
+        self.given: dict[str, torch.Tensor] = {}
+        self.calls = 0
+        self.last.register_full_backward_hook(lambda _, __, given: self.given.update(last=given[0]))
+        self.last.register_full_backward_hook(lambda _, found, __: self.norms.append(found[0].norm()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.kept: list[torch.Tensor] = []
+        inner = self.first(x).tanh()
+        inner.register_hook(self.keep)
+        return self.last(inner)  # type: ignore[no-any-return]
+
+    def keep(self, gradient: torch.Tensor) -> None:
+        self.calls += 1
+        self.kept.append(gradient)
+
+
+def test_what_hooks_within_keep_is_kept_by_each_backward_outside() -> None:
+    model, twin = _Watched().to("jax"), _Watched().to("jax")
+    twin.load_state_dict(model.state_dict())
+    compiled = tenax.jit(model)
+    for i in range(4):
+        x = torch.full((2, 3), i + 1.0, device="jax")
+        for each in (twin, compiled):
+            each(x).square().sum().backward()
+        for name in ("kept", "norms", "calls"):
+            torch.testing.assert_close(getattr(model, name), getattr(twin, name))
+        torch.testing.assert_close(model.given, twin.given)
+
+
+def test_a_number_that_a_hook_counts_must_be_as_it_was() -> None:
+    model = _Watched().to("jax")
+    compiled, x = tenax.jit(model), torch.ones(1, 3, device="jax")
+    first, second = compiled(x), compiled(x)
+    first.sum().backward()
+    with pytest.raises(TraceError, match=r"the backward pass .*calls, which is no longer what it was"):
+        second.sum().backward()
+
+
+def test_transforms_of_torch_func_take_compiled_functions() -> None:
+    cube, x = tenax.jit(lambda x: (x**3).sum()), torch.arange(3.0, device="jax")
+    assert torch.func.grad(cube)(x).tolist() == [0, 3, 12]
+    assert torch.func.vmap(torch.func.grad(cube))(torch.stack([x, 2 * x])).tolist() == [[0, 3, 12], [0, 12, 48]]
+    assert cube(x).item() == 9
+
+
+class Checkpointed(nn.Module):
+    """Whose statistics are updated by forward, and again by backward."""
+
+    def __init__(self, reentrant: bool) -> None:
+        super().__init__()
+        self.linear, self.norm, self.reentrant = nn.Linear(4, 4), nn.BatchNorm1d(4), reentrant
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return checkpoint(lambda x: self.norm(self.linear(x)).relu(), x, use_reentrant=self.reentrant)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_what_backward_writes_is_written_by_each_backward_outside(reentrant: bool) -> None:
+    theirs = Checkpointed(reentrant)
+    ours = copy.deepcopy(theirs).to("jax")
+    compiled = tenax.jit(ours)
+    for count in (2, 4, 6):
+        x = torch.randn(5, 4)
+        loss = compiled(x.to("jax").requires_grad_()).square().sum()
+        version = ours.norm.running_mean._version
+        loss.backward()
+        assert ours.norm.running_mean._version > version
+        theirs(x.requires_grad_()).square().sum().backward()
+        assert ours.norm.num_batches_tracked.item() == count
+        for mine, wanted in zip(ours.buffers(), theirs.buffers(), strict=True):
+            torch.testing.assert_close(mine.cpu(), wanted)
+    y = torch.randn(5, 4, device="jax", requires_grad=True)
+    first, second = compiled(y).sum(), compiled(y).sum()
+    second.backward()
+    with pytest.raises(TraceError, match="was written since the function was called"):
+        first.backward()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -169,3 +170,27 @@ def test_an_average_of_trained_weights_agrees_with_the_cpu() -> None:
                 losses.append(predict(x).sum().item())
         results.append(losses)
     assert results[0] == pytest.approx(results[1], rel=1e-4)
+
+
+def test_a_call_while_another_thread_traces_leaves_the_weights_to_the_trace() -> None:
+    _, ours = pair(MODELS["convolutions"])
+    x, began, called = torch.ones(2, 3, 5, 5, device="jax"), threading.Event(), threading.Event()
+    predict = tenax.jit(ours)
+
+    def twice() -> torch.Tensor:
+        first = ours[0].weight.sum()
+        began.set()
+        called.wait(60)
+        return first + ours[0].weight.sum()
+
+    summed = tenax.jit(twice)
+    with torch.no_grad():
+        predict(x)
+        thread = threading.Thread(target=torch.no_grad()(summed))
+        thread.start()
+        began.wait(60)
+        predict(x)
+        called.set()
+        thread.join()
+        ours[0].weight.fill_(1.0)
+        assert summed().item() == 2 * ours[0].weight.numel()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import UserDict
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -192,3 +195,98 @@ def test_a_dict_comes_into_the_order_that_each_call_gives_it() -> None:
 def test_a_result_that_the_host_computes_of_an_argument_raises(compute: Any) -> None:
     with pytest.raises(TraceError, match="computed on the CPU from an argument"):
         tenax.jit(compute)(torch.ones(2, 2))
+
+
+class _Node:
+    """An object that is no tree to torch."""
+
+    def __init__(self, value: torch.Tensor | None, parent: _Node | None = None) -> None:
+        self.value, self.parent, self.children = value, parent, [] if parent is None else parent.children
+
+
+class _Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value: torch.Tensor) -> None:
+        self.value = value
+
+
+class _Table(dict[str, torch.Tensor]):
+    note: torch.Tensor
+
+
+def _nodes(x: torch.Tensor) -> _Node:
+    root = _Node(x * 2)
+    root.children.append(_Node(x, root))
+    return root
+
+
+def _table(x: torch.Tensor) -> _Table:
+    table = _Table(x=x, twice=x * 2)
+    table.note = x + 1
+    return table
+
+
+@pytest.mark.parametrize(
+    ("make", "read"),
+    [
+        (_nodes, lambda r: [r.value, r.children[0].value, r.children[0].parent is r]),
+        (_table, lambda r: [*r.values(), r.note]),
+        (lambda x: _Slotted(x * 2), lambda r: [r.value]),
+        (lambda x: _Slotted(x), lambda r: [r.value]),
+        (lambda x: {"made": [_Slotted(x + 1)] * 2}, lambda r: [r["made"][0].value, r["made"][0] is r["made"][1]]),
+        (lambda x: UserDict(x=x * 2), lambda r: [r["x"]]),
+        (
+            lambda x: torch.distributions.Independent(torch.distributions.Normal(x, x.exp()), 1),
+            lambda r: [r.mean, r.log_prob(torch.ones_like(r.mean))],
+        ),
+        (lambda x: x.shape, lambda r: [type(r).__name__, r.numel()]),
+    ],
+)
+def test_objects_are_made_anew_by_each_call(
+    make: Callable[[torch.Tensor], Any], read: Callable[[Any], list[Any]]
+) -> None:
+    compiled = tenax.jit(make)
+    for i in range(3):
+        x = torch.full((2,), i + 1.0, device="jax")
+        assert str(read(compiled(x))) == str(read(make(x)))
+
+
+def test_an_object_without_tensors_is_another_one_in_each_call() -> None:
+    compiled, x = tenax.jit(lambda x: _Node(None)), torch.ones(2, device="jax")
+    first = compiled(x)
+    first.children.append(1)
+    assert compiled(x) is not first and not compiled(x).children
+
+
+def test_what_a_function_found_is_given_itself() -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.losses: list[torch.Tensor] = []
+            self.last: torch.Tensor | None = None
+
+        def step(self, x: torch.Tensor) -> Any:
+            self.last = x.sum()
+            self.losses.append(self.last)
+            return self, self.losses
+
+    trainer = Trainer()
+    step = tenax.jit(trainer.step)
+    for i in range(3):
+        found, losses = step(torch.ones(i + 1, device="jax"))
+        assert found is trainer and losses is trainer.losses and losses[-1] is trainer.last
+    assert [loss.item() for loss in trainer.losses] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: lambda: x,
+        lambda x: partial(torch.add, x * 2),
+        lambda x: iter([x]),
+        lambda x: nn.Linear(1, 1, device=x.device),
+    ],
+)
+def test_what_no_call_can_make_anew_is_no_result(make: Callable[[torch.Tensor], Any]) -> None:
+    with pytest.raises(TraceError, match=r"gives or keeps a .*; give"):
+        tenax.jit(make)(torch.ones(2, device="jax"))

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from ..device import moves
 from ..device.cell import Cell, Kind, cell_of
@@ -18,9 +19,10 @@ from . import hooks
 from .guard import Guard
 from .hooks import hooks_of, tables_of
 from .host import HostCall, peek
-from .results import Outside
-from .run import Leaf, Run, is_ours
-from .watch import Place, Watch
+from .places import Place
+from .results import Outside, is_ours
+from .run import Leaf, Run
+from .watch import Watch
 
 _requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
 
@@ -61,7 +63,7 @@ class Binding:
         """`leaves` are those of the call, `watch` what must be the same for another one."""
         used = {id(c) for c in run.closed.consts}
         involved = dict.fromkeys(c for c, a in run.trace.lifted.items() if id(a) in used)
-        involved.update(dict.fromkeys(run.written))
+        involved.update(dict.fromkeys([*run.written, *run.late]))
         involved.update(dict.fromkeys(cell_of(o.like) for o in run.outside if o.like is not None))
         arguments: dict[Cell, int] = {}
         for i, leaf in enumerate(leaves):
@@ -118,6 +120,10 @@ class Binding:
             if is_ours(old):
                 self.slotted.add((id(place.container), place.key))
                 add(place.path, _fetch(place), old)
+        for place in (later.place for later in run.later):
+            old = pytree.tree_leaves(run.watch.before(place))
+            if all(is_ours(x) and cell_of(x) not in run.trace.lifted for x in old):  # which the run did not read
+                self.slotted.add((id(place.container), place.key))
         for leaf, _ in run.data:
             add("a tensor whose .data is set", partial(at_leaf, leaf), at_leaf(leaf, run.leaves))
         touched = {id(g.leaf) for g in run.gradients if not isinstance(g.leaf, int)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -24,11 +24,13 @@ from torch.optim.swa_utils import AveragedModel
 from ..device.cell import Fill, cell_of, materialise, put, wrap
 from ..device.convert import read
 from ..dispatch.arguments import SYMBOLS
+from ..errors import TraceError
 from ..tracing.deferred import Condition
 from ..tracing.symbol import Guards, symbol
 from ..tracing.trace import Trace, alias, at_line, current, unknown
 from .average import updating
-from .watch import Watch, same
+from .places import Place, same
+from .watch import Watch
 
 
 class Number(NamedTuple):
@@ -55,9 +57,11 @@ class HostCall(NamedTuple):
 class Host:
     """The host's part of a traced run: in order, the numbers that it reads and the calls that it makes."""
 
-    def __init__(self, trace: Trace, watch: Watch, varying: set[tuple[int, str]]) -> None:
-        """`varying` are the entries of groups, other than learning rates, that are known to change between calls."""
-        self.varying = varying
+    def __init__(self, trace: Trace, watch: Watch, varying: set[tuple[int, str]], own: set[tuple[int, str]]) -> None:
+        """`varying` are the entries of groups, other than learning rates, that are known to change between calls;
+        `own` learning rates that the function sets itself, each time to a number of the trace."""
+        self.varying, self.own = varying, own
+        self.groups = {id(g) for o in watch.optimizers for g in o.param_groups}  # that were there before the run
         self.thread = threading.get_ident()
         self.guards = Guards()
         self.trace = trace
@@ -65,6 +69,7 @@ class Host:
         self.script: list[Number | HostCall] = []
         self.known: list[jax.Array] = []  # by which the trace knows the numbers
         self.moved: set[tuple[int, str]] = set()  # entries of groups that a scheduler changed
+        self.left: dict[tuple[int, str], Any] = {}  # what schedulers left there
         self._recording = False
         self._replaced: list[tuple[Any, str, Any]] = []  # methods, and what stood on the object itself
         self._saved: list[tuple[dict[str, Any], str, Any]] = []
@@ -113,7 +118,8 @@ class Host:
                 self._set(group, "capturable", True)
             on_device = group.get("capturable") or group.get("fused")
             if isinstance(group["lr"], (int, float)):
-                known, host = self._pass(Number(group, "lr"))
+                own = (id(group), "lr") in self.own or id(group) not in self.groups
+                known, host = self._pass(Number({"lr": group["lr"]} if own else group, "lr"))
                 index = _index(group)
                 rate = wrap(jax.device_put(known, jax.devices()[index]), index) if index else wrap(known)
                 self._set(group, "lr", rate if on_device else symbol(known, self.guards, host))
@@ -141,6 +147,25 @@ class Host:
         self.guards.numbers.append(value)
         self.trace.aliases.add(id(known))
         return known, (lambda numbers: numbers[place]) if early else None
+
+    def found_own(self, places: Iterable[Place]) -> set[tuple[int, str]]:
+        """Of places that the run changed, those of numbers that were passed and that no scheduler moved.
+
+        Raises:
+            TraceError: a scheduler moved one of them too.
+        """
+        numbers = {(id(n.group), n.key) for n in self.script if isinstance(n, Number)} | self.moved
+        own = set()
+        for place in places:
+            key = id(place.container), place.key
+            if key in numbers and not same(self.left.get(key), place.container[place.key]):
+                if key in self.moved:
+                    raise TraceError(
+                        f"a compiled function sets {place.path} itself, which a scheduler moves; "
+                        "leave it to one of them"
+                    )
+                own.add(key)
+        return own
 
     def found_varying(self) -> set[tuple[int, str]]:
         """Numbers that a scheduler of the run changed and that were not yet passed."""
@@ -173,6 +198,7 @@ class Host:
             self.script.append(HostCall(step, args, kwargs))
             for old, group in zip(before, groups, strict=True):
                 self.moved |= {(id(group), k) for k, v in group.items() if k not in old or not same(old[k], v)}
+                self.left.update(((id(group), k), v) for k, v in group.items())
             return result
 
         return record

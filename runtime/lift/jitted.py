@@ -19,14 +19,17 @@ from torch.utils import _pytree as pytree
 from ..device.cell import Cell, untraced
 from ..errors import TraceError
 from ..tracing.trace import at_line, current
+from .places import is_simple
 from .program import Program
 from .ready import Ready
-from .run import Run, is_ours
-from .watch import Watch, is_simple
+from .results import is_ours
+from .run import Run
+from .watch import Watch
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
 _any_autocast = torch._C._is_any_autocast_enabled
+_level = torch._C._functorch.maybe_current_level
 _MANY = 8  # traces of one function, from which on a warning says why
 
 
@@ -48,6 +51,7 @@ class Compiled:
     programs: dict[Any, list[Program]] = field(default_factory=dict)
     history: list[Compilation] = field(default_factory=list)
     varying: set[tuple[int, str]] = field(default_factory=set)  # entries of groups that schedulers change
+    own: set[tuple[int, str]] = field(default_factory=set)  # learning rates that the function sets itself
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)
@@ -59,7 +63,8 @@ class Compiled:
             TraceError: the function asks for the value of a tensor, or does on the host what no program can repeat.
         """
         # A dispatch mode wants to see the operations: as torch.compile does, the function then runs eagerly.
-        if current() is not None or not untraced() or torch._C._len_torch_dispatch_stack():
+        # Under a transform of torch.func its tensors are wrapped, and it differentiates or batches the operations.
+        if current() is not None or not untraced() or torch._C._len_torch_dispatch_stack() or _level() is not None:
             return self.function(*args, **kwargs)
         leaves, spec = (
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
@@ -124,17 +129,23 @@ class Compiled:
         if ready:
             watch = Watch(function=self.function, argument=roots)
         try:
-            run = Run(self.function, args, kwargs, inner, watch, self.varying)
+            run = Run(self.function, args, kwargs, inner, watch, self.varying, self.own)
         except BaseException:
             ready.prune(())
             raise
         more = run.host.found_varying()
         self.varying |= more
-        if ready.prune(run.trace.before) or more:
+        self.own |= run.own
+        if ready.prune(run.trace.before) or more or run.own:
             watch = Watch(function=self.function, argument=roots)
-            run = Run(self.function, args, kwargs, inner, watch, self.varying)
-        if watch.objects or watch.modules:  # of which only what was read counts
+            run = Run(self.function, args, kwargs, inner, watch, self.varying, self.own)
+        if watch.objects or watch.modules or watch.optimizers:  # of which only what was read counts
             watch = Watch(run.reads, function=self.function, argument=roots)
+        for path in watch.iterators:
+            raise TraceError(
+                f"a compiled function reaches {path}, an iterator, which its program would not advance: "
+                "call next() outside and pass what it gives, or pass a list"
+            )
         return Program(run, watch, leaves, share)
 
 
@@ -145,7 +156,8 @@ def _is_tree(value: Any) -> bool:
 def _stand_in(leaf: Any) -> Any:
     """An argument with a history is a leaf to the traced run: what it computes is differentiated to the arguments."""
     if is_ours(leaf) and leaf.requires_grad and not leaf.is_leaf:
-        leaf = leaf.detach().requires_grad_()
+        attributes, leaf = vars(leaf), leaf.detach().requires_grad_()
+        vars(leaf).update(attributes)
         leaf.register_post_accumulate_grad_hook(_refuse_gradient)
     return leaf
 
@@ -173,6 +185,8 @@ def _key(leaves: list[Any], spec: Any) -> Any:
             shared = storages.setdefault(id(cell), i)
             geometry = leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype
             parts.append((cell.kind, *geometry, bits, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
+            if attributes := leaf.__dict__:
+                parts.append(tuple((k, type(v), v if is_simple(v) else id(v)) for k, v in attributes.items()))
         elif is_simple(leaf):
             parts.append((type(leaf), leaf))
         else:

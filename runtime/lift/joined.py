@@ -24,10 +24,13 @@ class Joined(torch.autograd.Function):
     """The results of a program, whose gradient is the program's backward part."""
 
     @staticmethod
-    def forward(ctx: Any, program: Program, first: Any, saved: Any, others: Any, tensors: Any, *wrt: Any) -> Any:
-        """The tensors, as results of the leaves."""
+    def forward(
+        ctx: Any, program: Program, first: Any, saved: Any, others: Any, tensors: Any, given: Any, late: Any, *wrt: Any
+    ) -> Any:
+        """The tensors, as results of the leaves; `given` are the arguments of the call, where backward needs them,
+        `late` the cells that it writes, with their arrays."""
         ctx.program, ctx.first, ctx.saved, ctx.others = program, first, saved, others
-        ctx.wrt = wrt
+        ctx.wrt, ctx.given, ctx.late = wrt, given, late
         ctx.save_for_backward(*wrt)  # whose versions a second derivative checks
         ctx.versions = [(t, t._version) for t in compress(wrt, program.saves)]
         ctx.kinds = [tensor_kind(t.size(), t.dtype) for t in tensors]
@@ -66,7 +69,12 @@ class Joined(torch.autograd.Function):
             gradient = next(found) if givers else None
             waits = present & givers or not leaf.is_leaf or hooks_of(leaf)
             wanted.append(gradient if waits else None)
-        return None, None, None, None, None, *wanted
+        rest = (read(tensor.detach()) for tensor in found)
+        if program.later:
+            program.repeat_later(rest, ctx.given)
+        if program.late:
+            program.write_late(rest, ctx.late)
+        return None, None, None, None, None, None, None, *wanted
 
 
 def _differentiable(ctx: Any, gradients: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:

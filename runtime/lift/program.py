@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, repeat
 from operator import is_
@@ -22,6 +22,7 @@ import torch
 
 from ..device.cell import Cell, cell_of, inverse, put, transposed, writes
 from ..dispatch.call import Lease
+from ..errors import TraceError
 from ..tracing.deferred import defer, verify
 from .binding import Binding, at_leaf
 from .direct import Direct
@@ -29,9 +30,10 @@ from .host import play
 from .joined import Joined
 from .joint import Jaxpr, Literal, after, applied, before, live, split
 from .layout import Axes, layouts
+from .places import SEQUENCES, Place, content_at, refill, same
 from .results import Maker, Ref
 from .run import Run
-from .watch import SEQUENCES, Place, Watch, refill
+from .watch import Watch
 
 _SMALL = 64  # elements of a constant that is compared by value
 _PATIENCE = 3  # calls in a row that may lay arrays anew, before a program takes them as others leave them
@@ -53,6 +55,7 @@ class Program:
         self.fills, self.draws, self.script = run.fills, run.draws, run.host.script
         self.outputs, self.givers = run.outputs, run.givers
         self.conditions = run.conditions
+        self.later, self.later_fills, self.later_index = run.later, run.later_fills, run.later_index
         self.grad = bool(run.differentiable) and torch.is_grad_enabled()
         self.wrt, self.differentiable = run.wrt, [ref for _, ref in run.differentiable]
         self.binding = Binding(run, watch, leaves)
@@ -77,6 +80,8 @@ class Program:
         self.in_order = self.reads == list(range(len(cells)))
         self.writes = [at[c] for c in run.written]
         self.resizes = any(c.kind is not k for c, k in zip(run.written, run.kinds, strict=True))
+        self.late = [at[c] for c in run.late]
+        self.changed_late = [t for i, t in enumerate(binding.owners) if i in self.late]
         written, first = set(self.writes), len(binding.owned) + len(binding.slots)
         self.changed = [t for i, t in enumerate(binding.owners) if i in written]
         self.changed_given = [argument for i, argument in enumerate(binding.given, first) if i in written]
@@ -228,7 +233,7 @@ class Program:
         if self.conditions:
             defer(next(fresh), self.conditions)
         if self.alters:
-            self._alter(maker, leaves, first, arrays, list(fresh))
+            self._alter(maker, leaves, cells, first, arrays, list(fresh))
         return maker.make(self.result)
 
     def _keep_for_others(self, arrays: list[jax.Array], cells: list[Cell], quick: bool) -> None:
@@ -251,7 +256,9 @@ class Program:
                 cell.held = cell.value = array
         writes.note()
 
-    def _alter(self, maker: Maker, leaves: list[Any], first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
+    def _alter(
+        self, maker: Maker, leaves: list[Any], cells: list[Cell], first: Any, arrays: Any, residuals: list[jax.Array]
+    ) -> None:
         """Repeat what the run changed besides arrays: versions, the graph, Python's places, data, gradients."""
         for described, source in self.binding.outside:
             maker.known[described] = described.on(source(leaves))
@@ -260,7 +267,7 @@ class Program:
         if self.changed_given:
             _increment([leaves[i] for i in self.changed_given])
         if self.grad:
-            self._differentiate(maker, leaves, first, arrays, residuals)
+            self._differentiate(maker, leaves, cells, first, arrays, residuals)
         for place, value in self.effects:
             _put(place, None if value is None else maker.make(value), value is None)
         for leaf, data in self.data:
@@ -292,16 +299,18 @@ class Program:
 
     def _laid_arrays(self, cells: list[Cell]) -> list[jax.Array | None]:
         """The arrays that are read, laid as `axes` says; None for one that is not made or not at hand."""
-        other = [(cells[i], axes) for i, axes in self.axes.items() if cells[i].laid_as(axes) is None]
-        self.laid = self.laid + 1 if other else 0
+        laid = {i: cells[i].laid_as(axes) for i, axes in self.axes.items()}
+        missing = [i for i, array in laid.items() if array is None]
+        self.laid = self.laid + 1 if missing else 0
         if self.laid > _PATIENCE:  # somebody reads or writes them between the calls
-            self.axes = {}
+            self.axes, laid = {}, {}
             self._compile(())
-        elif other:
-            for cell, axes in other:
-                cell.lay(transposed(cell.read(), axes, cell.index), axes)
+        elif missing:
+            for i in missing:
+                laid[i] = array = transposed(cells[i].read(), self.axes[i], cells[i].index)
+                cells[i].lay(array, self.axes[i])
             writes.note()
-        return [cells[i].laid_as(self.axes[i]) if i in self.axes else cells[i].value for i in self.reads]
+        return [laid[i] if i in laid else cells[i].value for i in self.reads]
 
     def _from_host(self, leaves: list[Any]) -> list[jax.Array]:
         """What the host passes to a call, after it did its part of it."""
@@ -316,7 +325,9 @@ class Program:
             found.append(put(self.draws.keys(), self.index))
         return found + [upload.array(leaves) for upload in self.uploads]
 
-    def _differentiate(self, maker: Maker, leaves: Any, first: Any, arrays: Any, residuals: list[jax.Array]) -> None:
+    def _differentiate(
+        self, maker: Maker, leaves: Any, cells: list[Cell], first: Any, arrays: Any, residuals: list[jax.Array]
+    ) -> None:
         """Give the results that autograd follows a place in its graph."""
         refs = self.differentiable
         tensors = [maker.tensor(r) for r in refs]
@@ -324,8 +335,38 @@ class Program:
         wrt = wrt or [torch.empty(0, device="jax", requires_grad=True)]
         saved = (*residuals, *(arrays[i] for i in self.saved))
         others = [weakref.ref(arrays[i]) for i in self.recomputed]
-        for ref, tensor in zip(refs, Joined.apply(self, first, saved, others, tensors, *wrt), strict=True):
+        given = leaves if self.later else None
+        late = [(cells[i], cells[i].held) for i in self.late]
+        for ref, tensor in zip(refs, Joined.apply(self, first, saved, others, tensors, given, late, *wrt), strict=True):
             maker.known[ref] = tensor
+
+    def write_late(self, arrays: Iterator[jax.Array], late: list[tuple[Cell, Any]]) -> None:
+        """Write the cells that the backward pass writes, as one does that computes forward again; with what they held
+        after the call."""
+        if any(cell.held is not held for cell, held in late):
+            raise TraceError(
+                "the backward pass of a compiled function writes a tensor (as BatchNorm under a checkpoint does) that "
+                "was written since the function was called; call backward() before the next call"
+            )
+        for (cell, _), array in zip(late, arrays, strict=True):
+            cell.write(array)
+        _increment(self.changed_late)
+
+    def repeat_later(self, arrays: Iterator[jax.Array], leaves: list[Any]) -> None:
+        """Do again what the backward pass changed in Python; `arrays` are what it gave for that."""
+        held = [next(arrays) if f is None else f for f in self.later_fills]
+        maker = Maker(held, leaves, self.later_index)
+        for place, value, appended, number, old in self.later:
+            if number and not same(old, content_at(place)):
+                raise TraceError(
+                    f"the backward pass of a compiled function changes {place.path}, which is no longer what it was "
+                    "when the function was called; call backward() before the next call"
+                )
+            made: Any = None if value is None else maker.make(value)
+            if appended:
+                refill(place.container, [*place.container, *made])
+            else:
+                _put(place, made, value is None)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -6,6 +6,7 @@ classes of the objects that it reaches note what is asked of their instances.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,29 +14,36 @@ from typing import Any
 
 import torch
 
-from .slots import Slots
+from .slots import Class, Context, Slots
 
-# The methods of a module that look a name up in its `__dict__`.
-_LOOKUPS = {method.__code__ for method in (torch.nn.Module.__getattr__, torch.nn.Module.__setattr__)}
+# The functions that look one name up in a `__dict__`.
+_LOOKUPS = {
+    function.__code__
+    for function in (torch.nn.Module.__getattr__, torch.nn.Module.__setattr__, functools.cached_property.__get__)
+}
 
 
 class Reads:
     """The names that were read, by object."""
 
-    def __init__(self, objects: Sequence[Any], slots: dict[int, Slots]) -> None:
-        """`slots` are the mappings of those objects that have slots, by id."""
+    def __init__(self, objects: Sequence[Any], slots: dict[int, Slots | Class | Context], named: set[str]) -> None:
+        """`slots` are the mappings of classes, context variables and objects that have slots, by id; `named` the
+        attributes that the code of the reached functions names."""
+        self.named = named
         self._objects = objects  # whose ids are theirs for as long as they live
         self.slots = slots
         self._names: dict[int, set[str]] = {id(o): set() for o in objects}
+        self.made: dict[int, list[Any]] = {}  # the entries that the run made, by the id of their container
         self.gradients: set[int] = set()  # the ids of the tensors that were asked for theirs
 
     @contextmanager
-    def attached(self) -> Iterator[None]:
-        """While the function is traced."""
+    def attached(self, gradients: bool = True) -> Iterator[None]:
+        """While the function is traced; without `gradients`, who asks for those is not noted."""
         classes = list({type(o) for o in self._objects})
         plain = [c.__getattribute__ for c in classes]
         replaced: list[tuple[type, Any]] = []
-        torch.Tensor.grad = self._gradient()  # type: ignore[assignment]
+        if gradients:
+            torch.Tensor.grad = self._gradient()  # type: ignore[assignment]
         try:
             for cls, method in zip(classes, plain, strict=True):
                 own = vars(cls).get("__getattribute__")
@@ -49,7 +57,8 @@ class Reads:
                     replaced.append((cls, own))
             yield
         finally:
-            del torch.Tensor.grad  # which it inherits
+            if gradients:
+                del torch.Tensor.grad  # which it inherits
             for cls, own in replaced:
                 if own is None:
                     del cls.__getattribute__

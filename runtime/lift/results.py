@@ -7,20 +7,28 @@ from outside, of which the tensor is a view.
 from __future__ import annotations
 
 import copy
+import functools
 import math
 from collections.abc import Callable, Container
 from dataclasses import dataclass
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import jax
 import torch
+from torch.nn import Module
 from torch.utils import _pytree as pytree
 
 from ..device.cell import Cell, Fill, Result, cell_of, contiguous, new_tensor, tensor_kind
 from ..dispatch.arguments import SYMBOLS
 from ..dtypes import torch_dtype
 from ..errors import TraceError
+from .places import SEQUENCES, is_simple, refill
+from .slots import attributes_of, put_attributes
+from .watch import Watch, is_own
 
+# Objects whose attributes are not all that they hold.
+_FUNCTIONS = (FunctionType, MethodType, functools.partial)
 _META = torch._C.DispatchKey.Meta
 _set = torch.ops.aten.set_.source_Storage_storage_offset._op_dk
 _restride = torch.ops.aten.as_strided.default._op_dk
@@ -41,6 +49,7 @@ class Ref:
     leaf: bool | None  # of a leaf that the run made: whether it requires a gradient
     is_parameter: bool
     gradient: Described | None = None  # what the run left as the gradient of a leaf
+    attributes: dict[str, Described] | None = None  # that the program has put on the tensor
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in order and are not seen through a lazy bit."""
@@ -87,12 +96,13 @@ class Argument:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
-    """An object that is no tree to torch, with results among its attributes."""
+@dataclass(slots=True, eq=False)
+class Made:
+    """An object that the run made and that is no tree to torch: its attributes, and elements where it has any."""
 
     like: Any
-    parts: dict[str, Described]
+    attributes: dict[str, Described]
+    elements: Described | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +121,14 @@ class Results:
         born: Container[Cell],
         arguments: dict[int, int],
         found: Container[int],
+        reached: Container[int],
         refuse: Callable[[torch.Tensor], None],
     ) -> None:
         """`refuse` raises for a tensor of the host that cannot be the same in every call."""
+        self.rules = born, arguments, found, reached, refuse  # of another one like this
         self.born = born  # the cells of the run
+        self.reached = reached  # the ids of what the function reached before the run
+        self.made: dict[int, Made] = {}  # by the id of the object
         self.refuse = refuse
         self.arguments = arguments  # the index of each argument by its id
         self.found = found  # the ids of the tensors that the run could reach
@@ -141,7 +155,7 @@ class Results:
 
     def describe(self, tree: Any) -> Described:
         """A tree with each tensor of it described."""
-        leaves, spec = pytree.tree_flatten(tree)
+        leaves, spec = pytree.tree_flatten(tree, self._is_whole)
         flat = type(tree) is tuple and spec.num_leaves == spec.num_nodes - 1
         shape = tuple if flat else None if spec.is_leaf() else spec
         return Described(tuple([self._leaf(leaf) for leaf in leaves]), shape)
@@ -152,12 +166,7 @@ class Results:
                 "a compiled function gives or keeps the value of a tensor as a Python number (.item()); give the tensor"
             )
         if not isinstance(leaf, torch.Tensor):
-            parts = getattr(leaf, "__dict__", None)
-            if isinstance(parts, dict) and not isinstance(leaf, (type, torch.nn.Module)):
-                found = {k: self.describe(v) for k, v in parts.items() if _has_tensor(v)}
-                if found:
-                    return Attributes(leaf, found)
-            return leaf
+            return self._object(leaf)
         if id(leaf) in self.arguments:
             return Argument(self.arguments[id(leaf)])
         if leaf.device.type != "jax" or leaf.layout is not torch.strided:
@@ -177,11 +186,48 @@ class Results:
         own = leaf.requires_grad if leaf.is_leaf else None
         ref = Ref(number, size, stride, offset, leaf.dtype, bits, plain, own, parameter)
         self.refs[id(leaf)] = leaf, ref
+        if attributes := vars(leaf):
+            ref.attributes = {name: self.describe(value) for name, value in attributes.items()}
         if not leaf.is_leaf:
             self.differentiable.append((leaf, ref))
         elif leaf.grad is not None:
             ref.gradient = self.describe(leaf.grad)
         return ref
+
+    def _is_whole(self, node: Any) -> bool:
+        return isinstance(node, torch.Size) or (id(node) in self.reached and isinstance(node, (dict, *SEQUENCES)))
+
+    def _object(self, leaf: Any) -> Any:
+        if is_simple(leaf) or id(leaf) in self.reached or isinstance(leaf, (type, ModuleType)):
+            return leaf
+        if id(leaf) in self.made:
+            return self.made[id(leaf)]
+        attributes, elements = attributes_of(leaf), [*leaf.items()] if isinstance(leaf, dict) else None
+        if isinstance(leaf, SEQUENCES):
+            elements = [*leaf]
+        if isinstance(leaf, (Module, *_FUNCTIONS)) or (not attributes and elements is None):
+            self._refuse_holding(leaf)
+            return leaf
+        made = self.made[id(leaf)] = Made(leaf, {})
+        made.attributes = {name: self.describe(value) for name, value in attributes.items()}
+        made.elements = None if elements is None else self.describe(elements)
+        parts = [*made.attributes.values(), *([made.elements] if made.elements else ())]
+        if not any(map(is_described, parts)) and not is_own(type(leaf).__module__):
+            del self.made[id(leaf)]
+            return leaf
+        return made
+
+    def _refuse_holding(self, leaf: Any) -> None:
+        """Refuse what no call can make anew and what holds a tensor that is another one in each call."""
+        watch = Watch(result=leaf)
+        for _, tensor in watch.tensors.values():
+            if id(tensor) in self.arguments or (is_ours(tensor) and cell_of(tensor) in self.born):
+                raise TraceError(
+                    f"a compiled function gives or keeps a {type(leaf).__name__} that holds a tensor, "
+                    "which no call can make anew; give the tensor"
+                )
+        if watch.iterators:
+            raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")
 
     def _outside(self, leaf: torch.Tensor) -> Outside:
         if id(leaf) in self.outside:
@@ -197,8 +243,9 @@ class Results:
         return described
 
 
-def _has_tensor(tree: Any) -> bool:
-    return any(isinstance(x, torch.Tensor) for x in pytree.tree_leaves(tree))
+def is_ours(value: Any) -> bool:
+    """Whether a value is a dense tensor of the device."""
+    return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
 
 
 class Maker:
@@ -210,6 +257,7 @@ class Maker:
         self.bases: dict[int, torch.Tensor] = {}
         self.leaves = leaves
         self.known: dict[Ref | Outside, torch.Tensor] = {}
+        self.copies: dict[Made, Any] = {}
 
     def make(self, described: Described) -> Any:
         """The tree that `Results.describe` described, with new tensors."""
@@ -229,8 +277,12 @@ class Maker:
             return self.leaves[leaf.index]
         if isinstance(leaf, Same):
             return leaf.tensor
-        made = copy.copy(leaf.like)
-        made.__dict__.update({k: self.make(v) for k, v in leaf.parts.items()})
+        if leaf in self.copies:
+            return self.copies[leaf]
+        made = self.copies[leaf] = copy.copy(leaf.like)
+        put_attributes(made, {name: self.make(value) for name, value in leaf.attributes.items()})
+        if leaf.elements is not None:
+            refill(made, self.make(leaf.elements))
         return made
 
     def tensor(self, described: Ref | Outside) -> torch.Tensor:
@@ -241,6 +293,8 @@ class Maker:
             found = self.known[described] = made
             if isinstance(described, Ref) and described.gradient is not None:
                 found.grad = self.make(described.gradient)
+            if isinstance(described, Ref) and described.attributes is not None:
+                vars(found).update({name: self.make(value) for name, value in described.attributes.items()})
         return found
 
     def _new(self, ref: Ref) -> torch.Tensor:
@@ -279,4 +333,4 @@ def is_described(described: Described) -> bool:
     return any(x.__class__ in _DESCRIBED for x in described.leaves)
 
 
-_DESCRIBED = {Ref, Outside, Same, Argument, Attributes}
+_DESCRIBED = {Ref, Outside, Same, Argument, Made}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable
 from sys import getrefcount
@@ -25,10 +26,11 @@ from .draws import Draws
 from .hooks import unhooked
 from .host import Host, HostCall
 from .joint import accumulated, ends_of, marked
-from .results import Described, Ref, Results, is_described
+from .places import MISSING, SEQUENCES, Place, content_at, is_simple
+from .results import Described, Ref, Results, is_described, is_ours
 from .scopes import named
 from .spy import Spy
-from .watch import MISSING, SEQUENCES, Place, Watch
+from .watch import Watch
 
 Leaf = torch.Tensor | int  # a tensor that stays, or the number of an argument
 
@@ -38,6 +40,16 @@ class Effect(NamedTuple):
 
     place: Place
     value: Described | None
+
+
+class Later(NamedTuple):
+    """What the backward pass of the results left at a place: None where the entry is gone."""
+
+    place: Place
+    value: Described | None
+    appended: bool = False  # whether the value is a list of what was appended at the place
+    number: bool = False  # whether it is no tensor, and was made of what stood there: `old`
+    old: Any = None
 
 
 class Gradient(NamedTuple):
@@ -58,9 +70,16 @@ class Run:
     """One traced run of a function: the jaxpr, and what it read, gave and changed."""
 
     def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, leaves: list[Any], watch: Watch, varying: Any
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        leaves: list[Any],
+        watch: Watch,
+        varying: Any = frozenset(),
+        own: Any = frozenset(),
     ) -> None:
-        """`leaves` are those of the arguments, as the function gets them; `varying` see `Host`.
+        """`leaves` are those of the arguments, as the function gets them; `varying` and `own` see `Host`.
 
         Raises:
             TraceError: the run asks for what only a value can tell, or changes what no program can.
@@ -68,7 +87,7 @@ class Run:
         self.watch, self.leaves = watch, leaves
         self.draws = Draws()
         self.trace = Trace(lifts=True, draw=self.draws.draw)
-        self.host = Host(self.trace, watch, varying)
+        self.host = Host(self.trace, watch, varying, own)
         self.reads = watch.read()
         self.spy = Spy(self.trace, leaves, [t for _, t in watch.tensors.values()])
         tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
@@ -79,13 +98,19 @@ class Run:
         self.written: list[Cell] = []
         self.wrt: list[Leaf | Ref] = []  # the leaves to which the results are differentiable
         self.cotangents: list[jax.Array] = []
+        self.later: list[Later] = []
+        self.later_fills: list[Fill | None] = []
+        self.later_index = 0
+        self.late: list[Cell] = []  # which the backward pass writes
         self.givers: list[set[int]] = []  # for each of them, the numbers of the results that give it a gradient
         failures: list[Exception] = []
 
         def run() -> list[jax.Array]:
+            modes = _modes()
             with tracing(self.trace):
                 try:
                     before = pytree.tree_flatten((args, kwargs))
+                    attributes = [(x, dict(vars(x))) for x in leaves if isinstance(x, torch.Tensor)]
                     with (
                         chance.refused(watch.generators),
                         self.host.attached(),
@@ -95,11 +120,20 @@ class Run:
                     ):
                         result = function(*args, **kwargs)
                     _refuse_changed(before, (args, kwargs))
+                    _refuse_written(watch)
+                    _refuse_attributes(attributes, watch)
+                    if _modes() != modes:
+                        raise TraceError(
+                            "a compiled function leaves gradients or the default dtype otherwise than it found them; "
+                            "use `with torch.set_grad_enabled(...)`, or set it outside"
+                        )
                     return self._finish(result)
                 except Exception as failure:  # raised below, without the frames and the note of JAX
                     failures.append(failure)
                     return []
                 finally:
+                    torch.set_grad_enabled(modes[0])
+                    torch.set_default_dtype(modes[1])
                     watch.restore()
                     for tensor, data in self.trace.moved.values():
                         tensor.data = data
@@ -120,7 +154,7 @@ class Run:
         trace = self.trace
         arguments = {id(x): i for i, x in enumerate(self.leaves) if isinstance(x, torch.Tensor)}
         found = {id(t) for _, t in self.watch.tensors.values()} | self._gradients()
-        results = Results(trace.born, arguments, found, self.spy.refuse)
+        results = Results(trace.born, arguments, found, self.watch.reached(), self.spy.refuse)
         self.result = results.describe(result)
         self._describe_changes(results)
         for leaf, gradient in self.before.values():
@@ -144,8 +178,50 @@ class Run:
         self.kinds = [cell.kind for cell in self.written]
         self.outputs = len(arrays)
         if self.differentiable and torch.is_grad_enabled():
-            arrays += self._backward(results, arguments)
+            contents = self.watch.contents()
+            ended = {cell: cell.held for cell in (*trace.lifted, *trace.written)}
+            kept = [
+                (place, pytree.tree_leaves(content_at(place))) for place, _ in self.effects if place.key is not None
+            ]
+            with self.reads.attached(gradients=False):
+                arrays += self._backward(results, arguments)
+            arrays += self._describe_later(Results(*results.rules), contents, kept)
+            self.late = [cell for cell in trace.written if cell.held is not ended.get(cell)]
+            arrays += [cell.read() for cell in self.late]
         return arrays
+
+    def _describe_later(self, results: Results, contents: Any, kept: list[tuple[Place, list[Any]]]) -> list[jax.Array]:
+        """What hooks, and functions in Python, changed in the backward pass: by places that were there before, with
+        their contents, or in what forward put at the places of `kept`."""
+        lists: dict[int, tuple[Place, list[Any]]] = {}
+        changed: dict[tuple[int, Any], tuple[Place, Any, Any]] = {}
+        for place, old, new in self.watch.changes(contents):
+            if isinstance(place.container, SEQUENCES):
+                before = next(
+                    c for h, c in zip(self.watch.held, contents, strict=True) if h.container is place.container
+                )
+                lists[id(place.container)] = place._replace(key=None), [*before.values()]
+            else:
+                changed[id(place.container), place.key] = place, old, new
+        for place, leaves in kept:
+            now = content_at(place)
+            if not all(map(operator.is_, leaves, found := pytree.tree_leaves(now))) or len(found) != len(leaves):
+                changed.setdefault((id(place.container), place.key), (place, leaves, now))
+        for place, old, new in changed.values():
+            value = None if new is MISSING else results.describe(new)
+            self.later.append(Later(place, value, number=is_simple(old) or is_simple(new), old=old))
+        for place, elements in lists.values():
+            now = [*place.container]
+            grew = len(now) >= len(elements) and all(map(operator.is_, elements, now))
+            self.later.append(Later(place, results.describe(now[len(elements) :] if grew else now), appended=grew))
+        if any(not o.found for _, o in results.outside.values()):
+            raise TraceError(
+                "a backward hook keeps a view of a tensor that a compiled function was given; keep a clone of it"
+            )
+        held = results.arrays()
+        self.later_fills = [x if isinstance(x, Fill) else None for x in held]
+        self.later_index = next((cell.index for cell in results.cells), 0)
+        return [x for x in held if not isinstance(x, Fill)]
 
     def _gradients(self) -> set[int]:
         """The ids of the gradients that the run found."""
@@ -156,7 +232,11 @@ class Run:
         scripted = self.watch.scripted()
         passed = {(id(n.group), n.key) for n in self.host.script if not isinstance(n, HostCall)} | self.host.moved
         lists: dict[int, Place] = {}
-        for place, _, new in self.watch.changes():
+        changes = self.watch.changes()
+        self.own = self.host.found_own(place for place, _, _ in changes)
+        for place, old, new in changes:
+            if old is MISSING:
+                self.reads.made.setdefault(id(place.container), []).append(place.key)
             if (id(place.container), place.key) in passed:
                 continue
             if isinstance(place.container, SEQUENCES):
@@ -217,12 +297,33 @@ class Run:
         return [read(g) for g in found if g is not None]
 
 
+def _modes() -> tuple[bool, torch.dtype]:
+    return torch.is_grad_enabled(), torch.get_default_dtype()
+
+
 def _refuse_changed(before: Any, now: Any) -> None:
     leaves, spec = pytree.tree_flatten(now)
     if spec != before[1] or any(a is not b for a, b in zip(leaves, before[0], strict=True)):
         raise TraceError("a compiled function changes a container among its arguments; return the new one instead")
 
 
-def is_ours(value: Any) -> bool:
-    """Whether a value is a dense tensor of the device."""
-    return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+def _same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(a[k] is b[k] for k in a)
+
+
+def _refuse_attributes(before: list[tuple[torch.Tensor, dict[str, Any]]], watch: Watch) -> None:
+    for tensor, attributes in before:
+        if not _same_items(vars(tensor), attributes) and id(tensor) not in watch.tensors:
+            name = next(k for k in {**vars(tensor), **attributes} if vars(tensor).get(k) is not attributes.get(k))
+            vars(tensor).clear()
+            vars(tensor).update(attributes)
+            raise TraceError(f"a compiled function sets the attribute {name} of an argument; return it instead")
+
+
+def _refuse_written(watch: Watch) -> None:
+    for memory in watch.memory:
+        if memory.changed():
+            raise TraceError(
+                f"a compiled function writes into {memory.path}, an array of the host, which no program does again; "
+                "keep it in a tensor on device jax"
+            )

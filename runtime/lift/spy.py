@@ -29,7 +29,7 @@ class Upload:
     size: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int
-    index: int
+    index: int | None
     dtype: torch.dtype
     shape: tuple[int, ...]
 
