@@ -20,6 +20,7 @@ from ..device.cell import Cell, Fill, cell_of, put, wrap
 from ..device.convert import read
 from ..dtypes import numpy_dtype
 from ..errors import TraceError
+from ..tracing.index import Indexing
 from ..tracing.trace import Trace, tracing
 from . import chance
 from .draws import Draws
@@ -90,6 +91,7 @@ class Run:
         self.host = Host(self.trace, watch, varying, own)
         self.reads = watch.read()
         self.spy = Spy(self.trace, leaves, [t for _, t in watch.tensors.values()])
+        self.indexing = Indexing()
         tensors = [*(t for _, t in watch.tensors.values()), *(x for x in leaves if is_ours(x))]
         self.before = {id(t): (t, t.grad) for t in tensors if t.is_leaf}
         self.effects: list[Effect] = []
@@ -117,6 +119,7 @@ class Run:
                         self.spy.attached(),
                         named(watch.modules),
                         self.reads.attached(),
+                        self.indexing,
                     ):
                         result = function(*args, **kwargs)
                     _refuse_changed(before, (args, kwargs))
@@ -162,6 +165,7 @@ class Run:
                 value = None if leaf.grad is None else results.describe(leaf.grad)
                 self.gradients.append(Gradient(arguments.get(id(leaf), leaf), value))
         self._describe_data(results, arguments)
+        self.indexing.verify([tensor for tensor, _ in results.refs.values()])
         self.differentiable = results.differentiable
         self.outside = [described for _, described in results.outside.values()]
         self.index = next((cell.index for cell in results.cells), 0)

@@ -8,12 +8,10 @@ torch function mode while a pure function is traced, and a detached tensor has a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from ..device import engine
@@ -138,31 +136,22 @@ def apart(tensor: Any) -> Any:
     return _as_strided(_META, whole, tensor.size(), tensor.stride(), tensor.storage_offset())
 
 
-class Detaching(TorchFunctionMode):
+class Detaching(Indexing):
     """Sets apart what is detached, and the views that are made without grad mode.
 
-    Indices are its own affair, and what is made is made on the device: the function may be written for the CPU.
+    What is made is made on the device: the function may be written for the CPU.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.makers = _device_constructors()
-        self.indexing = Indexing()
-        self.indexed: dict[Any, Callable[..., Any]] = {
-            torch.Tensor.__getitem__: self.indexing.get,
-            torch.Tensor.__setitem__: self.indexing.set,
-        }
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
-        if self.indexing.copies:
-            self.indexing.used((args, kwargs))
-        result = self.indexed[func](*args) if func in self.indexed else NotImplemented
-        if result is NotImplemented:
-            kwargs = kwargs or {}
-            if func in self.makers and kwargs.get("device") is None:
-                kwargs = {**kwargs, "device": NAME}
-            result = func(*args, **kwargs)
+        kwargs = kwargs or {}
+        if func in self.makers and kwargs.get("device") is None:
+            kwargs = {**kwargs, "device": NAME}
+        result = super().__torch_function__(func, types, args, kwargs)
         if func in _DETACHING:
             return apart(result)
         if func is torch.Tensor.detach_:

@@ -1,4 +1,4 @@
-"""Indexing by tensors without axes in a pure run: torch asks such a tensor for its value, which JAX does not know.
+"""Indexing by tensors without axes in a trace: torch asks such a tensor for its value, which JAX does not know.
 
 `x[i]` is read by `index_select` there, so it is a copy and no view. Price: what is written to it must be given back, as
 `x[i] += 1` does by itself, and it must not be used once `x` was written; what would be lost or missed raises.
@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import EllipsisType
 from typing import Any, NamedTuple
 
-import jax
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ..device.cell import cell_of
+from ..device.cell import cell_of, wrap
 from ..errors import TraceError
-from .trace import at_line
+from .symbol import array_of
+from .trace import at_line, unknown
 
 _functorch = torch._C._functorch
 _MASKS = (torch.bool, torch.uint8)
@@ -31,11 +33,23 @@ class Copy(NamedTuple):
     line: str
 
 
-class Indexing:
+class Indexing(TorchFunctionMode):
     """The indices of one run."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.copies: list[Copy] = []
+        self.own: dict[Any, Callable[..., Any]] = {
+            torch.Tensor.__getitem__: self.get,
+            torch.Tensor.__setitem__: self.set,
+        }
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call the function."""
+        if self.copies:
+            self.used((args, kwargs))
+        result = self.own[func](*args) if func in self.own else NotImplemented
+        return func(*args, **(kwargs or {})) if result is NotImplemented else result
 
     def get(self, x: torch.Tensor, index: Any) -> Any:
         """`x[index]`, or NotImplemented where torch needs no value for it."""
@@ -87,7 +101,7 @@ class Indexing:
 
 def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
     """The index with 0 in place of each tensor that would be asked, and by axis which place of `x` the 0 stands for."""
-    parts = list(index) if isinstance(index, tuple) else [index]
+    parts = [_tensor(p) for p in (index if isinstance(index, tuple) else (index,))]
     if not any(map(_is_asked, parts)):
         return index, []
     taken = [_axes(p) for p in parts]
@@ -100,6 +114,12 @@ def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tens
             parts[k] = 0
         axis += taken[k]
     return tuple(parts), axes
+
+
+def _tensor(part: Any) -> Any:
+    """A part of an index, a tensor also where it is what `item()` gave."""
+    array = array_of(part) if isinstance(part, torch.SymInt) else None
+    return part if array is None else wrap(array)
 
 
 def _axes(part: Any) -> int:
@@ -115,7 +135,7 @@ def _axes(part: Any) -> int:
 def _is_asked(part: Any) -> bool:
     if not isinstance(part, torch.Tensor) or part.dim() or part.dtype in _MASKS or part.device.type != "jax":
         return False
-    return isinstance(cell_of(_unwrapped(part)).held, jax.core.Tracer)
+    return unknown(cell_of(_unwrapped(part)).held)
 
 
 def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:

@@ -38,7 +38,7 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
             args, kwargs = from_jax(jax.tree.map(_array, (args, kwargs)))
             with Detaching() as mode:
                 results = function(*args, **kwargs)
-            mode.indexing.verify(results)
+            mode.verify(results)
             return to_jax(known(results))
     finally:
         trace.lose()
