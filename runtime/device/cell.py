@@ -313,6 +313,16 @@ def new_tensor(cell: Cell, size: Any, dtype: torch.dtype) -> torch.Tensor:
     return tensor
 
 
+def is_all(tensor: torch.Tensor, cell: Cell) -> bool:
+    """Whether a tensor is all of its cell's array, as it lies: then it starts with it."""
+    kind = cell.kind
+    return (
+        tensor.size() == kind.shape
+        and tensor.stride() == kind.stride
+        and not (cell.mixed or tensor.is_neg() or (kind.dtype.kind == "c" and tensor.is_conj()))
+    )
+
+
 def natural(size: Sequence[int]) -> tuple[int, ...]:
     """The shape of the array of a dense tensor."""
     return tuple(size) if len(size) <= MOST_AXES else (math.prod(size),)

@@ -17,7 +17,7 @@ from ..dispatch.program import load
 from ..dtypes import CARRIER, numpy_dtype
 from ..tracing.trace import refuse, traced
 from .backend import jax_devices
-from .cell import MOST_AXES, cell_of, put, wrap
+from .cell import MOST_AXES, cell_of, is_all, put, wrap
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
@@ -81,14 +81,10 @@ def read(tensor: torch.Tensor) -> jax.Array:
         if tensor.device.type == "cpu":
             return upload(tensor, None)
         cell = cell_of(tensor)  # which says what is wrong
-    base, kind = cell.value, cell.kind
+    base = cell.value
     if base is None:
         base = cell.read()
-    elif (
-        tensor.size() == kind.shape
-        and tensor.stride() == kind.stride
-        and not (tensor.storage_offset() or tensor.is_conj() or tensor.is_neg())
-    ):
+    elif is_all(tensor, cell):
         return base
     size = tuple(tensor.size())
     bits = tensor.is_conj() + 2 * tensor.is_neg()

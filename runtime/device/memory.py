@@ -18,7 +18,7 @@ from ..dtypes import numpy_dtype
 from ..tracing.symbol import symbol
 from ..tracing.trace import refuse, unknown
 from .backend import device_index
-from .cell import Cell, Fill, cell_of, fill_tensor, natural, new_tensor, tensor_kind
+from .cell import Cell, Fill, cell_of, fill_tensor, is_all, natural, new_tensor, tensor_kind
 from .convert import download, overwrite, read
 from .moves import moving
 
@@ -185,20 +185,11 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         return copy_from(src, self, non_blocking)
     if source.index != target.index:
         return copy_from(src, self, non_blocking)
-    if source.kind is target.kind and _is_all(self, target) and _is_all(src, source):
+    if source.kind is target.kind and is_all(self, target) and is_all(src, source):
         target.replace(source.held)  # arrays are immutable: the first write to either parts them
     else:
         kernel_of("copy_")(self, src)
     return self
-
-
-def _is_all(tensor: Tensor, cell: Cell) -> bool:
-    """Whether a tensor is its storage's array as it is."""
-    return (
-        tensor.size() == cell.kind.shape
-        and tensor.stride() == cell.kind.stride
-        and not (cell.mixed or tensor.is_conj() or tensor.is_neg())
-    )
 
 
 def local_scalar_dense(self: Tensor) -> Any:

@@ -6,7 +6,8 @@ checks and tracing tools see nothing foreign.
 
 from __future__ import annotations
 
-from types import MethodType
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,20 +48,19 @@ class Tensor(torch.Tensor, metaclass=_TensorMeta):
 
 def _jax(self: torch.Tensor) -> Any:
     """The value as a `jax.Array`: no copy of a whole tensor, a strided read of a view, one copy from the CPU."""
+    return _conversion()(self)
+
+
+@functools.cache
+def _conversion() -> Callable[[torch.Tensor], Any]:
     from .convert import jax_value
 
-    return jax_value(self)
+    return jax_value
 
 
-class _Method:
-    """`Tensor.jax`, which what Dynamo traces with does not have: programs ask whether it is there, and call it."""
-
-    def __get__(self, tensor: torch.Tensor | None, kind: type | None = None) -> Any:
-        if tensor is None:
-            return _jax
-        if isinstance(tensor, FakeTensor):
-            raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
-        return MethodType(_jax, tensor)
+def _no_jax(self: FakeTensor) -> Any:
+    # Programs ask whether a tensor has the method, and call it.
+    raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
 
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -128,4 +128,5 @@ def install() -> None:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(torch.Tensor, method.__name__, method)
     _jax.__name__, _jax.__qualname__ = "jax", "Tensor.jax"
-    torch.Tensor.jax = _Method()  # type: ignore[attr-defined]
+    torch.Tensor.jax = _jax  # type: ignore[attr-defined]
+    FakeTensor.jax = property(_no_jax)  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ..device.cell import Cell, untraced
+from ..device.cell import Cell, is_all, untraced
 from ..errors import TraceError
 from ..tracing.trace import at_line, current
 from .places import is_simple
@@ -181,10 +181,11 @@ def _key(leaves: list[Any], spec: Any) -> Any:
             except (AttributeError, RuntimeError):
                 parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
                 continue
-            bits = leaf.is_conj() + 2 * leaf.is_neg()
             shared = storages.setdefault(id(cell), i)
-            geometry = leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype
-            parts.append((cell.kind, *geometry, bits, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
+            parts.append((cell.kind, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
+            if not is_all(leaf, cell):
+                bits = leaf.is_conj() + 2 * leaf.is_neg()
+                parts.append((leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype, bits))
             if attributes := leaf.__dict__:
                 parts.append(tuple((k, type(v), v if is_simple(v) else id(v)) for k, v in attributes.items()))
         elif is_simple(leaf):

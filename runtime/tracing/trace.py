@@ -218,7 +218,9 @@ def unknown(array: Any) -> bool:
 
 def traced(array: Any) -> Any:
     """The array as a tracer, if a trace is to treat its value as not known: what asks JAX then learns it too."""
-    return jax.lax.optimization_barrier(array) if unknown(array) and not _holds_tracer(array) else array
+    if current() is None or _holds_tracer(array) or not unknown(array):
+        return array
+    return jax.lax.optimization_barrier(array)
 
 
 def refuse(array: Any, wanted: str) -> Any:
