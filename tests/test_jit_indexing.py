@@ -26,6 +26,8 @@ READ: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "from the end": lambda x, i: x[..., -i],
     "computed": lambda x, i: x[x[:, 0].argmax()] + x[i, (x[0] - i).argmin()],
     "what item() gave": lambda x, i: x[i.item()] + x[0, (i + 1).item()],
+    "selected": lambda x, i: x.select(1, -i) + torch.select(x, dim=1, index=i.item()),
+    "narrowed": lambda x, i: x.narrow(0, i, 2) + torch.narrow(x, 0, start=-i, length=1),
     "written": _cached,
 }
 
@@ -39,6 +41,20 @@ def test_an_index_is_no_part_of_the_program(name: str) -> None:
         torch.testing.assert_close(compiled(ours, i.to("jax")).cpu(), f(x, i))
         torch.testing.assert_close(ours.cpu(), x)
     assert len(compiled.history) == 1
+
+
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda x, i: x[i, i, i], "too many indices"),
+        (lambda x, i: x[i.float()], "tensors used as indices must be long"),
+    ],
+    ids=["too many", "floats"],
+)
+def test_what_is_no_index_raises_as_in_eager_mode(f: Callable[..., Any], expected: str) -> None:
+    for function, device in ((f, "cpu"), (tenax.jit(f), "jax")):
+        with pytest.raises(IndexError, match=expected):
+            function(X.to(device), I.to(device))
 
 
 def test_a_parameter_is_trained_at_an_index() -> None:

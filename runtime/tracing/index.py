@@ -1,7 +1,8 @@
 """Indexing by tensors without axes in a trace: torch asks such a tensor for its value, which JAX does not know.
 
-`x[i]` is read by `index_select` there, so it is a copy and no view. Price: what is written to it must be given back, as
-`x[i] += 1` does by itself, and it must not be used once `x` was written; what would be lost or missed raises.
+`x[i]`, `x.select(0, i)` and `x.narrow(0, i, n)` are read by `index_select` there: copies and no views. Price: what is
+written to a copy must be given back, as `x[i] += 1` does by itself, and it must not be used once `x` was written; what
+would be lost or missed raises.
 """
 
 from __future__ import annotations
@@ -42,13 +43,15 @@ class Indexing(TorchFunctionMode):
         self.own: dict[Any, Callable[..., Any]] = {
             torch.Tensor.__getitem__: self.get,
             torch.Tensor.__setitem__: self.set,
+            **dict.fromkeys((torch.select, torch.Tensor.select), self.select),
+            **dict.fromkeys((torch.narrow, torch.Tensor.narrow), self.narrow),
         }
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
         if self.copies:
             self.used((args, kwargs))
-        result = self.own[func](*args) if func in self.own else NotImplemented
+        result = self.own[func](*args, **(kwargs or {})) if func in self.own else NotImplemented
         return func(*args, **(kwargs or {})) if result is NotImplemented else result
 
     def get(self, x: torch.Tensor, index: Any) -> Any:
@@ -59,9 +62,21 @@ class Indexing(TorchFunctionMode):
         part = x
         for axis, place in axes:
             part = part.index_select(axis, place)
-        result = part[known]
-        self.copies.append(Copy(result, result._version, x, x._version, at_line()))
-        return result
+        return self._copied(x, part[known])
+
+    def select(self, input: torch.Tensor, dim: Any, index: Any) -> Any:
+        """`x.select(dim, index)`, or NotImplemented where torch needs no value for it."""
+        place = _tensor(index)
+        return self._copied(input, _taken(input, dim, place, 1).squeeze(dim)) if _is_asked(place) else NotImplemented
+
+    def narrow(self, input: torch.Tensor, dim: Any, start: Any, length: int) -> Any:
+        """`x.narrow(dim, start, length)`, or NotImplemented where torch needs no value for it."""
+        place = _tensor(start)
+        return self._copied(input, _taken(input, dim, place, length)) if _is_asked(place) else NotImplemented
+
+    def _copied(self, x: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+        self.copies.append(Copy(part, part._version, x, x._version, at_line()))
+        return part
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
         """`x[index] = value`, or NotImplemented where torch needs no value for the index."""
@@ -95,7 +110,7 @@ class Indexing(TorchFunctionMode):
             if copy.tensor._version != copy.version:
                 raise TraceError(
                     f"a write to x[i]{copy.line}, which is a copy of a part of x where JAX traces i: expected "
-                    "x[i] = value"
+                    "x[i] = value, or index_copy_"
                 )
 
 
@@ -105,15 +120,26 @@ def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tens
     if not any(map(_is_asked, parts)):
         return index, []
     taken = [_axes(p) for p in parts]
+    if sum(taken) > x.dim():
+        raise IndexError(f"too many indices for tensor of dimension {x.dim()}")
     axes, axis = [], 0
     for k, part in enumerate(parts):
         if isinstance(part, EllipsisType):
             axis += x.dim() - sum(taken)
         elif _is_asked(part):
-            axes.append((axis, torch.where(part < 0, part + x.shape[axis], part).long().reshape(1)))
+            axes.append((axis, _from_start(part, x.shape[axis]).reshape(1)))
             parts[k] = 0
         axis += taken[k]
     return tuple(parts), axes
+
+
+def _from_start(place: torch.Tensor, size: int) -> torch.Tensor:
+    return torch.where(place < 0, place + size, place).long()
+
+
+def _taken(x: torch.Tensor, axis: int, start: torch.Tensor, length: int) -> torch.Tensor:
+    """As many places of an axis."""
+    return x.index_select(axis, _from_start(start, x.shape[axis]) + torch.arange(length, device=start.device))
 
 
 def _tensor(part: Any) -> Any:
@@ -133,7 +159,9 @@ def _axes(part: Any) -> int:
 
 
 def _is_asked(part: Any) -> bool:
-    if not isinstance(part, torch.Tensor) or part.dim() or part.dtype in _MASKS or part.device.type != "jax":
+    if not isinstance(part, torch.Tensor) or part.dim() or part.device.type != "jax":
+        return False
+    if part.dtype in _MASKS or part.is_floating_point() or part.is_complex():
         return False
     return unknown(cell_of(_unwrapped(part)).held)
 
