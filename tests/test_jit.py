@@ -275,16 +275,6 @@ def test_a_host_number_that_changes_within_is_traced_again() -> None:
     assert "calls was" in tenax.lift.jitted.compiled_of(model).history[-1].reason
 
 
-def test_a_number_read_from_a_tensor_cannot_be_given_or_kept() -> None:
-    kept: list[float] = []
-    x = torch.ones(2, device="jax")
-    with pytest.raises(TraceError, match="give the tensor"):
-        tenax.jit(lambda x: x.sum().item())(x)
-    with pytest.raises(TraceError, match="give the tensor"):
-        tenax.jit(lambda x: kept.append(x.sum().item()))(x)
-    assert not kept
-
-
 def test_a_branch_on_data_raises_and_names_the_line() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         if x.sum() > 0:
@@ -297,13 +287,6 @@ def test_a_branch_on_data_raises_and_names_the_line() -> None:
         tenax.jit(lambda x: float(x.sum()))(torch.ones(2, device="jax"))
     with pytest.raises(TraceError, match="copy to the CPU"):
         tenax.jit(lambda x: x.cpu())(torch.ones(2, device="jax"))
-
-
-def test_an_item_may_take_part_in_arithmetic() -> None:
-    compiled = tenax.jit(lambda x: x / (1 + x.max().item() * 2))
-    for n in (1.0, 3.0):
-        assert compiled(torch.full((2,), n, device="jax")).tolist() == pytest.approx([n / (1 + 2 * n)] * 2)
-    assert len(compiled.history) == 1
 
 
 def test_what_escapes_a_trace_raises_when_used() -> None:

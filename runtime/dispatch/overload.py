@@ -301,10 +301,11 @@ class Overload:
             elif kind == "static":
                 if value.__class__ in NUMBER:
                     value = Plain(value, value.__class__)
-                elif value.__class__ is list:
-                    value = frozen(value)
-                elif value.__class__ in SYMBOLS:
-                    refuse(value.node.array, f"{self.name}: {slot.name}")  # type: ignore[attr-defined]
+                else:
+                    for part in value if value.__class__ is list else (value,):
+                        if part.__class__ in SYMBOLS:
+                            refuse(part.node.array, f"{self.name}: {slot.name}")  # type: ignore[attr-defined]
+                    value = frozen(value) if value.__class__ is list else value
                 parts.append(value)
             elif kind == "number":
                 plain = slot.keyword and value.__class__ in NUMBER and value == slot.default

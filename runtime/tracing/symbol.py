@@ -113,6 +113,10 @@ class Node:
         """What torch asserts of a number is taken for true."""
         return True
 
+    def round(self, digits: int | None = None) -> Node:
+        """The nearest int, or float of so many digits."""
+        return Node(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
+
     def clone(self) -> Node:
         """Itself: it never changes."""
         return self
@@ -173,8 +177,13 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], type | None]] = {
     "pow_by_natural": (operator.pow, int),
     "sym_max": (jnp.maximum, None),
     "sym_min": (jnp.minimum, None),
-    "and_": (jnp.logical_and, bool),
-    "or_": (jnp.logical_or, bool),
+    **dict.fromkeys(("and_", "sym_and"), (jnp.logical_and, bool)),
+    **dict.fromkeys(("or_", "sym_or"), (jnp.logical_or, bool)),
+    "bitwise_and": (operator.and_, None),
+    "bitwise_or": (operator.or_, None),
+    "bitwise_xor": (operator.xor, None),
+    "lshift": (operator.lshift, None),
+    "rshift": (operator.rshift, None),
 }
 _UNARY: dict[str, tuple[Callable[[Any], Any], type | None]] = {
     "neg": (operator.neg, None),
@@ -184,10 +193,9 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], type | None]] = {
     "ceil": (jnp.ceil, int),
     "floor": (jnp.floor, int),
     "trunc": (jnp.trunc, int),
-    "round": (jnp.round, int),
     **{
         f"sym_{name}": (getattr(jnp, name), float)
-        for name in ("sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "exp", "log", "log2")
+        for name in ("sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos", "asin", "atan", "exp", "log", "log2")
     },
 }
 for _name, (_compute, _kind) in _BINARY.items():

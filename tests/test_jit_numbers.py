@@ -1,0 +1,61 @@
+"""Numbers that compiled functions read from tensors by `item()`: they are computed with, and never known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import tenax
+from tenax.errors import TraceError
+
+
+def test_a_number_read_from_a_tensor_cannot_be_given_or_kept() -> None:
+    kept: list[float] = []
+    x = torch.ones(2, device="jax")
+    with pytest.raises(TraceError, match="give the tensor"):
+        tenax.jit(lambda x: x.sum().item())(x)
+    with pytest.raises(TraceError, match="give the tensor"):
+        tenax.jit(lambda x: kept.append(x.sum().item()))(x)
+    assert not kept
+
+
+def test_an_item_may_take_part_in_arithmetic() -> None:
+    compiled = tenax.jit(lambda x: x / (1 + x.max().item() * 2))
+    for n in (1.0, 3.0):
+        assert compiled(torch.full((2,), n, device="jax")).tolist() == pytest.approx([n / (1 + 2 * n)] * 2)
+    assert len(compiled.history) == 1
+
+
+NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "bits": lambda n: (n & 2) + (n << 1) - (n >> 1) + (n ^ 5) + (n | 8),
+    "division": lambda n: n // 2 + n % 2 + n / 4,
+    "powers and signs": lambda n: n**2 + abs(-n),
+    "rounding": lambda n: round(n / 2) + round(n / 3, 2),
+    "functions": lambda n: torch.sym_max(n, 4) - torch.sym_sqrt(n * 1.0) + torch.sym_int(n / 2),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_are_computed_as_python_does(name: str) -> None:
+    compiled = tenax.jit(lambda x, n: x * NUMBERS[name](n.item()))
+    for n in (3, 6):
+        found = compiled(torch.ones(2, device="jax"), torch.tensor(n, device="jax"))
+        assert found.tolist() == pytest.approx([float(NUMBERS[name](n))] * 2)
+    assert len(compiled.history) == 1
+
+
+@pytest.mark.parametrize(
+    ("f", "argument"),
+    [
+        (lambda x, n: x.roll(n, 0), "roll: shifts"),
+        (lambda x, n: x.repeat(n, 1), "repeat: repeats"),
+        (lambda x, n: torch.arange(n, device="jax"), "arange: end"),
+    ],
+    ids=["roll", "repeat", "arange"],
+)
+def test_a_number_that_shapes_or_programs_depend_on_is_refused(f: Callable[..., Any], argument: str) -> None:
+    with pytest.raises(TraceError, match=f"{argument}: the value of a tensor is not known"):
+        tenax.jit(lambda x, n: f(x, n.item()))(torch.ones(2, device="jax"), torch.tensor(3, device="jax"))
