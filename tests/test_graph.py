@@ -2,12 +2,17 @@
 
 import copy
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
+import jax
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch._dynamo.testing import CompileCounterWithBackend
 
+import tenax
 from tenax.graphs.graph import Graph
 from tests.agreement import check, compiled
 
@@ -192,3 +197,48 @@ def test_a_written_input_gives_up_its_buffer_unless_it_is_held() -> None:
     held = x.jax()
     run(x)
     assert float(held[0]) == 2 and float(x[0]) == 3
+
+
+# -- arrays that are kept, and where they lie --------------------------------------------------------------------------
+
+
+def test_parameters_that_changed_between_calls_count() -> None:
+    model, x = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2)), torch.randn(5, 3)
+    ours = copy.deepcopy(model).to("jax")
+    run = torch.compile(ours, backend="tenax")
+
+    def halve(m: nn.Sequential) -> None:
+        m[0].weight.mul_(0.5)
+
+    def replace(m: nn.Sequential) -> None:
+        m[0].weight.data = m[0].weight.data + 1
+
+    def load(m: nn.Sequential) -> None:
+        m.load_state_dict({k: v * 2 for k, v in m.state_dict().items()})
+
+    def swap(m: nn.Sequential) -> None:
+        torch.utils.swap_tensors(m[1].bias, nn.Parameter(m[1].bias.detach() - 1))
+
+    with torch.no_grad():
+        for change in (halve, replace, load, swap):
+            for _ in range(4):
+                torch.testing.assert_close(run(x.to("jax")).cpu(), model(x))
+            change(model)
+            change(ours)
+        torch.testing.assert_close(run(x.to("jax")).cpu(), model(x))
+
+
+@pytest.mark.parametrize("compiler", [tenax.jit, partial(torch.compile, backend="tenax")], ids=["jit", "compile"])
+def test_arrays_of_one_device_and_of_several_share_a_program(compiler: Any) -> None:
+    f = compiler(lambda x: torch.nn.functional.dropout(x.exp(), 0.0) + torch.zeros_like(x).uniform_() * 0)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()), ("d",))
+    spread = jax.device_put(np.ones(4, np.float32), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
+    for x in (torch.ones(4, device="jax"), tenax.from_jax(spread)) * 2:
+        torch.testing.assert_close(f(x).cpu(), torch.ones(4).exp())
+
+
+def test_a_result_lies_as_it_is_shown() -> None:
+    run = torch.compile(lambda x: (x + 1).view(3, 2), backend="tenax")
+    y = run(torch.ones(6, device="jax"))
+    assert y.jax() is y.jax()  # no reshape of another array
+    assert y.jax().shape == (3, 2)

@@ -250,6 +250,13 @@ def put(array: np.ndarray, index: int | None) -> jax.Array:
         set_eval_frame(watching)
 
 
+def passed(array: np.ndarray, index: int) -> jax.Array:
+    """A host array as an argument of a program on device `index`; where that is JAX's default, one of several devices
+    takes it too."""
+    default = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return put(array, None if index == 0 and default is None else index)
+
+
 def transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.Array:
     """A copy of an array with its axes in another order, by the host: it costs no compilation."""
     return put(np.array(np.asarray(array).transpose(axes), order="C"), index)

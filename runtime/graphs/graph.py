@@ -24,14 +24,16 @@ from tenax.generated.table import ROWS
 
 from ..device import random
 from ..device.backend import jax_devices
-from ..device.cell import Cell, cell_of, new_tensor, untraced, wrap
+from ..device.cell import Cell, cell_of, new_tensor, passed, untraced, wrap, writes
 from ..device.convert import read, upload
+from ..dispatch.direct import Direct
 from ..dispatch.program import in_torchs_types
 from ..dispatch.register import overload
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import TraceError
 from ..tracing.trace import Trace, tracing
 from .control import CONTROL
+from .kept import Kept
 from .recipe import Geometry, Recipe
 
 _hop = torch.ops.higher_order
@@ -116,11 +118,12 @@ class Program:
         self.options = graph.options
         self.kinds = [c.kind for c in sorted_.cells]
         self.places = [place for place in sorted_.places if place is not None]
+        self.order = [*enumerate(self.places)]
         self.recipe = Recipe()
         self.traced = in_torchs_types(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
         self.traced.__name__ = self.traced.__qualname__ = graph.name
-        self.run = jax.jit(self.traced, compiler_options=graph.options.compiler_options)
-        self.donating: Callable[..., Any] | None = None
+        self.run = Direct(self.traced, options=graph.options.compiler_options)
+        self.donating: Direct | None = None
         self.donated: tuple[int, ...] | None = None  # known when it was traced
 
     def trace(self, graph: Graph, sorted_: Arguments) -> Callable[..., Any]:
@@ -156,14 +159,15 @@ class Program:
         return run
 
     def __call__(self, args: Sequence[Any], cells: Sequence[Cell], values: list[Any], keys: tuple[Any, ...]) -> Any:
-        if self.donated and self.donatable(cells, values):
+        if not untraced():
+            outputs = self.run.jitted(*values, *keys)
+        elif self.donated and self.donatable(cells, values):
             if self.donating is None:
-                options = self.options.compiler_options
-                self.donating = jax.jit(self.traced, donate_argnums=self.donated, compiler_options=options)
-            outputs = self.donating(*values, *keys)
+                self.donating = Direct(self.traced, self.donated, self.options.compiler_options)
+            outputs = self.donating([*values, *keys])
         else:
             with nullcontext() if not self.index else jax.default_device(jax_devices()[self.index]):
-                outputs = self.run(*values, *keys)
+                outputs = self.run([*values, *keys])
             if self.donated is None:
                 self.donated = self.donations()
         return self.recipe.apply(args, cells, outputs, values, self.index)
@@ -178,8 +182,6 @@ class Program:
 
     def donatable(self, cells: Sequence[Cell], values: list[Any]) -> bool:
         """Whether nobody else holds the arrays."""
-        if not untraced():
-            return False
         # Held by: the cell (twice where it has a `value`), `values`, and getrefcount's own argument.
         return all(sys.getrefcount(values[k]) <= 3 + (cells[k].value is not None) for k in self.donated or ())
 
@@ -203,6 +205,8 @@ class Graph:
         self.module, self.constants = _on_device(module)
         self.programs: dict[Any, Program] = {}
         self.latest: Program | None = None
+        self.seen = -1  # the count of writes at the last call
+        self.kept: Kept | None = None
         self.checks: list[tuple[int, tuple[int, ...], int]] = []  # strides and offsets to be those of the latest call
 
     def __call__(self, args: list[Any]) -> Any:
@@ -210,22 +214,28 @@ class Graph:
         if program is None:
             return self.bind(args)
         given = [*args, *self.constants]
-        cells: list[Cell] = []
-        values: list[Any] = []
-        kinds = program.kinds
-        for x, place in zip(given, program.places, strict=True):
-            cell = x.untyped_storage().cell
-            if place < len(cells):  # it shares memory with one before
+        still, self.seen = self.seen == writes.count, writes.count
+        kinds, kept = program.kinds, self.kept
+        if kept is not None and kept.hold(given):
+            cells, values, rest = kept.cells.copy(), kept.values.copy(), kept.rest
+        else:
+            kept = None
+            cells, values, rest = [None] * len(kinds), [None] * len(kinds), program.order
+        for i, place in rest:
+            cell = given[i].untyped_storage().cell
+            if cells[place] is not None:  # it shares memory with one before
                 if cells[place] is not cell:
                     return self.bind(args)
                 continue
             if cell.kind is not kinds[place] or cell.index or cell.mixed:
                 return self.bind(args)
-            cells.append(cell)
-            values.append(cell.read() if cell.value is None else cell.value)
+            cells[place] = cell
+            values[place] = cell.read() if cell.value is None else cell.value
         for i, stride, offset in self.checks:
             if given[i].stride() != stride or given[i].storage_offset() != offset:
                 return self.bind(args)
+        if still and kept is None:
+            self.kept = Kept(given, program.places, cells, values)
         args.clear()
         return program(given, cells, values, self.keys() if self.draws else ())
 
@@ -240,7 +250,7 @@ class Graph:
             if len(self.programs) >= _HELD:
                 del self.programs[next(iter(self.programs))]
             program = self.programs[key] = Program(self, found)
-        self.latest = None
+        self.latest = self.kept = None
         if self.steady and not found.copied:
             self.latest = program
             kinds = [program.kinds[place] for place in program.places]
@@ -287,7 +297,8 @@ class Graph:
         if not self.draws:
             return ()
         found = [random.next_key() for _ in range(self.draws)]
-        return (np.stack(found) if all(isinstance(k, np.ndarray) for k in found) else jnp.stack(found),)
+        known = all(isinstance(k, np.ndarray) for k in found)
+        return (passed(np.stack(found), self.index) if known else jnp.stack(found),)
 
 
 def device_of(module: fx.GraphModule) -> int | None:

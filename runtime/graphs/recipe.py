@@ -6,6 +6,7 @@ must go on to share it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import torch
 
-from ..device.cell import Cell, Fill, Kind, cell_of, new_tensor
+from ..device.cell import Cell, Fill, Kind, cell_of, contiguous, new_tensor, tensor_kind
 from ..device.cell import Result as Known
 from ..dtypes import torch_dtype
 
@@ -137,12 +138,18 @@ class Recipe:
             elif cell in ours:
                 found = Result(argument=places.index(ours[cell]), geometry=Geometry.of(r), host=host)
             else:
-                if cell not in born:
-                    born[cell] = len(self.fresh)
-                    self.fresh.append(Fresh(source(cell.held), cell.kind, cell.mixed))
                 geometry = Geometry.of(r)
                 whole = count[cell] == 1 and not geometry.bits and not cell.mixed
-                whole = whole and (geometry.size, geometry.stride) == (cell.shape, cell.kind.stride)
+                whole = whole and geometry.stride == contiguous(geometry.size)
+                whole = whole and math.prod(geometry.size) == math.prod(cell.shape)
+                if cell not in born:
+                    held: Any = cell.held
+                    kind = cell.kind
+                    if whole and geometry.size != kind.shape:  # nobody sees the shape that it was computed in
+                        kind = tensor_kind(geometry.size, geometry.dtype)
+                        held = Fill(kind, held.value) if held.__class__ is Fill else held.reshape(kind.shape)
+                    born[cell] = len(self.fresh)
+                    self.fresh.append(Fresh(source(held), kind, cell.mixed))
                 found = Result(fresh=born[cell], geometry=geometry, whole=whole, host=host)
             self.results.append(found)
         return tuple(outputs)

@@ -20,12 +20,12 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from ..device.cell import Cell, cell_of, inverse, put, transposed, writes
+from ..device.cell import Cell, cell_of, inverse, passed, transposed, writes
 from ..dispatch.call import Lease
+from ..dispatch.direct import Direct
 from ..errors import TraceError
 from ..tracing.deferred import defer, verify
 from .binding import Binding, at_leaf
-from .direct import Direct
 from .host import play
 from .joined import Joined
 from .joint import Jaxpr, Literal, after, applied, before, live, split
@@ -136,7 +136,7 @@ class Program:
             places = zip(self.sources, jaxpr.constvars, strict=True)
             self.saved = sorted({s[1] for s, v in places if s and s[0] == "cell" and v in used})
             function = self._function(backward, self.saved, len(cotangents), residuals)
-            self.backward = Direct(function, (), bool(jaxpr.effects))
+            self.backward = Direct(function)
         elif cotangents:
             forward = before(jaxpr, outputs, cotangents)
         written = set(self.writes)
@@ -152,7 +152,7 @@ class Program:
                 self.forward, self.backward = other.forward, other.backward
                 return
         first = self.numbered + self.keyed + len(self.uploads)
-        self.forward = Direct(self._function(forward, reads), [first + i for i in self.donated], bool(jaxpr.effects))
+        self.forward = Direct(self._function(forward, reads), [first + i for i in self.donated])
 
     def _function(
         self, jaxpr: Jaxpr, reads: Sequence[int], cotangents: int = 0, residuals: int = 0
@@ -319,10 +319,10 @@ class Program:
         if self.numbered:
             now = np.asarray(numbers, np.float64)
             if now.tobytes() != self.numbers[0]:  # which seldom change from one call to the next
-                self.numbers = now.tobytes(), put(now.view(np.uint32).reshape(-1, 2), self.index)
+                self.numbers = now.tobytes(), passed(now.view(np.uint32).reshape(-1, 2), self.index)
             found.append(self.numbers[1])
         if self.keyed:
-            found.append(put(self.draws.keys(), self.index))
+            found.append(passed(self.draws.keys(), self.index))
         return found + [upload.array(leaves) for upload in self.uploads]
 
     def _differentiate(
