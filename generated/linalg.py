@@ -17,6 +17,19 @@ from tenax.kernels import triangular as triangular_kernels
 from tenax.words import DEFAULT, Array, cast
 
 
+def _linalg_check_errors(info: Array, api_name: str, *, is_matrix: bool) -> None:
+    """_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()
+
+    Spec: ops_spec/linalg.yaml
+    """
+    return None
+
+
+def _linalg_check_errors__checks(info: Array, api_name: str, *, is_matrix: bool) -> tuple[Array, ...]:
+    """What must hold for _linalg_check_errors; see its row of the table."""
+    return (jnp.all(info == 0),)
+
+
 def linalg_solve_triangular(
     self: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Array:

@@ -630,6 +630,16 @@ ROWS: dict[str, Row] = {
     "_is_all_true": Row("reduction", "_is_all_true", dtypes=(("", "bool"),)),
     "_is_any_true": Row("reduction", "_is_any_true", dtypes=(("", "bool"),)),
     "_jagged_to_padded_dense_forward": Row("nested", "_jagged_to_padded_dense_forward"),
+    "_linalg_check_errors": Row(
+        "linalg",
+        "_linalg_check_errors",
+        checks=(
+            (
+                "LinAlgError",
+                "The factorization or inversion could not be completed because the input matrix is singular or not positive-definite.",
+            ),
+        ),
+    ),
     "_linalg_det": Row("linalg", "_linalg_det", dtypes=(("", "floating complex"),)),
     "_linalg_det.result": Row("linalg", "_linalg_det", "out", dtypes=(("", "floating complex"),)),
     "_linalg_eigh": Row(

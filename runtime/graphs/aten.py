@@ -199,7 +199,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "_assert_scalar": nothing,
     "_assert_tensor_metadata": nothing,
     "_conj": jnp.conj,
-    "_linalg_check_errors": nothing,
     "_neg_view": jnp.negative,
     "_reshape_alias": lambda x, size, stride: view(x, size),
     "_to_copy": to_copy,

@@ -57,13 +57,16 @@ def backend(
         )
     register_all()
     chosen = Options(**(options or {}))
-    return aot_autograd(
+    compiled = aot_autograd(
         fw_compiler=partial(_compiled, "forward", chosen),
         bw_compiler=partial(_compiled, "backward", chosen),
         inference_compiler=partial(_compiled, "inference", chosen),
         partition_fn=_partition,
         keep_inference_input_mutations=True,
-    )(module, inputs)
+    )
+    # The tokens by which torch orders operations with effects are made within the graph: they are tensors of the CPU.
+    with torch._functorch.config.patch(unlift_effect_tokens=True):
+        return compiled(module, inputs)
 
 
 def _compiled(name: str, options: Options, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:

@@ -79,6 +79,9 @@ class Tracer(fx.Interpreter):
             return wrap(key), self.draw(key, *args, **kwargs)
         if target is _hop.run_with_rng_state:
             return self.draw(read(args[0]), *args[1:], **kwargs)
+        if target is _hop.with_effects:  # a token, and an operation that it orders
+            found = args[1](*args[2:], **kwargs)
+            return args[0], *(found if isinstance(found, tuple) else (found,))
         if target is _hop.flex_attention_backward:
             args = (*args[:_CAPTURED], tuple(map(_asking, args[_CAPTURED])), *args[_CAPTURED + 1 :])
         if target in CONTROL:

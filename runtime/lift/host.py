@@ -16,18 +16,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
-from torch.nn.utils import rnn
 from torch.optim import _adafactor
 from torch.optim import optimizer as optimizers
 from torch.optim.swa_utils import AveragedModel
 
 from ..device.cell import Fill, cell_of, materialise, put, wrap
-from ..device.convert import read
 from ..dispatch.arguments import SYMBOLS
 from ..errors import TraceError
-from ..tracing.deferred import Condition
+from ..tracing.answers import answered
 from ..tracing.symbol import Guards, symbol
-from ..tracing.trace import Trace, alias, at_line, current, unknown
+from ..tracing.trace import Trace, alias
 from .average import updating
 from .places import Place, same
 from .watch import Watch
@@ -86,11 +84,10 @@ class Host:
         for _, module in self.watch.modules:
             if isinstance(module, AveragedModel):
                 self._replace(module, "update_parameters", updating(module))
-        self._replace(rnn, "invert_permutation", _inverted(rnn.invert_permutation))
-        self._replace(torch, "_is_all_true", _checked(torch._is_all_true))
         _adafactor.__dict__.update(min=_extreme(min, torch.sym_min), max=_extreme(max, torch.sym_max))
         try:
-            yield
+            with answered():
+                yield
         finally:
             before.remove()
             after.remove()
@@ -216,33 +213,6 @@ class Host:
             old, new = (materialise(x, cell.index) if isinstance(x, Fill) else x for x in (old, new))
             cell.replace(jnp.where(found, old, new))
         return result
-
-
-def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """How distributions check their arguments: within a run, a condition of the program. It keeps no run alive, for
-    torch may keep what it finds under this name."""
-
-    def holds(tensor: torch.Tensor) -> Any:
-        trace = current()
-        if trace is None or not trace.lifts or tensor.device.type != "jax" or not unknown(read(tensor)):
-            return plain(tensor)
-        condition = Condition("ValueError", "an argument of a distribution is out of its range", at_line())
-        trace.conditions.append((read(tensor), condition))
-        return True
-
-    return holds
-
-
-def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """How packed sequences find the way back to the order of the batch, which their lengths on the CPU decide: what is
-    known of an order stays known."""
-
-    def invert(permutation: Any) -> Any:
-        if permutation is None or permutation.device.type != "jax" or unknown(read(permutation)):
-            return plain(permutation)
-        return torch.from_numpy(np.argsort(np.asarray(read(permutation)))).to(permutation.device)
-
-    return invert
 
 
 def _index(group: dict[str, Any]) -> int:

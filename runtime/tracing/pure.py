@@ -13,6 +13,7 @@ import torch
 from ..device import random
 from ..device.convert import from_jax, to_jax
 from ..errors import TraceError
+from .answers import answered
 from .apart import Detaching, Pure
 from .custom import intercepted
 from .trace import at_line, current, tracing
@@ -34,7 +35,7 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     """
     trace, state = Pure(draw), random.state()
     try:
-        with tracing(trace), intercepted(), torch.enable_grad():
+        with tracing(trace), intercepted(), answered(), torch.enable_grad():
             args, kwargs = from_jax(jax.tree.map(_array, (args, kwargs)))
             with Detaching() as mode:
                 results = function(*args, **kwargs)

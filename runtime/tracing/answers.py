@@ -1,0 +1,119 @@
+"""What torch's own Python asks of values, answered in a trace, which does not know them.
+
+Each answer leads to the results that torch's would lead to: a check of arguments is taken for passed, or becomes a
+condition of the program; of two equal roads the one that needs no value is taken. Price: names of torch are replaced
+while a function is traced.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.distributions import constraints
+from torch.nn.modules import transformer
+from torch.nn.utils import rnn
+
+from ..device.convert import read
+from .deferred import Condition
+from .trace import at_line, current, unknown
+
+_lock = threading.Lock()
+_running = 0
+
+
+def _is_unknown(tensor: Tensor) -> bool:
+    return current() is not None and tensor.device.type == "jax" and unknown(read(tensor))
+
+
+def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """How distributions check their arguments: a condition of a compiled function; what JAX traces stays unchecked."""
+
+    def holds(tensor: Tensor) -> Any:
+        if not _is_unknown(tensor):
+            return plain(tensor)
+        trace = current()
+        if trace is not None and trace.lifts:
+            condition = Condition("ValueError", "an argument of a distribution is out of its range", at_line())
+            trace.conditions.append((read(tensor), condition))
+        return True
+
+    return holds
+
+
+def _symmetric(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def check(self: Any, value: Tensor) -> Tensor:
+        square = value.shape[-1] == value.shape[-2]
+        return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1) if square else plain(self, value)
+
+    return check
+
+
+def _symmetric_and(of: Callable[[Tensor], Tensor]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A check which torch makes of symmetric matrices only, made of all."""
+
+    def replaced(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def check(self: Any, value: Tensor) -> Tensor:
+            found = constraints._Symmetric.check(self, value)
+            return found & of(value) if value.shape[-1] == value.shape[-2] else found
+
+        return check
+
+    return replaced
+
+
+def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """How packed sequences find the way back to the order of the batch, which their lengths on the CPU decide: what is
+    known of an order stays known."""
+
+    def invert(permutation: Any) -> Any:
+        if permutation is None or permutation.device.type != "jax" or unknown(read(permutation)):
+            return plain(permutation)
+        return torch.from_numpy(np.argsort(np.asarray(read(permutation)))).to(permutation.device)
+
+    return invert
+
+
+def _hinted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether a mask of attention is the causal one, a hint beside the mask: who cannot know says no."""
+
+    def detect(mask: Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
+        hidden = is_causal is None and mask is not None and _is_unknown(mask)
+        return False if hidden else plain(mask, is_causal, size)
+
+    return detect
+
+
+_ANSWERS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
+    (torch, "_is_all_true", _checked),
+    (constraints._Symmetric, "check", _symmetric),
+    (constraints._PositiveSemidefinite, "check", _symmetric_and(lambda x: torch.linalg.eigvalsh(x).ge(0).all(-1))),
+    (constraints._PositiveDefinite, "check", _symmetric_and(lambda x: torch.linalg.cholesky_ex(x).info.eq(0))),
+    (rnn, "invert_permutation", _inverted),
+    (transformer, "_detect_is_causal_mask", _hinted),
+)
+_PLAIN = [owner.__dict__[name] for owner, name, _ in _ANSWERS]
+
+
+@contextmanager
+def answered() -> Iterator[None]:
+    """Give these answers in the traces of any thread; functions of torch may keep ours, which hold no trace."""
+    global _running
+    with _lock:
+        _running += 1
+        if _running == 1:
+            for (owner, name, answer), plain in zip(_ANSWERS, _PLAIN, strict=True):
+                setattr(owner, name, answer(plain))
+    try:
+        yield
+    finally:
+        with _lock:
+            _running -= 1
+            if _running == 0:
+                for (owner, name, _), plain in zip(_ANSWERS, _PLAIN, strict=True):
+                    setattr(owner, name, plain)

@@ -1,0 +1,101 @@
+"""What torch asks of values in its own Python: functions that do are compiled, and are functions of JAX."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import tenax
+from tenax.interop import functional, t2j
+from tests.arrays import close
+
+D = torch.distributions
+COVARIANCE = torch.tensor([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 1.5]])
+
+
+def _densities(x: torch.Tensor) -> torch.Tensor:
+    zeros = x.new_zeros(3)
+    return (
+        D.Normal(x[0], x[1].exp(), validate_args=True).log_prob(zeros).sum()
+        + D.Gamma(x[0].exp(), x[1].exp(), validate_args=True).log_prob(zeros + 1).sum()
+        + D.Categorical(logits=x[0], validate_args=True).log_prob(zeros.long()[0])
+    )
+
+
+ASKING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "densities": _densities,
+    "covariance": lambda x: D.MultivariateNormal(x[0], x @ x.mT, validate_args=True).log_prob(x[1]),
+    "precision": lambda x: D.MultivariateNormal(x[0], precision_matrix=x @ x.mT, validate_args=True).log_prob(x[1]),
+    "cholesky": lambda x: torch.linalg.cholesky(x @ x.mT)[1].sum(),
+    "inverse": lambda x: x.inverse().sum() + torch.linalg.inv(x).square().sum(),
+    "solve": lambda x: torch.linalg.solve(x, x[0]).sum(),
+    "lu": lambda x: torch.linalg.lu_factor(x)[0].square().sum(),
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_function_that_checks_its_arguments_is_traced(name: str) -> None:
+    f = ASKING[name]
+    x = COVARIANCE.clone().requires_grad_()
+    expected = f(x).detach()
+    (gradient,) = torch.autograd.grad(f(x), x)
+    value, found = jax.jit(jax.value_and_grad(t2j(f)))(COVARIANCE.numpy())
+    close(value, expected)
+    close(found, gradient)
+    close(jax.vmap(jax.grad(t2j(f)))(np.stack([COVARIANCE.numpy()] * 2))[1], gradient)
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        value = f(x)
+        return value.detach(), torch.autograd.grad(value, x)[0]
+
+    value, found = step(COVARIANCE.to("jax").requires_grad_())
+    torch.jax.synchronize()
+    close(value, expected)
+    close(found, gradient)
+
+
+@pytest.mark.parametrize("name", ["cholesky", "inverse", "solve", "lu"])
+def test_torch_compile_takes_the_check_of_a_factorisation(name: str) -> None:
+    f = ASKING[name]
+    x = COVARIANCE.clone().requires_grad_()
+    y = COVARIANCE.to("jax").requires_grad_()
+    compiled = torch.compile(f, backend="tenax", fullgraph=True)
+    with torch.no_grad():
+        close(compiled(y), f(x).detach())
+    f(x).backward()
+    compiled(y).backward()
+    close(y.grad, x.grad)
+
+
+def test_a_singular_matrix_is_found_with_the_results() -> None:
+    singular = torch.ones(2, 2)
+    with pytest.raises(torch.linalg.LinAlgError) as expected:
+        torch.linalg.inv(singular)
+    with pytest.raises(torch.linalg.LinAlgError) as found:
+        torch.linalg.inv(singular.to("jax"))
+    assert str(found.value) == str(expected.value)
+    tenax.jit(torch.linalg.inv)(singular.to("jax"))
+    with pytest.raises(torch.linalg.LinAlgError, match=r"singular.*test_answers"):
+        torch.jax.synchronize()
+
+
+def test_a_known_argument_out_of_range_is_refused_in_a_pure_function_too() -> None:
+    with pytest.raises(ValueError, match="Expected parameter scale"):
+        t2j(lambda x: D.Normal(x, -1.0, validate_args=True).log_prob(x))(np.zeros(2, np.float32))
+
+
+def test_a_mask_need_not_be_known_to_be_the_causal_one() -> None:
+    torch.manual_seed(0)
+    module = nn.Transformer(4, 2, 1, 1, 8, batch_first=True).eval()
+    x = torch.randn(2, 3, 4)
+    mask = nn.Transformer.generate_square_subsequent_mask(3)
+    expected = module(x, x, tgt_mask=mask).detach()
+    apply, params, buffers = functional(module)
+    close(jax.jit(apply)(params, buffers, x.numpy(), x.numpy(), tgt_mask=mask.numpy())[0], expected)
+    module.to("jax")
+    x, mask = x.to("jax"), mask.to("jax")
+    close(tenax.jit(lambda x: module(x, x, tgt_mask=mask))(x), expected)
