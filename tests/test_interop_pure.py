@@ -434,23 +434,3 @@ def test_importing_interop_is_left_to_who_asks() -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
     assert interop.t2j is t2j
-
-
-AT_ZERO: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "norm": lambda x: (x * 0).norm(),
-    "vector norms": lambda x: torch.linalg.vector_norm(x * torch.tensor([[0.0], [1.0]], device=x.device), dim=1),
-    "normalize": lambda x: torch.nn.functional.normalize(x * 0),
-    "std": lambda x: (x * 0).std(),
-    "relu": lambda x: (x * 0).relu(),
-    "cdist": lambda x: torch.cdist(x, x),
-    "softmax of equals": lambda x: (x * 0).softmax(0),
-}
-
-
-@pytest.mark.parametrize("name", AT_ZERO)
-def test_the_derivative_at_a_zero_is_that_of_torch(name: str) -> None:
-    value, (grad,) = of_torch(AT_ZERO[name], X)
-    f = t2j(AT_ZERO[name])
-    close(f(X), value)
-    close(jax.jit(jax.grad(lambda x: f(x).sum()))(X), grad)
-    close(jax.grad(lambda x: f(x).sum())(X), grad)

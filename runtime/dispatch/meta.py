@@ -180,7 +180,7 @@ def corrected(name: str, values: Sequence[Any], outputs: list[Any]) -> list[Any]
 
 
 def _meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.device.type == "cpu":
+    if tensor.device.type == "cpu" and not tensor.dim():  # one with axes is a constant of the device
         return tensor
     return torch.ops.aten.empty_strided.default(
         tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_DEVICE, layout=torch.strided, pin_memory=False
@@ -284,7 +284,8 @@ def warn_of_resize(op: Any, names: Sequence[str], values: Sequence[Any], keyword
 
 def _call(op: Any, names: Sequence[str], values: list[Any], keyword_from: int) -> Any:
     keywords = dict(zip(names[keyword_from:], values[keyword_from:], strict=True))
-    return op(*values[:keyword_from], **keywords)
+    with torch._C.DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
+        return op(*values[:keyword_from], **keywords)
 
 
 def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:

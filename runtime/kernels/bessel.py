@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.chebyshev import series
+from tenax.kernels.graft import magnitude
 from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
@@ -209,7 +210,7 @@ def special_modified_bessel_k1(self: Array) -> Array:
 @wide
 def special_modified_bessel_i0(self: Array) -> Array:
     """I0, even, by XLA's scaled one."""
-    return lax.exp(jnp.abs(self)) * lax.bessel_i0e(self)
+    return lax.exp(magnitude(self)) * lax.bessel_i0e(self)
 
 
 @wide

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.graft import graft
 from tenax.words import Array, cast, is_complex, opmath
 
 
@@ -37,7 +38,8 @@ def frexp(self: Array) -> tuple[Array, Array]:
     mantissa = lax.bitcast_convert_type(bits - (exponent << digits), x.dtype)
     plain = jnp.isfinite(x) & (normal != 0)
     exponent = jnp.where(plain, jnp.where(subnormal, exponent - digits, exponent), 0)
-    return cast(jnp.where(plain, mantissa, x), self.dtype), cast(exponent, np.int32)
+    mantissa = jnp.where(plain, graft(mantissa, x * lax.stop_gradient(mantissa / jnp.where(plain, x, 1))), x)
+    return cast(mantissa, self.dtype), cast(exponent, np.int32)
 
 
 def _power(n: Array) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
+from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of, solve
 from tenax.words import Array
 
@@ -41,7 +42,7 @@ def linalg_cholesky_ex(self: Array, *, upper: bool = False, check_errors: bool =
         return factor, jnp.zeros(self.shape[:-2], INT32)
     diagonal = jnp.real(jnp.diagonal(factor, axis1=-2, axis2=-1))
     failed = jnp.any(jnp.isnan(diagonal), -1)
-    lower = jnp.tril(adjoint_of(self) if upper else self)
+    lower = lax.stop_gradient(jnp.tril(adjoint_of(self) if upper else self))
     info = lax.cond(jnp.any(failed), _first_failure, lambda a: jnp.zeros(a.shape[:-2], INT32), lower)
     return factor, jnp.where(failed, info, 0)
 
@@ -50,7 +51,9 @@ def cholesky(self: Array, upper: bool = False) -> Array:
     """L of `self = L L^H`, or U of `U^H U`; only that triangle of `self` is read."""
     if self.size == 0:
         return self
-    factor = jnp.tril(lax.linalg.cholesky(adjoint_of(self) if upper else self, symmetrize_input=False))
+    lower = adjoint_of(self) if upper else self
+    symmetric = graft(lower, (lower + adjoint_of(lower)) / 2)  # of which torch gives the derivative
+    factor = jnp.tril(lax.linalg.cholesky(symmetric, symmetrize_input=False))
     return adjoint_of(factor) if upper else factor
 
 

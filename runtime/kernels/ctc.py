@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from tenax.kernels import loops
 from tenax.words import Array, cast
@@ -45,9 +46,12 @@ def _later(x: Array, by: int) -> Array:
 
 
 def _log_sum(*terms: Array) -> Array:
-    top = jnp.stack(terms).max(0)
-    shift = jnp.where(top == -jnp.inf, cast(0, top.dtype), top)
-    return jnp.log(sum(jnp.exp(term - shift) for term in terms)) + shift
+    top = lax.stop_gradient(jnp.stack(terms).max(0))
+    nothing = top == -jnp.inf
+    shift = jnp.where(nothing, cast(0, top.dtype), top)
+    total = sum(jnp.exp(term - shift) for term in terms)
+    # The derivative of log(0) would be NaN, also where it is not used.
+    return jnp.where(nothing, top, jnp.log(jnp.where(nothing, cast(1, top.dtype), total)) + shift)
 
 
 def _skips(labels: Array) -> Array:

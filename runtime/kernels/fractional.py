@@ -8,10 +8,10 @@ from math import prod
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.pool import Best, better, nothing
+from tenax.kernels.pool import Best, better, following, nothing
 from tenax.kernels.unpool import per_plane
 from tenax.kernels.window import Sizes, spread
-from tenax.words import Array, as_long, cast
+from tenax.words import Array, cast
 
 
 def _fractional_starts(sample: Array, size: int, kernel: int, count: int) -> Array:
@@ -39,9 +39,9 @@ def _fractional_max_pool(self: Array, kernel: Sizes, counts: Sizes, samples: Arr
         places = along.reshape(planes.shape[0], places.shape[1] * count, places.shape[2] * k)
     flat = places.reshape(planes.shape[0], prod(places.shape[1:]))
     values = jnp.take_along_axis(planes, flat, axis=1, mode="clip").reshape(places.shape)
-    best = lax.reduce((values, places), nothing(self.dtype), better, (2,))
+    values, places = lax.reduce((lax.stop_gradient(values), places), nothing(self.dtype), better, (2,))
     shape = (*self.shape[: self.ndim - rank], *counts)
-    return best[0].reshape(shape), as_long(best[1]).reshape(shape)
+    return following(self, (values.reshape(shape), places.reshape(shape)), rank)
 
 
 def fractional_max_pool2d(self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array) -> Best:

@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
 from tenax.kernels.wide import wide
@@ -159,13 +162,44 @@ def _regularized(a: Array, x: Array, upper: bool) -> Array:
     return jnp.where(valid, value, jnp.where(outside, jnp.nan, border))
 
 
+def _of_limit(limit: Any, name: str, sign: int) -> Callable[..., Any]:
+    """The derivative rule of P (sign 1) or Q (-1), which torch has in the limit only."""
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        (a, x), (of_a, of_x) = primals, tangents
+        if not isinstance(of_a, SymbolicZero):
+            raise NotImplementedError(f"the derivative for '{name}: input' is not implemented")
+        inside = (a > 0) & (x > 0)
+        s, t = jnp.where(inside, a, 1), jnp.where(inside, x, 1)
+        border = lax.exp((a - 1) * lax.log(x) - x - lax.lgamma(a))
+        slope = sign * jnp.where(inside, _density(s, t, (t - s) / s) * s / t, border)
+        value = limit(a, x)
+        return value, jnp.zeros_like(value) if isinstance(of_x, SymbolicZero) else of_x * slope
+
+    return rule
+
+
+@jax.custom_jvp
+def _lower(a: Array, x: Array) -> Array:
+    return _regularized(a, x, upper=False)
+
+
+@jax.custom_jvp
+def _upper(a: Array, x: Array) -> Array:
+    return _regularized(a, x, upper=True)
+
+
+_lower.defjvp(_of_limit(_lower, "igamma", 1), symbolic_zeros=True)
+_upper.defjvp(_of_limit(_upper, "igammac", -1), symbolic_zeros=True)
+
+
 @wide
 def igamma(self: Array, other: Array) -> Array:
     """P(a, x) = γ(a, x) / Γ(a) of a = `self`, x = `other` (DLMF 8.2.4)."""
-    return _regularized(self, other, upper=False)
+    return _lower(*jnp.broadcast_arrays(self, other))
 
 
 @wide
 def igammac(self: Array, other: Array) -> Array:
     """Q(a, x) = Γ(a, x) / Γ(a) of a = `self`, x = `other` (DLMF 8.2.4)."""
-    return _regularized(self, other, upper=True)
+    return _upper(*jnp.broadcast_arrays(self, other))

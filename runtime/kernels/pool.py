@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.graft import graft
 from tenax.kernels.taps import read
 from tenax.kernels.window import Axis, Sizes, adaptive, covered, spread, windows
 from tenax.words import INT64, Array, DType, as_long, is_float
@@ -89,17 +90,28 @@ def _by_axes(x: Array, axes: Sequence[Axis]) -> Best:
     return best
 
 
+def following(self: Array, best: Best, rank: int) -> Best:
+    """The best, with int64 positions; the values follow the elements of `self` that they are, for JAX has no
+    derivative of a reduction of pairs."""
+    values, places = best[0], as_long(best[1])
+    if not is_float(self) or values.size == 0:
+        return values, places
+    lead = self.shape[: self.ndim - rank]
+    taken = jnp.take_along_axis(self.reshape(*lead, -1), places.reshape(*lead, -1), -1, mode="clip")
+    return graft(values, taken.reshape(values.shape)), places
+
+
 def _max_pool(self: Array, axes: Sequence[Axis]) -> Best:
     """Values and int64 positions of the windows over the last axes of `self`."""
     few = prod(axis.kernel for axis in axes) <= UNROLLED and not any(axis.is_open for axis in axes)
-    values, places = _by_taps(self, axes) if few else _by_axes(self, axes)
+    values, places = _by_taps(self, axes) if few else _by_axes(lax.stop_gradient(self), axes)
     if any(axis.pads != (0, 0) for axis in axes):
         # No number exceeded the padding: torch then names the first one of the window.
         first = jnp.zeros((), dtype=jnp.int32)
         for axis in axes:
             first = first[..., None] * axis.size + jnp.asarray(axis.firsts, dtype=jnp.int32)
         places = jnp.where(places == NOWHERE, first, places)
-    return values, as_long(places)
+    return (values, as_long(places)) if few else following(self, (values, places), len(axes))
 
 
 def max_pool2d_with_indices(
@@ -128,7 +140,7 @@ def max_pool3d_with_indices(
 
 def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
     """`output_size` windows that cover each axis, of nearly equal lengths."""
-    best = placed(self, rank)
+    best = placed(lax.stop_gradient(self), rank)
     lead = self.ndim - rank
     sizes = self.shape[lead:]
     counts = spread(output_size, rank)
@@ -141,7 +153,7 @@ def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
             inside = covered(size, count).reshape(count, size, *(1,) * (self.ndim - number - 1))
             held = tuple(jnp.where(inside, jnp.expand_dims(v, number), e) for v, e in zip(best, least, strict=True))
             best = lax.reduce(held, least, better, (number + 1,))
-        return best[0], as_long(best[1])
+        return following(self, best, rank)
     if all(size % count == 0 for size, count in zip(sizes, counts, strict=True)):
         steps = [size // count for size, count in zip(sizes, counts, strict=True)]
         return _max_pool(self, windows(sizes, steps, steps, 0, 1, False))
@@ -151,7 +163,7 @@ def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
         table = np.minimum(starts[:, None] + np.arange((ends - starts).max()), ends[:, None] - 1)
         taken = tuple(read(v, number, table) for v in best)
         best = lax.reduce(taken, nothing(self.dtype), better, (number + 1,))
-    return best[0], as_long(best[1])
+    return following(self, best, rank)
 
 
 def adaptive_max_pool2d(self: Array, output_size: Sizes) -> Best:

@@ -8,6 +8,7 @@ from jax import lax
 from jax.scipy.special import digamma
 
 from tenax.kernels import loops
+from tenax.kernels.graft import graft
 from tenax.kernels.random import exponential, randn, unit
 from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath
 
@@ -17,13 +18,14 @@ _TERMS = 256
 
 def poisson(rng: Array, self: Array) -> Array:
     """Poisson counts of the rates `self`, in its dtype."""
-    return cast(jax.random.poisson(rng, cast(self, opmath(self.dtype)), dtype=INT64), self.dtype)
+    rate = lax.stop_gradient(cast(self, opmath(self.dtype)))
+    return cast(jax.random.poisson(rng, rate, dtype=INT64), self.dtype)
 
 
 def binomial(rng: Array, count: Array, prob: Array) -> Array:
     """Successes among `count` trials of probability `prob`, in count's dtype."""
     wide = opmath(count.dtype)
-    n, p = jnp.broadcast_arrays(cast(count, wide), cast(prob, wide))
+    n, p = jnp.broadcast_arrays(*(lax.stop_gradient(cast(x, wide)) for x in (count, prob)))
     drawn = jax.random.binomial(rng, n, p, dtype=wide)
     drawn = jnp.where((n <= 0) | (p <= 0), 0, jnp.where(p >= 1, n, drawn))
     return cast(drawn, count.dtype)
@@ -74,8 +76,10 @@ def _log_gamma_numbers(rng: Array, shape: Array) -> Array:
 
 def _standard_gamma(rng: Array, self: Array) -> Array:
     """Gamma numbers of shape parameters `self` and rate 1, not below the smallest normal number."""
-    drawn = cast(jnp.exp(_log_gamma_numbers(rng, cast(self, opmath(self.dtype)))), self.dtype)
-    return jnp.maximum(drawn, lax.full((), jnp.finfo(self.dtype).tiny, self.dtype))
+    shape = lax.stop_gradient(self)
+    drawn = cast(jnp.exp(_log_gamma_numbers(rng, cast(shape, opmath(self.dtype)))), self.dtype)
+    drawn = jnp.maximum(drawn, lax.full((), jnp.finfo(self.dtype).tiny, self.dtype))
+    return graft(drawn, self * _standard_gamma_grad(shape, drawn))
 
 
 def _standard_gamma_grad(self: Array, output: Array) -> Array:
@@ -86,7 +90,7 @@ def _standard_gamma_grad(self: Array, output: Array) -> Array:
 
 def _sample_dirichlet(rng: Array, self: Array) -> Array:
     """Points of the simplex for the concentrations in the last axis of `self`."""
-    logs = _log_gamma_numbers(rng, cast(self, opmath(self.dtype)))
+    logs = _log_gamma_numbers(rng, lax.stop_gradient(cast(self, opmath(self.dtype))))
     return cast(jax.nn.softmax(logs, axis=-1), self.dtype)
 
 

@@ -48,7 +48,7 @@ def _safe_softmax(self: Array, dim: int, dtype: DType | None = None) -> Array:
     """Softmax that is 0 where all of a row is -inf, as attention wants a query that may attend to nothing."""
     x = self if dtype is None else cast(self, dtype)
     nothing = jnp.all(x == -jnp.inf, axis=axes(x, dim), keepdims=True)
-    return jnp.where(nothing, cast(0, x.dtype), _softmax(x, dim, False))
+    return jnp.where(nothing, cast(0, x.dtype), _softmax(jnp.where(nothing, 0, x), dim, False))
 
 
 def _like_input(mask: Array, x: Array, mask_type: int | None) -> Array:

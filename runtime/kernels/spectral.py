@@ -7,6 +7,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
+from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of
 from tenax.words import COMPLEX64, COMPLEX128, Array, cast, opmath, real_dtype
 
@@ -35,10 +36,13 @@ def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Arr
     nothing = jnp.zeros(0, A.dtype)
     if A.size == 0:
         return jnp.zeros(A.shape[:-1], real_dtype(A.dtype)), A if compute_v else nothing
-    lower = jnp.tril(A if UPLO.upper() == "L" else adjoint_of(A))
+    half = A if UPLO.upper() == "L" else adjoint_of(A)
+    lower = jnp.tril(half)
     strict = jnp.tril(lower, -1)
     diagonal = jnp.real(lower - strict).astype(A.dtype)
-    vectors, values = lax.linalg.eigh(strict + diagonal + adjoint_of(strict), symmetrize_input=False)
+    # Torch gives the derivative of the symmetric part.
+    whole = graft(strict + diagonal + adjoint_of(strict), (half + adjoint_of(half)) / 2)
+    vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
     return values, vectors if compute_v else nothing
 
 

@@ -14,6 +14,8 @@ import jax
 import torch
 from torch.utils._device import _device_constructors
 
+from tenax.kernels.graft import graft
+
 from ..device import engine
 from ..device.backend import NAME
 from ..device.cell import Cell, Kind, cell_of, new_tensor
@@ -27,16 +29,6 @@ _functorch = torch._C._functorch
 _DETACHING = {torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__}  # type: ignore[attr-defined]
 
 
-@jax.custom_jvp
-def _grafted(new: jax.Array, old: jax.Array) -> jax.Array:
-    return new
-
-
-@_grafted.defjvp
-def _grafted_jvp(primals: Any, tangents: Any) -> Any:
-    return primals[0], tangents[1]
-
-
 def constant(held: Any) -> Any:
     """What a cell holds, without a derivative."""
     return jax.lax.stop_gradient(held) if isinstance(held, jax.core.Tracer) else held
@@ -47,7 +39,7 @@ def grafted(new: Any, old: Any) -> Any:
     both = isinstance(new, jax.Array) and isinstance(old, jax.Array)
     if not both or not any(isinstance(a, jax.core.Tracer) for a in (new, old)):
         return constant(new)
-    return _grafted(new, old) if (new.shape, new.dtype) == (old.shape, old.dtype) else constant(new)
+    return graft(new, old) if (new.shape, new.dtype) == (old.shape, old.dtype) else constant(new)
 
 
 def _quiet() -> bool:

@@ -1,0 +1,74 @@
+"""JAX's derivative of torch functions, where JAX has no rule for what computes them, or another than torch's."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+from tenax.interop import t2j
+from tests.arrays import X, close
+
+AT_ZERO: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "norm": lambda x: (x * 0).norm(),
+    "vector norms": lambda x: torch.linalg.vector_norm(x * torch.tensor([[0.0], [1.0]], device=x.device), dim=1),
+    "normalize": lambda x: torch.nn.functional.normalize(x * 0),
+    "std": lambda x: (x * 0).std(),
+    "relu": lambda x: (x * 0).relu(),
+    "cdist": lambda x: torch.cdist(x, x),
+    "softmax of equals": lambda x: (x * 0).softmax(0),
+    "i0": lambda x: torch.special.i0(x * 0),
+}
+SQUARE = np.array([[2.0, 0.5, 0.1], [0.4, 1.5, 0.3], [0.2, 0.6, 1.0]], np.float32)  # of which half is read
+PLANES = np.random.default_rng(0).normal(size=(1, 2, 7, 7)).astype(np.float32)
+LABELS = torch.tensor([[1, 2, 2], [3, 1, 0]])
+WITHOUT_RULE: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], np.ndarray]] = {
+    "cholesky": (lambda x: torch.linalg.cholesky(x), SQUARE),
+    "cholesky, upper": (lambda x: torch.linalg.cholesky(x, upper=True), SQUARE),
+    "eigh": (lambda x: torch.linalg.eigh(x)[1].square() + torch.linalg.eigvalsh(x, UPLO="U"), SQUARE),
+    "adaptive pooling": (lambda x: F.adaptive_max_pool2d(x, (3, 2)), PLANES),
+    "pooling of volumes": (lambda x: F.max_pool3d(x, 3, 2, 1), PLANES),
+    "pooling of large windows": (lambda x: F.max_pool2d(x, 5, 1, 2), PLANES),
+    "frexp": (lambda x: torch.frexp(x)[0] + torch.frexp(x * 0)[0], X),
+    "igamma": (lambda x: torch.igamma(x.detach().exp(), x.exp()) - torch.igammac(torch.ones(()), x.exp()), X),
+    "ctc_loss": (lambda x: F.ctc_loss(x.log_softmax(2), LABELS, (7, 5), (3, 2)), np.moveaxis(PLANES[0], 0, 1)),
+    "softmax of nothing": (
+        lambda x: torch._safe_softmax(torch.where(torch.tensor([[True], [False]]), x, -torch.inf), 1),
+        X,
+    ),
+    "embedding_bag": (lambda x: F.embedding_bag(LABELS % 2, x), X),
+}
+
+
+@pytest.mark.parametrize("name", [*AT_ZERO, *WITHOUT_RULE])
+def test_the_derivative_is_that_of_torch(name: str) -> None:
+    function, x = WITHOUT_RULE[name] if name in WITHOUT_RULE else (AT_ZERO[name], X)
+    leaf = torch.tensor(x, requires_grad=True)
+    value = function(leaf)
+    weight = np.arange(value.numel(), dtype=np.float32).reshape(value.shape) + 1
+    (gradient,) = torch.autograd.grad(value, leaf, torch.tensor(weight))
+    f = t2j(function)
+    close(f(x), value.detach())
+    close(jax.jit(jax.grad(lambda x: (f(x) * weight).sum()))(x), gradient)
+    close(jax.vmap(jax.grad(lambda x: (f(x) * weight).sum()))(x[None])[0], gradient)
+    along = jax.jvp(f, (x,), (np.ones_like(x),))[1]
+    np.testing.assert_allclose((along * weight).sum(), gradient.sum(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_gamma_number_has_the_derivative_of_its_shape_parameter() -> None:
+    key = jax.random.key(0)
+    shape = np.array([0.5, 2.0, 7.0], np.float32)
+    drawn, pull = jax.vjp(lambda a: t2j(torch._standard_gamma)(a, rng=key), shape)
+    expected = torch._standard_gamma_grad(torch.tensor(shape), torch.tensor(drawn))  # an approximation
+    np.testing.assert_allclose(pull(np.ones(3, np.float32))[0], expected, rtol=1e-3)
+    counts = t2j(lambda x: torch.poisson(x) + torch.binomial(x.new_full((3,), 5), x.sigmoid()))
+    close(jax.grad(lambda a: counts(a, rng=key).sum())(shape), np.zeros(3))
+
+
+def test_the_derivative_in_the_first_argument_of_igamma_is_refused_as_in_torch() -> None:
+    with pytest.raises(NotImplementedError, match="the derivative for 'igamma: input' is not implemented"):
+        torch.igamma(torch.ones(1, requires_grad=True), torch.ones(1)).backward()
+    with pytest.raises(NotImplementedError, match="the derivative for 'igamma: input' is not implemented"):
+        jax.grad(lambda a: t2j(torch.igamma)(a, np.ones(1, np.float32)).sum())(np.ones(1, np.float32))
