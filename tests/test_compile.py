@@ -441,3 +441,22 @@ def test_torch_finds_the_backend_without_an_import() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.stdout.strip() == "[2.0, 2.0]", run.stderr[-2000:]
+
+
+class Counting(nn.Module):
+    """A gradient that depends on buffers which forward writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.register_buffer("count", torch.zeros(()))
+        self.register_buffer("mean", torch.ones(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.count += 1
+        self.mean.mul_(0.5).add_(x.detach().mean(0))
+        return self.linear(x * self.mean.exp()) * self.count
+
+
+def test_a_gradient_is_that_of_the_buffers_as_forward_found_them() -> None:
+    train(Counting, torch.ones(2, 3))

@@ -13,6 +13,7 @@ from torch._dynamo import trace_rules
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch.utils.checkpoint import CheckpointPolicy
 
 from ..dispatch.register import register_all
 from ..interop import calls
@@ -82,11 +83,30 @@ def _compiled(name: str, options: Options, module: fx.GraphModule, inputs: Seque
     return run
 
 
-def _partition(*args: Any, **kwargs: Any) -> Any:
+def _partition(module: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
     """Forward and backward, by what is cheap to compute again.
 
     Without torch's elimination of common subexpressions: it takes draws of random numbers that it does not list for
     equal, and XLA does it anyway.
     """
+    _keep_what_is_written(module.graph)
     with torch._functorch.config.patch(cse=False):
-        return min_cut_rematerialization_partition(*args, **kwargs)
+        return min_cut_rematerialization_partition(module, *args, **kwargs)
+
+
+def _keep_what_is_written(graph: fx.Graph) -> None:
+    """Have backward read what an input held before forward wrote it.
+
+    torch's partitioner saves the input itself (2.13), and computes again from what it holds then. A clone shares the
+    array, which is not written.
+    """
+    placeholders = graph.find_nodes(op="placeholder")
+    for write in graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
+        given = write.args[0]
+        readers = {n for n in given.users if n.op == "call_function" and n is not write}
+        if given not in placeholders or not readers:
+            continue
+        with graph.inserting_after(placeholders[-1]):
+            before = graph.call_function(torch.ops.aten.clone.default, (given,))
+        before.meta = {"val": given.meta["val"], "recompute": CheckpointPolicy.MUST_SAVE}
+        given.replace_all_uses_with(before, delete_user_cb=readers.__contains__)
