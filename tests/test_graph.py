@@ -199,6 +199,29 @@ def test_a_written_input_gives_up_its_buffer_unless_it_is_held() -> None:
     assert float(held[0]) == 2 and float(x[0]) == 3
 
 
+def test_a_graph_with_an_operator_that_asks_for_values_runs_eagerly() -> None:
+    @torch.library.custom_op("tests_graph::ordered", mutates_args=())
+    def ordered(x: Tensor) -> Tensor:
+        return torch.from_numpy(np.sort(x.cpu().numpy())).to(x.device)
+
+    ordered.register_fake(torch.empty_like)
+    ordered.register_autograd(lambda ctx, grad: grad)
+
+    def f(x: Tensor) -> Tensor:
+        return ordered(x * 2) + torch.rand_like(x)
+
+    compiled = torch.compile(f, backend="tenax", fullgraph=True)
+    for _ in range(2):
+        found = []
+        for g in (f, compiled):
+            torch.manual_seed(0)
+            x = torch.tensor([3.0, 1.0, 2.0], device="jax", requires_grad=True)
+            y = g(x)
+            y.sum().backward()
+            found.append((y.detach().cpu(), x.grad.cpu()))
+        torch.testing.assert_close(found[0], found[1])
+
+
 # -- arrays that are kept, and where they lie --------------------------------------------------------------------------
 
 

@@ -434,3 +434,10 @@ def test_importing_interop_is_left_to_who_asks() -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
     assert interop.t2j is t2j
+
+
+def test_a_compiled_function_is_pure_too() -> None:
+    f = t2j(torch.compile(smooth, backend="tenax"))
+    value, (gradient,) = of_torch(smooth, X)
+    close(f(X), value)
+    close(jax.jit(jax.grad(lambda x: f(x).sum()))(X), gradient)

@@ -15,7 +15,11 @@ from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.utils.checkpoint import CheckpointPolicy
 
+from tenax.generated.table import ROWS
+
+from ..device import random
 from ..dispatch.register import register_all
+from ..errors import TraceError
 from ..interop import calls
 from .graph import Graph, Options, device_of, has_open_results
 
@@ -75,11 +79,38 @@ def _compiled(name: str, options: Options, module: fx.GraphModule, inputs: Seque
     if device_of(module) is None or has_open_results(module):
         return make_boxed_func(module.forward)
     graph = Graph(module, name, options)
+    run = _eager_if_refused(graph, module) if any(map(_is_opaque, module.graph.nodes)) else graph.__call__
+
+    def boxed(args: list[Any]) -> Any:
+        return run(args)
+
+    boxed._boxed_call = True  # type: ignore[attr-defined] # torch's mark of a function that empties its arguments
+    return boxed
+
+
+def _is_opaque(node: fx.Node) -> bool:
+    """Whether a node calls an operator of the program, whose Python may do anything."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace in ("aten", "prims", "tenax"):
+        return False
+    return target.name() not in ROWS
+
+
+def _eager_if_refused(graph: Graph, module: fx.GraphModule) -> Callable[[list[Any]], Any]:
+    """A graph that runs as it stands, in eager mode, where an operator of the program asks for values."""
+    eager = False
 
     def run(args: list[Any]) -> Any:
-        return graph(args)
+        nonlocal eager
+        if not eager:
+            given, state = [*args], random.state()
+            try:
+                return graph(args)
+            except TraceError:
+                eager, args = True, given
+                random.restore(state)
+        return module(*args)
 
-    run._boxed_call = True  # type: ignore[attr-defined] # torch's mark of a function that empties its arguments
     return run
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +37,7 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     """
     trace, state = Pure(draw), random.state()
     try:
-        with tracing(trace), intercepted(), answered(), torch.enable_grad():
+        with tracing(trace), intercepted(), answered(), _uncompiled(), torch.enable_grad():
             args, kwargs = from_jax(jax.tree.map(_array, (args, kwargs)))
             with Detaching() as mode:
                 results = function(*args, **kwargs)
@@ -44,6 +46,12 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     finally:
         trace.lose()
         random.restore(state)
+
+
+def _uncompiled() -> Any:
+    """Functions of `torch.compile` run as they are written: Dynamo cannot begin under a torch function mode."""
+    loaded = "torch._dynamo" in sys.modules
+    return torch.compiler.set_stance("force_eager") if loaded else contextlib.nullcontext()
 
 
 def _array(leaf: Any) -> Any:
