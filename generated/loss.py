@@ -138,11 +138,9 @@ def binary_cross_entropy_with_logits(
 
     Spec: ops_spec/loss.yaml
     """
-    dtype, self, target, weight, pos_weight = DEFAULT(self, target, weight, pos_weight)
-    result = loss_kernels.binary_cross_entropy_with_logits(
+    return loss_kernels.binary_cross_entropy_with_logits(
         self=self, target=target, weight=weight, pos_weight=pos_weight, reduction=reduction
     )
-    return cast(result, dtype)
 
 
 def nll_loss_forward(

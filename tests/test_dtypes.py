@@ -179,3 +179,17 @@ def test_the_specs_know_what_cpu_torch_refuses() -> None:
                     entry.info.op(sample.input, *sample.args, **sample.kwargs)
     assert len(watch.taken) > 350
     assert not watch.unknown, "CPU torch refuses these; expected other `dtypes:` in the specs"
+
+
+@pytest.mark.parametrize("weights", [{}, {"pos_weight": torch.tensor([2.0, 1.0], dtype=torch.float64)}])
+def test_a_binary_loss_of_logits_has_the_dtype_of_its_target(weights: dict[str, torch.Tensor]) -> None:
+    for ours, theirs in itertools.product((torch.float64, torch.float32, torch.bfloat16), repeat=2):
+        found = []
+        for device in ("jax", "cpu"):
+            x = torch.tensor([0.5, -1.0], dtype=ours, device=device, requires_grad=True)
+            y = torch.tensor([1.0, 0.25], dtype=theirs, device=device)
+            given = {name: weight.to(device) for name, weight in weights.items()}
+            loss = F.binary_cross_entropy_with_logits(x, y, **given)
+            loss.backward()
+            found.append((loss.detach().cpu(), x.grad.cpu()))
+        torch.testing.assert_close(found[0], found[1], rtol=2e-2, atol=1e-2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, axes
+from tenax.words import DEFAULT, Array, axes, cast
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -99,7 +99,12 @@ def binary_cross_entropy_with_logits(
     pos_weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    """Binary cross-entropy of sigmoid(self), `pos_weight` multiplying the loss of the positive part of the target."""
+    """Binary cross-entropy of sigmoid(self), `pos_weight` multiplying the loss of the positive part of the target.
+
+    The result has the dtype of the target, in whose place torch computes it.
+    """
+    dtype = target.dtype
+    _, self, target, weight, pos_weight = DEFAULT(self, target, weight, pos_weight)
     softplus = jnp.logaddexp(-self, jnp.zeros_like(self))
     positive = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    return reduced(_weighted((1 - target) * self + positive * softplus, weight), reduction)
+    return cast(reduced(_weighted((1 - target) * self + positive * softplus, weight), reduction), dtype)
