@@ -277,14 +277,22 @@ def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:
     return tuple(d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims))
 
 
+class UnknownSizeError(jax.errors.ConcretizationTypeError):
+    """The size of a result is known only when its program runs."""
+
+    def __init__(self, count: jax.core.Tracer, instead: str) -> None:
+        super().__init__(count, f"The result's shape depends on data. Within jit, {instead}.")
+        self.instead = instead
+
+
 def extent(count: Any, instead: str) -> int:
     """A count that becomes the size of a result.
 
     Raises:
-        jax.errors.ConcretizationTypeError: within a trace, where only `instead` is possible.
+        UnknownSizeError: within a trace, where only `instead` is possible.
     """
     if isinstance(count, jax.core.Tracer):
-        raise jax.errors.ConcretizationTypeError(count, f"The result's shape depends on data. Within jit, {instead}.")
+        raise UnknownSizeError(count, instead)
     return int(count)
 
 

@@ -11,10 +11,10 @@ import torch
 from ..device.cell import cell_of
 from ..device.convert import read
 from ..dtypes import numpy_dtype, torch_dtype
-from ..errors import mixed_devices
+from ..errors import TraceError, mixed_devices
 from ..tracing.deferred import Condition
 from ..tracing.trace import at_line, current, takes_host, traced
-from ..words import promises
+from ..words import UnknownSizeError, promises
 from .executable import laid_out
 from .meta import LOWERING_ERRORS, Output, corrected, raise_of_host
 from .taken import refuse_dtypes
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def run(overload: Overload, values: Sequence[Any]) -> Any:
-    """What the lowering gives, as tensors, or written into the `out` tensors."""
+    """What the lowering gives, as tensors, or written into the `out` tensors.
+
+    Raises:
+        TraceError: the shape of the result is not known while a function is traced.
+    """
     refuse_dtypes(overload, values)
     index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
 
@@ -46,6 +50,10 @@ def run(overload: Overload, values: Sequence[Any]) -> Any:
             result = overload.lowering(**arguments)
         for holds, error in promises.get() or ():
             trace.conditions.append((holds, Condition("RuntimeError", error, at_line())))  # type: ignore[union-attr]
+    except UnknownSizeError as error:
+        raise TraceError(
+            f"{overload.name}: the result's shape depends on data{at_line()}. Within jit, {error.instead}"
+        ) from None
     except LOWERING_ERRORS:
         raise_of_host(overload.op, overload.names, values, overload.positional, blank=True)
         raise
