@@ -5,12 +5,11 @@ Generated from ops_spec/attention.yaml by `python -m tenax.codegen`: edit the sp
 
 from __future__ import annotations
 
-import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from tenax.kernels import attention as attention_kernels
 from tenax.kernels import encoder as encoder_kernels
-from tenax.words import INT64, Array
+from tenax.words import BOOL, INT64, Array
 
 
 def scaled_dot_product_attention(
@@ -203,7 +202,7 @@ def _fused_sdp_choice(
 
     Spec: ops_spec/attention.yaml
     """
-    return jnp.zeros((), dtype=INT64)
+    return INT64.type(0)
 
 
 def _nested_tensor_from_mask_left_aligned(t: Array, mask: Array) -> Array:
@@ -211,4 +210,4 @@ def _nested_tensor_from_mask_left_aligned(t: Array, mask: Array) -> Array:
 
     Spec: ops_spec/attention.yaml
     """
-    return jnp.zeros((), dtype=bool)
+    return BOOL.type(False)

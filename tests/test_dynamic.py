@@ -9,8 +9,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+import torch
 
+import tenax
 from tenax.dispatch import settings  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
+from tenax.errors import TraceError
 from tenax.generated.table import ROWS
 
 # Operators whose result's shape depends on data: arguments after the array, and what the error offers instead.
@@ -57,3 +60,11 @@ def test_all_other_lowerings_run_under_jit() -> None:
 def test_an_answer_is_a_scalar_in_jit() -> None:
     x = jnp.asarray([3, 0, 1, 3])
     assert bool(jax.jit(lowering("equal"))(x, x))
+
+
+def test_an_answer_that_depends_on_data_is_not_known_in_a_compiled_function() -> None:
+    x = torch.ones(2, 3, device="jax")
+    with pytest.raises(TraceError, match=r"equal: the value of a tensor is not known .*test_dynamic"):
+        tenax.jit(lambda x: torch.equal(x, x))(x)
+    aligned = torch.ops.aten._nested_tensor_from_mask_left_aligned
+    assert tenax.jit(lambda x: aligned(x[..., None], x > 0))(x) is False
