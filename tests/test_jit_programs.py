@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import random
 from collections.abc import Callable, Iterator
@@ -260,6 +261,45 @@ def test_distributions_check_their_arguments_when_the_call_is_done() -> None:
     compiled(torch.tensor([1.0, -2.0], device="jax"))
     with pytest.raises(ValueError, match="out of its range"):
         torch.jax.synchronize()
+
+
+def test_a_distribution_checks_its_matrix_when_the_call_is_done() -> None:
+    def density(matrix: torch.Tensor) -> torch.Tensor:
+        normal = torch.distributions.MultivariateNormal(matrix[0], matrix, validate_args=True)
+        return normal.log_prob(matrix[1])
+
+    compiled = tenax.jit(density)
+    good = torch.tensor([[2.0, 1.0], [1.0, 3.0]])
+    torch.testing.assert_close(compiled(good.to("jax")).cpu(), density(good))
+    torch.jax.synchronize()
+    compiled(torch.tensor([[2.0, 1.0], [0.0, 3.0]], device="jax"))
+    with pytest.raises(ValueError, match="out of its range"):
+        torch.jax.synchronize()
+
+
+def test_layers_of_a_transformer_take_a_mask_that_may_be_causal() -> None:
+    model = nn.Transformer(4, 2, 1, 1, 8, 0.0, batch_first=True)
+    ours = copy.deepcopy(model).to("jax")
+
+    def run(model: nn.Module, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        causal = nn.Transformer.generate_square_subsequent_mask(3, device=x.device)
+        return model(x, x, src_mask=mask, tgt_mask=causal)
+
+    compiled = tenax.jit(run)
+    x = normal("cpu", 2, 3, 4)
+    for mask in (torch.ones(3, 3).triu(1).bool(), torch.eye(3).bool()):
+        found = compiled(ours, x.to("jax"), mask.to("jax"))
+        torch.testing.assert_close(found.detach().cpu(), run(model, x, mask).detach())
+
+
+def test_an_encoder_in_eval_mode_takes_a_mask_of_padding() -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    model = nn.TransformerEncoder(layer, 1, enable_nested_tensor=True).eval()
+    ours = tenax.jit(copy.deepcopy(model).to("jax"))
+    x = normal("cpu", 2, 3, 4)
+    padding = torch.tensor([[False, False, False], [False, True, True]])
+    found = ours(x.to("jax"), src_key_padding_mask=padding.to("jax"))
+    torch.testing.assert_close(found.detach().cpu(), model(x, src_key_padding_mask=padding).detach())
 
 
 def test_a_set_that_a_step_changes_is_changed_by_each_call() -> None:
