@@ -32,6 +32,7 @@ ASKING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "cholesky": lambda x: torch.linalg.cholesky(x @ x.mT)[1].sum(),
     "inverse": lambda x: x.inverse().sum() + torch.linalg.inv(x).square().sum(),
     "solve": lambda x: torch.linalg.solve(x, x[0]).sum(),
+    "variances": lambda x: nn.functional.gaussian_nll_loss(x[0], x[1], x[2].exp(), full=True),
     "lu": lambda x: torch.linalg.lu_factor(x)[0].square().sum(),
 }
 
@@ -80,6 +81,16 @@ def test_a_singular_matrix_is_found_with_the_results() -> None:
     assert str(found.value) == str(expected.value)
     tenax.jit(torch.linalg.inv)(singular.to("jax"))
     with pytest.raises(torch.linalg.LinAlgError, match=r"singular.*test_answers"):
+        torch.jax.synchronize()
+
+
+def test_a_negative_variance_is_found_with_the_results() -> None:
+    compiled = tenax.jit(nn.GaussianNLLLoss())
+    x = torch.ones(2, device="jax")
+    compiled(x, x, x * 2)
+    torch.jax.synchronize()
+    compiled(x, x, -x)
+    with pytest.raises(ValueError, match="var has negative entry"):
         torch.jax.synchronize()
 
 

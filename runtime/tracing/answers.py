@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.distributions import constraints
+from torch.nn import functional
 from torch.nn.modules import transformer
 from torch.nn.utils import rnn
 
@@ -37,13 +39,44 @@ def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
     def holds(tensor: Tensor) -> Any:
         if not _is_unknown(tensor):
             return plain(tensor)
-        trace = current()
-        if trace is not None and trace.lifts:
-            condition = Condition("ValueError", "an argument of a distribution is out of its range", at_line())
-            trace.conditions.append((read(tensor), condition))
+        _find_out(tensor, "an argument of a distribution is out of its range")
         return True
 
     return holds
+
+
+def _find_out(holds: Tensor, otherwise: str) -> None:
+    """Make what must hold a condition of a compiled function."""
+    trace = current()
+    if trace is not None and trace.lifts:
+        trace.conditions.append((read(holds), Condition("ValueError", otherwise, at_line())))
+
+
+class _Torch:
+    """The name `torch` in a function that asks `torch.any` whether to refuse its arguments."""
+
+    def __init__(self, otherwise: str) -> None:
+        self.otherwise = otherwise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch, name)
+
+    def any(self, refused: Tensor) -> bool:
+        """No, as far as one can know."""
+        _find_out(~torch.any(refused), self.otherwise)
+        return False
+
+
+def _of_variances(plain: Any) -> Callable[..., Any]:
+    """The loss of normal distributions, which asks for negative variances."""
+    names = {**plain.__globals__, "torch": _Torch("var has negative entry/entries")}
+    trusting = names[plain.__name__] = FunctionType(plain.__code__, names, None, plain.__defaults__)
+
+    def loss(input: Tensor, target: Tensor, var: Any, *args: Any, **kwargs: Any) -> Tensor:
+        hidden = isinstance(var, Tensor) and _is_unknown(var)
+        return (trusting if hidden else plain)(input, target, var, *args, **kwargs)
+
+    return loss
 
 
 def _symmetric(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,6 +129,7 @@ _ANSWERS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (constraints._PositiveDefinite, "check", _symmetric_and(lambda x: torch.linalg.cholesky_ex(x).info.eq(0))),
     (rnn, "invert_permutation", _inverted),
     (transformer, "_detect_is_causal_mask", _hinted),
+    (functional, "gaussian_nll_loss", _of_variances),
 )
 _PLAIN = [owner.__dict__[name] for owner, name, _ in _ANSWERS]
 
