@@ -84,6 +84,26 @@ def test_a_singular_matrix_is_found_with_the_results() -> None:
         torch.jax.synchronize()
 
 
+@pytest.mark.parametrize("name", ["cholesky_ex", "inv_ex", "lu_factor_ex", "solve_ex"])
+def test_a_factorisation_that_is_to_check_itself_does(name: str) -> None:
+    function = getattr(torch.linalg, name)
+
+    def call(device: str, matrix: torch.Tensor) -> object:
+        matrix = matrix.to(device)
+        return function(*[matrix] * (1 + (name == "solve_ex")), check_errors=True)
+
+    failures = []
+    for device in ("cpu", "jax"):
+        assert not call(device, COVARIANCE)[-1]
+        with pytest.raises(RuntimeError) as failure:
+            call(device, -torch.ones(2, 2))
+        failures.append((failure.type, str(failure.value)))
+    assert failures[0] == failures[1]
+    tenax.jit(lambda: call("jax", torch.zeros(2, 2, device="jax")))()
+    with pytest.raises(torch.linalg.LinAlgError, match="singular or not positive-definite"):
+        torch.jax.synchronize()
+
+
 def test_a_negative_variance_is_found_with_the_results() -> None:
     compiled = tenax.jit(nn.GaussianNLLLoss())
     x = torch.ones(2, device="jax")

@@ -106,7 +106,35 @@ def _factored(values: Sequence[Any]) -> Values:
     return [*values] if plain else [a.mT, *values[1:]]
 
 
+def _told(op: Any, name: str) -> Callable[[Values], Values | Done]:
+    """With `check_errors`, the call without it, whose `info` then becomes an error of this name."""
+    names = [a.name for a in op._schema.arguments]
+    check = names.index("check_errors")
+
+    def prepare(values: Values) -> Values | Done:
+        if not values[check]:
+            return [*values]
+        result = op(**{**dict(zip(names, values, strict=True)), "check_errors": False})
+        torch._linalg_check_errors(result[-1], name, is_matrix=values[0].dim() == 2)
+        return Done(result)
+
+    return prepare
+
+
+# By packet: an overload for `out=`, and the name in its errors.
+_TELLING = {
+    "linalg_cholesky_ex": ("L", "linalg.cholesky_ex"),
+    "linalg_inv_ex": ("inverse", "linalg.inv_ex"),
+    "linalg_lu_factor_ex": ("out", "torch.linalg.lu_factor_ex"),
+    "linalg_ldl_factor_ex": ("out", "torch.linalg.ldl_factor_ex"),
+    "_linalg_solve_ex": ("result", "torch.linalg.solve_ex"),
+}
 PREPARE: dict[str, Callable[[Values], Values | Done]] = {
+    **{packet: _told(getattr(torch.ops.aten, packet).default, name) for packet, (_, name) in _TELLING.items()},
+    **{
+        f"{packet}.{out}": _told(getattr(getattr(torch.ops.aten, packet), out), name)
+        for packet, (out, name) in _TELLING.items()
+    },
     "index.Tensor": _indices(1),
     "index.Tensor_out": _indices(1),
     "_unsafe_index.Tensor": _indices(1),
