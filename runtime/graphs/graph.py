@@ -219,11 +219,12 @@ class Graph:
         given = [*args, *self.constants]
         still, self.seen = self.seen == writes.count, writes.count
         kinds, kept = program.kinds, self.kept
-        if kept is not None and kept.hold(given):
-            cells, values, rest = kept.cells.copy(), kept.values.copy(), kept.rest
+        known = None if kept is None else kept.among(given)
+        if known is None or kept is None:
+            known, rest = ([None] * len(kinds), [None] * len(kinds)), program.order
         else:
-            kept = None
-            cells, values, rest = [None] * len(kinds), [None] * len(kinds), program.order
+            rest = kept.rest
+        cells, values = known
         for i, place in rest:
             cell = given[i].untyped_storage().cell
             if cells[place] is not None:  # it shares memory with one before
@@ -237,8 +238,8 @@ class Graph:
         for i, stride, offset in self.checks:
             if given[i].stride() != stride or given[i].storage_offset() != offset:
                 return self.bind(args)
-        if still and kept is None:
-            self.kept = Kept(given, program.places, cells, values)
+        if still and (kept is None or kept.seen != self.seen):
+            self.kept = Kept(given, program.places, cells, values, self.seen)
         args.clear()
         return program(given, cells, values, self.keys() if self.draws else ())
 

@@ -20,21 +20,24 @@ class Kept:
     """The parameters among the arguments of a call, and what they held."""
 
     def __init__(
-        self, given: Sequence[Any], places: Sequence[int], cells: Sequence[Cell], values: Sequence[jax.Array]
+        self, given: Sequence[Any], places: Sequence[int], cells: Sequence[Cell], values: Sequence[jax.Array], seen: int
     ) -> None:
-        """`places` are the numbers of the arguments' cells."""
+        """`places` are the numbers of the arguments' cells; `seen` is the count of writes before they were read."""
         self.at = [i for i, x in enumerate(given) if isinstance(x, torch.nn.Parameter)]
         self.tensors = [given[i] for i in self.at]
         known = {places[i] for i in self.at}
         self.rest = [(i, place) for i, place in enumerate(places) if not isinstance(given[i], torch.nn.Parameter)]
         self.cells: list[Any] = [c if k in known else None for k, c in enumerate(cells)]
         self.values: list[Any] = [v if k in known else None for k, v in enumerate(values)]
-        self.seen = writes.count  # which moves of tensors to other storages count in, too
+        self.seen = seen  # moves of tensors to other storages count in, too
         writes.keepers.append(weakref.ref(self))
 
-    def hold(self, given: Sequence[Any]) -> bool:
-        """Whether they are among these arguments as they were."""
-        return self.seen == writes.count and all(map(is_, map(given.__getitem__, self.at), self.tensors))
+    def among(self, given: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
+        """The cells and arrays of a call with these arguments, None for those of `rest`; None if any may be others."""
+        tensors, cells, values = self.tensors, self.cells, self.values  # another thread may have them let go
+        if self.seen != writes.count or not all(map(is_, map(given.__getitem__, self.at), tensors)):
+            return None
+        return cells.copy(), values.copy()
 
     def release(self) -> None:
         """Keep no arrays, see `Keeper`."""

@@ -95,7 +95,8 @@ class Indexing(TorchFunctionMode):
     def used(self, values: Any) -> None:
         """Raise where a copy is among the values, or shares memory with one, that does not show what was written."""
         stale = {_memory(c.tensor): c for c in self.copies if c.base._version != c.base_version}
-        tensors = [v for v in pytree.tree_leaves(values) if isinstance(v, torch.Tensor)] if stale else []
+        leaves = pytree.tree_leaves(values) if stale else []
+        tensors = [v for v in leaves if isinstance(v, torch.Tensor) and v.layout is torch.strided]
         copy = next((stale[m] for m in map(_memory, tensors) if m in stale), None)
         if copy is not None:
             raise TraceError(
