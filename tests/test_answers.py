@@ -114,6 +114,31 @@ def test_a_negative_variance_is_found_with_the_results() -> None:
         torch.jax.synchronize()
 
 
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_lengths_of_sequences_are_arguments(reduction: str) -> None:
+    torch.manual_seed(0)
+    scores, targets = torch.randn(6, 3, 4), torch.randint(1, 4, (3, 3))
+
+    def loss(scores: torch.Tensor, targets: torch.Tensor, spans: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+        log_probs = scores.log_softmax(-1)
+        return nn.functional.ctc_loss(log_probs, targets, spans, sizes, reduction=reduction, zero_infinity=True)
+
+    def slope(scores: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
+        scores = scores.detach().requires_grad_()
+        return torch.autograd.grad(loss(scores, *rest).sum(), scores)[0]
+
+    value, gradient, pure = tenax.jit(loss), tenax.jit(slope), jax.jit(t2j(loss))
+    for lengths in (([6, 5, 1], [3, 2, 2]), ([4, 6, 3], [1, 0, 3])):
+        spans, sizes = map(torch.tensor, lengths)
+        expected = loss(scores, targets, spans, sizes)
+        close(pure(*(x.numpy() for x in (scores, targets, spans, sizes))), expected)
+        for device in ("cpu", "jax"):
+            given = scores.to("jax"), targets.to("jax"), spans.to(device), sizes.to(device)
+            close(value(*given), expected)
+            close(gradient(*given), slope(scores, targets, spans, sizes))
+    assert len(value.history) == 2  # lengths of the host, and of the device
+
+
 def test_a_known_argument_out_of_range_is_refused_in_a_pure_function_too() -> None:
     with pytest.raises(ValueError, match="Expected parameter scale"):
         t2j(lambda x: D.Normal(x, -1.0, validate_args=True).log_prob(x))(np.zeros(2, np.float32))

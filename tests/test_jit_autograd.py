@@ -242,3 +242,13 @@ def test_what_backward_writes_is_written_by_each_backward_outside(reentrant: boo
     second.backward()
     with pytest.raises(TraceError, match="was written since the function was called"):
         first.backward()
+
+
+def test_a_result_of_one_compiled_function_is_read_by_another() -> None:
+    weight = torch.ones(3, device="jax", requires_grad=True)
+    hidden = tenax.jit(lambda weight: (weight * 2).exp())(weight)
+    compiled = tenax.jit(lambda x: (x * hidden).sum())
+    for scale in (1.0, 2.0):
+        weight.grad = None
+        compiled(torch.full((3,), scale, device="jax")).backward(retain_graph=True)
+        torch.testing.assert_close(weight.grad.cpu(), torch.full((3,), 2 * scale * torch.e**2))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..device.cell import cell_of, materialise, tensor_kind, wrap
+from ..device.cell import cell_of, materialise, tensor_kind, untraced, wrap
 from ..device.convert import read
 from ..dispatch.call import call
 from ..dtypes import torch_dtype
@@ -62,7 +62,10 @@ class Joined(torch.autograd.Function):
         else:
             kinds = zip(gradients, ctx.kinds, strict=True)
             given = [materialise(kind.zeros, program.index) if g is None else read(g) for g, kind in kinds]
-            found = (wrap(a, program.index) for a in program.backward([*ctx.first, *given, *ctx.saved]))
+            arrays = [*ctx.first, *given, *ctx.saved]
+            # A function that reads a result of another compiled function is traced on into that one's graph.
+            results = program.backward(arrays) if untraced() else program.backward.jitted(*arrays)
+            found = (wrap(a, program.index) for a in results)
         present = {i for i, g in enumerate(gradients) if g is not None}
         wanted: list[torch.Tensor | None] = []
         for leaf, givers in zip(ctx.wrt, program.givers, strict=True):

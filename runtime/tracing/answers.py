@@ -100,6 +100,36 @@ def _symmetric_and(of: Callable[[Tensor], Tensor]) -> Callable[[Callable[..., An
     return replaced
 
 
+def _of_lengths(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The CTC loss, which reads the lengths of its sequences on the host."""
+
+    def loss(
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Any,
+        target_lengths: Any,
+        blank: int = 0,
+        reduction: str = "mean",
+        zero_infinity: bool = False,
+    ) -> Tensor:
+        lengths = input_lengths, target_lengths
+        trace = current()
+        of_each_call = trace is not None and trace.lifts and log_probs.device.type == "jax"
+        hidden = all(isinstance(n, Tensor) for n in lengths) and (of_each_call or any(map(_is_unknown, lengths)))
+        if not hidden or reduction not in ("none", "mean", "sum"):
+            return plain(log_probs, targets, *lengths, blank, reduction, zero_infinity)
+        spans, sizes = (n.to(log_probs.device, torch.int64).reshape(-1) for n in lengths)
+        batch = log_probs if log_probs.dim() == 3 else log_probs.unsqueeze(1)
+        found = torch.ops.aten._ctc_loss.Tensor(batch, targets, spans, sizes, blank, zero_infinity)[0]
+        if zero_infinity:
+            found = torch.where(found == torch.inf, 0, found)
+        if reduction == "mean":
+            return (found / sizes.clamp_min(1)).mean()
+        return found.sum() if reduction == "sum" else found if log_probs.dim() == 3 else found.squeeze(0)
+
+    return loss
+
+
 def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
     """How packed sequences find the way back to the order of the batch, which their lengths on the CPU decide: what is
     known of an order stays known."""
@@ -130,6 +160,7 @@ _ANSWERS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (rnn, "invert_permutation", _inverted),
     (transformer, "_detect_is_causal_mask", _hinted),
     (functional, "gaussian_nll_loss", _of_variances),
+    (functional, "ctc_loss", _of_lengths),
 )
 _PLAIN = [owner.__dict__[name] for owner, name, _ in _ANSWERS]
 
