@@ -192,4 +192,5 @@ def test_a_binary_loss_of_logits_has_the_dtype_of_its_target(weights: dict[str, 
             loss = F.binary_cross_entropy_with_logits(x, y, **given)
             loss.backward()
             found.append((loss.detach().cpu(), x.grad.cpu()))
-        torch.testing.assert_close(found[0], found[1], rtol=2e-2, atol=1e-2)
+        close = {"rtol": 2e-2, "atol": 1e-2} if torch.bfloat16 in (ours, theirs) else {}
+        torch.testing.assert_close(found[0], found[1], **close)

@@ -33,8 +33,7 @@ class Direct:
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         traced = self.jitted.trace(*arrays)
-        if not self.arguments:
-            self.arguments = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in arrays]
+        self.arguments = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in arrays]
         if traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
         else:

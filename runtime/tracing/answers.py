@@ -7,9 +7,8 @@ while a function is traced.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any
 
@@ -23,10 +22,8 @@ from torch.nn.utils import rnn
 
 from ..device.convert import read
 from .deferred import Condition
+from .replaced import Replaced
 from .trace import at_line, current, unknown
-
-_lock = threading.Lock()
-_running = 0
 
 
 def _is_unknown(tensor: Tensor) -> bool:
@@ -152,7 +149,7 @@ def _hinted(plain: Callable[..., Any]) -> Callable[..., Any]:
     return detect
 
 
-_ANSWERS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
+_ANSWERS = Replaced(
     (torch, "_is_all_true", _checked),
     (constraints._Symmetric, "check", _symmetric),
     (constraints._PositiveSemidefinite, "check", _symmetric_and(lambda x: torch.linalg.eigvalsh(x).ge(0).all(-1))),
@@ -162,23 +159,8 @@ _ANSWERS: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (functional, "gaussian_nll_loss", _of_variances),
     (functional, "ctc_loss", _of_lengths),
 )
-_PLAIN = [owner.__dict__[name] for owner, name, _ in _ANSWERS]
 
 
-@contextmanager
-def answered() -> Iterator[None]:
-    """Give these answers in the traces of any thread; functions of torch may keep ours, which hold no trace."""
-    global _running
-    with _lock:
-        _running += 1
-        if _running == 1:
-            for (owner, name, answer), plain in zip(_ANSWERS, _PLAIN, strict=True):
-                setattr(owner, name, answer(plain))
-    try:
-        yield
-    finally:
-        with _lock:
-            _running -= 1
-            if _running == 0:
-                for (owner, name, _), plain in zip(_ANSWERS, _PLAIN, strict=True):
-                    setattr(owner, name, plain)
+def answered() -> AbstractContextManager[None]:
+    """Give these answers in the traces of any thread."""
+    return _ANSWERS.attached()

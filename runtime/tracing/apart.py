@@ -20,7 +20,7 @@ from ..device import engine
 from ..device.backend import NAME
 from ..device.cell import Cell, Kind, cell_of, new_tensor
 from ..dtypes import torch_dtype
-from .index import Indexing
+from .index import Indexing, unwrapped
 from .trace import Trace
 
 _as_strided = torch.ops.aten.as_strided.default._op_dk
@@ -166,6 +166,5 @@ def _without_views(result: Any, source: torch.Tensor) -> Any:
 
 
 def _storage(tensor: torch.Tensor) -> Any:
-    while _functorch.maybe_get_level(tensor) > 0:
-        tensor = _functorch.get_unwrapped(tensor)
+    tensor = unwrapped(tensor)
     return tensor.untyped_storage() if tensor.layout is torch.strided else tensor

@@ -8,9 +8,8 @@ torch's autograd within the pure function, by torch. Price: forward-mode AD is r
 from __future__ import annotations
 
 import inspect
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
@@ -23,10 +22,9 @@ from torch.utils.checkpoint import CheckpointFunction
 from ..device.cell import cell_of, wrap
 from ..device.convert import array_index, read
 from .apart import Pure
+from .replaced import Replaced
 from .trace import current
 
-_lock = threading.Lock()
-_running = 0
 _plain = torch.autograd.Function.__dict__["apply"]
 
 
@@ -201,23 +199,6 @@ def _is_traced(value: Any) -> bool:
     return _traceable(value) and isinstance(cell_of(value).held, jax.core.Tracer)
 
 
-@contextmanager
-def intercepted() -> Iterator[None]:
-    """Have `Function.apply` make calls of JAX in the pure runs of any thread."""
-    global _running
-    with _lock:
-        _running += 1
-        if _running == 1:
-            torch.autograd.Function.apply = classmethod(_apply)  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        with _lock:
-            _running -= 1
-            if _running == 0:
-                torch.autograd.Function.apply = _plain  # type: ignore[method-assign]
-
-
 def _apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
     from .pure import inherited
 
@@ -239,3 +220,11 @@ def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.args
+
+
+_APPLY = Replaced((torch.autograd.Function, "apply", lambda plain: classmethod(_apply)))
+
+
+def intercepted() -> AbstractContextManager[None]:
+    """Have `Function.apply` make calls of JAX in the pure runs of any thread."""
+    return _APPLY.attached()

@@ -164,10 +164,10 @@ def _is_asked(part: Any) -> bool:
         return False
     if part.dtype in _MASKS or part.is_floating_point() or part.is_complex():
         return False
-    return unknown(cell_of(_unwrapped(part)).held)
+    return unknown(cell_of(unwrapped(part)).held)
 
 
-def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor of the device in one of torch.func."""
     while _functorch.is_functorch_wrapped_tensor(tensor):
         tensor = _functorch.get_unwrapped(tensor)
@@ -175,4 +175,4 @@ def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _memory(tensor: torch.Tensor) -> int:
-    return _unwrapped(tensor).untyped_storage()._cdata
+    return unwrapped(tensor).untyped_storage()._cdata
