@@ -1,6 +1,6 @@
 # Everything a contributor runs. Each target makes the environment it needs.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && command -v $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -13,13 +13,20 @@ FAST := --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_cou
 FAST_ENV := XLA_FLAGS="$(FLAGS) $(FAST) $(XLA_FLAGS)" OMP_NUM_THREADS=1
 DIGITS := tests/test_numerics.py
 WORKERS ?= 2
+# constraints.txt pins one tested set. `make test VENV=build/venv-2.15 TORCH=2.15.0` runs the tests on other releases;
+# a new VENV is needed, because an existing one is installed again only when its inputs change.
+TORCH ?=
+JAX ?=
+PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run test generate check coverage bench lint clean
+.PHONY: run test generate check coverage bench lint format-check types pytest wheel clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
 
-test: check lint
+test: check lint pytest
+
+pytest: $(STAMP)
 	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore $(DIGITS)
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) $(DIGITS)
 
@@ -35,10 +42,23 @@ coverage: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
 
-lint: $(STAMP) build/links
+lint: format-check types
+
+format-check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(STAMP) build/links
 	$(BIN)/mypy
+
+# The wheel as a user gets it: built in isolation, installed into an empty environment, tried outside of the checkout.
+wheel: $(STAMP)
+	rm -rf build/lib dist build/wheel-venv
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/python -m pip install --quiet -c $(STAMP).constraints dist/*.whl
+	cd / && $(CURDIR)/build/wheel-venv/bin/python -P $(CURDIR)/tests/smoke.py
+	cd / && $(CURDIR)/build/wheel-venv/bin/tenax doctor
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache
@@ -50,5 +70,6 @@ build/links: pyproject.toml $(wildcard runtime/*)
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test]'
+	sed -e '' $(PINS) constraints.txt > $@.constraints
+	$(BIN)/python -m pip install --quiet -c $@.constraints -e '.[test]'
 	touch $@

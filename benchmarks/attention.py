@@ -1,7 +1,7 @@
-"""Attention forward and backward on the device, beside `jax.nn.dot_product_attention` jitted and CPU torch.
+"""Attention forward and backward on the device, compared with jitted `jax.nn.dot_product_attention` and CPU torch.
 
-`python benchmarks/attention.py` prints milliseconds, and the memory that forward and backward take beside their
-arguments and results; `--shape 2 8 1024 64` is batch, heads, length and size of a head.
+`python benchmarks/attention.py` prints milliseconds, and the temporary memory of forward and backward, without
+arguments and results. `--shape 2 8 1024 64` sets batch, heads, sequence length and head size.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tables import machine
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 import tenax
-from tenax.generated.attention import scaled_dot_product_attention as lowering
+from tenax.kernels.attention import scaled_dot_product_attention as lowering
 
 Call = Callable[[], object]
 
 
 def eager(device: str, arrays: list[torch.Tensor], **options: Any) -> tuple[Call, Call]:
-    """Forward alone, and with backward."""
+    """Functions of torch for the forward pass alone, and for forward and backward."""
     tensors = [x.to(device).requires_grad_() for x in arrays]
 
     def wait(results: tuple[torch.Tensor, ...]) -> None:
@@ -44,7 +44,7 @@ def eager(device: str, arrays: list[torch.Tensor], **options: Any) -> tuple[Call
 
 
 def by_jax(arrays: list[torch.Tensor], function: Callable[..., jax.Array]) -> tuple[Call, Call, int]:
-    """The same of a function of (batch, heads, length, size), and the temporary bytes of its gradient."""
+    """The same for a JAX function of (batch, heads, length, size), and the temporary bytes of its gradient."""
     tensors = [x.to("jax").jax() for x in arrays]
     forward, both = jax.jit(function), jax.jit(jax.grad(lambda *x: function(*x).sum(), (0, 1, 2)))
     temporary = both.lower(*tensors).compile().memory_analysis().temp_size_in_bytes
@@ -56,7 +56,7 @@ def by_jax(arrays: list[torch.Tensor], function: Callable[..., jax.Array]) -> tu
 
 
 def hand_written(query: jax.Array, key: jax.Array, value: jax.Array, causal: bool) -> jax.Array:
-    """`jax.nn.dot_product_attention`, which has heads after positions."""
+    """`jax.nn.dot_product_attention`, whose layout is (batch, length, heads, size)."""
     parts = (x.swapaxes(1, 2) for x in (query, key, value))
     return jax.nn.dot_product_attention(*parts, is_causal=causal).swapaxes(1, 2)
 
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shape", type=int, nargs=4, default=(2, 8, 1024, 64))
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--seconds", type=float, default=10.0, help="for each row")
+    parser.add_argument("--seconds", type=float, default=10.0, help="Seconds per row.")
     options = parser.parse_args()
     arrays = [torch.randn(tuple(options.shape), dtype=getattr(torch, options.dtype)) for _ in range(3)]
     title = f"{tuple(options.shape)} {options.dtype}; tenax {tenax.__version__}, {machine()}; medians in ms"

@@ -1,7 +1,8 @@
-"""What one call of a compiled function costs beside JAX's own call with the same leaves.
+"""The cost of one call of a compiled function, compared with a `jax.jit` call with the same leaves.
 
-The programs do next to nothing, so that a call is all overhead: a sum over all parameters, and an update of all of
-them, which donates them. `python benchmarks/calls.py` prints the table; `--write` puts it into docs/benchmarks.md.
+The programs compute almost nothing, so the time is call overhead: a sum over all parameters, and an update of all
+parameters, which donates them. `python benchmarks/calls.py` prints the table; `--write` stores it in
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ COUNTS = (10, 100, 500)
 
 
 class Parameters(nn.Module):
-    """Parameters that are added up."""
+    """A module whose forward pass sums its parameters."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -34,7 +35,7 @@ class Parameters(nn.Module):
 
 
 def read(count: int) -> dict[str, Callable[[], object]]:
-    """A module in eval mode."""
+    """A call that reads the parameters: a module in eval mode, by tenax and by JAX."""
     module = tenax.jit(Parameters(count).to("jax").requires_grad_(False))
     x = torch.ones(4, device="jax")
     jitted = jax.jit(lambda held, x: x + sum(p[0] for p in held))
@@ -43,7 +44,7 @@ def read(count: int) -> dict[str, Callable[[], object]]:
 
 
 def write(count: int) -> dict[str, Callable[[], object]]:
-    """Every parameter is replaced."""
+    """A call that replaces every parameter, by tenax and by JAX."""
     module = Parameters(count).to("jax").requires_grad_(False)
 
     @tenax.jit
@@ -67,10 +68,10 @@ def write(count: int) -> dict[str, Callable[[], object]]:
 
 
 def main() -> None:
-    """Measure both at several numbers of parameters."""
+    """Measure both programs at several numbers of parameters."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each row")
+    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--seconds", type=float, default=4.0, help="Seconds per row.")
     options = parser.parse_args()
     rows = []
     for name, make in (("read", read), ("write, donated", write)):

@@ -1,6 +1,6 @@
-"""Interleaved timing: every contender once a round, in random order, many rounds, the median of each.
+"""Interleaved timing: many rounds that run every contender once, in random order; the result is the median of each.
 
-The order matters: the threads of CPU torch go on spinning for a while and take a core from who comes next.
+The random order matters, because the threads of CPU torch spin for a while and slow down the next contender.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ def interleaved(contenders: Mapping[str, Callable[[], object]], seconds: float =
     """Median microseconds of one call of each contender.
 
     Args:
-        contenders: functions without arguments; each is called twice before the clock starts.
-        seconds: about how long to measure all of them.
+        contenders: functions without arguments; each is called twice before the measurement.
+        seconds: the approximate total time.
     """
     counts = {}
     for name, call in contenders.items():

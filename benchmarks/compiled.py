@@ -1,8 +1,8 @@
-"""Whole models and training steps under `tenax.jit`, beside the same written by hand in JAX with optax.
+"""Whole models and training steps under `tenax.jit`, compared with hand-written programs in JAX with optax.
 
-`python benchmarks/compiled.py` prints run time, peak memory and trace time as ratios; `--write` puts them into
-docs/benchmarks.md, `--only GPT` picks models, `--program step` programs; the other rows stay. The models are those of
-`models/`, where tests/test_benchmark_models.py holds both writings to the same numbers.
+`python benchmarks/compiled.py` prints run time, peak memory and trace time as ratios. `--write` stores them in
+docs/benchmarks.md; `--only GPT` selects models and `--program step` programs, and the other rows are kept. The models
+are those of `models/`; tests/test_benchmark_models.py verifies that both versions compute the same numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tables import publish, store
 
 import tenax  # noqa: F401 (registers the device)
 
-# What tenax is held to, against JAX by hand: run time, peak memory, trace time; torch.compile against tenax.jit.
+# Limits of the ratios to hand-written JAX: run time, peak memory, trace time; and of torch.compile to tenax.jit.
 LIMITS = (1.02, 1.05, 1.0, 1.05)
 TITLES = (
     "model",
@@ -50,12 +50,12 @@ def _listen(event: str, seconds: float, **_: Any) -> None:
 
 
 def traced(make: Make) -> tuple[Program, float]:
-    """A program, and the seconds of its first call that are neither XLA's compilation nor a run, with cold caches."""
+    """A program, and its trace time with cold caches in seconds: the first call minus XLA's compilation and one run."""
     program = make()
     gc.collect()
     jax.clear_caches()
     times = []
-    for _ in range(3):  # the second call may find other state, and compile again
+    for _ in range(3):  # the second call may see different state, and compile again
         _compiling.clear()
         started = time.perf_counter()
         program.call()
@@ -64,7 +64,7 @@ def traced(make: Make) -> tuple[Program, float]:
 
 
 def peak(executables: list[Any]) -> int:
-    """Bytes of arguments, results and temporaries of the largest of some executables; what is donated counts once."""
+    """Bytes of arguments, results and temporaries of the largest executable; donated buffers count once."""
 
     def size(executable: Any) -> int:
         m = executable.get_compiled_memory_stats()
@@ -101,11 +101,11 @@ def row(case: Case, name: str, seconds: float, repeats: int) -> list[str]:
 def main() -> None:
     """Measure every program of every model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of running, for each row")
-    parser.add_argument("--repeats", type=int, default=3, help="traces, of which the fastest counts")
-    parser.add_argument("--only", default="", help="what the names of models contain")
-    parser.add_argument("--program", default="", help="what the names of programs contain")
+    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--seconds", type=float, default=10.0, help="Seconds of run time per row.")
+    parser.add_argument("--repeats", type=int, default=3, help="Number of traces; the fastest counts.")
+    parser.add_argument("--only", default="", help="Select models whose names contain this text.")
+    parser.add_argument("--program", default="", help="Select programs whose names contain this text.")
     options = parser.parse_args()
     jax.monitoring.register_event_duration_secs_listener(_listen)
     chosen = [
@@ -122,7 +122,7 @@ def main() -> None:
         for case, name in track(chosen, "measuring"):
             with torch.set_grad_enabled(name == "training step"):
                 rows.append(row(case, name, options.seconds, options.repeats))
-            if options.write:  # an interrupted run leaves what it has measured
+            if options.write:  # an interrupted run keeps the rows measured so far
                 store("models", TITLES, rows, only=2)
     publish("models", TITLES, rows, write=False)
 

@@ -1,6 +1,6 @@
-"""What one eager op costs on the device, beside JAX's own jitted call of the same function and CPU torch.
+"""The cost of one eager op on the device, compared with a `jax.jit` call of the same function and with CPU torch.
 
-`python benchmarks/eager.py` prints the table; `--write` puts it into docs/benchmarks.md.
+`python benchmarks/eager.py` prints the table; `--write` stores it in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NBYTES = 16 << 20
 
 
 def elementwise(name: str, torch_fn: Callable, jax_fn: Callable, arity: int, size: tuple[int, ...] = (8,)) -> Case:
-    """One op on fresh operands of `size`."""
+    """One op on operands of `size` elements."""
     cpu = [torch.rand(size) + 0.5 for _ in range(arity)]
     ours = [t.to("jax") for t in cpu]
     arrays, jitted = [t.jax() for t in ours], jax.jit(jax_fn)
@@ -62,7 +62,7 @@ def linear() -> Case:
 
 
 def adamw() -> Case:
-    """A fused AdamW step over 50 parameters of 64x64 against one hand-written, donated, jitted update."""
+    """A fused AdamW step over 50 parameters of 64x64, compared with one hand-written, donated, jitted update."""
 
     def optimizer(device: str) -> torch.optim.Optimizer:
         params = [torch.ones(64, 64, device=device, requires_grad=True) for _ in range(50)]
@@ -91,7 +91,7 @@ def adamw() -> Case:
 
 
 def transfer(direction: str) -> Case:
-    """16 MB between host and device; torch's contender is a clone on the host."""
+    """A transfer of 16 MB between host and device; the reference is a clone on the host by torch."""
     cpu = torch.rand(NBYTES // 4)
     ours = cpu.to("jax")
     call = (lambda: cpu.to("jax")) if direction == "up" else (lambda: ours.cpu())
@@ -119,8 +119,8 @@ CASES: dict[str, Callable[[], Case]] = {
 def main() -> None:
     """Measure every case and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each case")
+    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--seconds", type=float, default=2.0, help="Seconds per case.")
     options = parser.parse_args()
     rows = []
     for name, make in track(CASES.items(), description="measuring"):

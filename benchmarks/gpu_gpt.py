@@ -1,10 +1,14 @@
-"""Tokens per second of training GPT-2 (124M parameters) on one accelerator, written three ways.
+"""Tokens per second of training GPT-2 (124M parameters) on one accelerator, in three variants.
 
-`python benchmarks/gpu_gpt.py tenax` is the PyTorch step under `tenax.jit`, `jax` the same written by hand in JAX with
-optax, `torch` the PyTorch step under `torch.compile` on CUDA; each needs its own libraries alone, and writes `--out`.
-`all` runs each in a process of its own (`--torch-python` names the interpreter of a PyTorch with CUDA) and prints a
-table. Everywhere: float32 parameters and moments, AdamW, products and attention in bfloat16, norms, residual sums and
-the loss in float32, which is what `torch.autocast` does.
+`python benchmarks/gpu_gpt.py VARIANT` runs one of them. Each needs only its own libraries, and writes `--out`:
+
+- `tenax`: the PyTorch step under `tenax.jit`;
+- `jax`: the step written by hand in JAX with optax;
+- `torch`: the PyTorch step under `torch.compile` on CUDA.
+
+`all` runs each variant in a separate process (`--torch-python` is the interpreter of a PyTorch with CUDA) and prints a
+table. All variants use AdamW, float32 parameters and moments, and the dtypes of `torch.autocast`: products and
+attention in bfloat16; norms, residual sums and the loss in float32.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ REPEATS = 3
 
 
 class Run(NamedTuple):
-    """A variant that is ready: one step gives the loss, which `item` makes a number; `wait` waits for the device."""
+    """A variant ready to run: `step` returns the loss, `item` converts it to a number, `wait` waits for the device."""
 
     step: Callable[[], Any]
     item: Callable[[Any], float]
@@ -43,7 +47,7 @@ class Run(NamedTuple):
 
 
 def model(options: argparse.Namespace) -> GPT:
-    """The same initial values in every process."""
+    """The model, with the same initial values in every process."""
     torch.manual_seed(0)
     return GPT(options.layers, options.width, options.heads, options.length, options.vocabulary)
 
@@ -55,7 +59,7 @@ def batch(options: argparse.Namespace) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def torch_step(options: argparse.Namespace, device: str, module: Callable, optimizer: Any) -> Callable[[], Any]:
-    """A plain step of training."""
+    """An ordinary PyTorch training step."""
     x, target = (t.to(device) for t in batch(options))
 
     def step(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -119,7 +123,7 @@ def by_jax(options: argparse.Namespace) -> Run:
 
 
 def peak_of_jax() -> int:
-    """The most bytes in use so far; 0 where the device does not say."""
+    """The peak number of bytes in use; 0 if the device does not report it."""
     import jax
 
     return (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use", 0)
@@ -140,7 +144,7 @@ def by_torch(options: argparse.Namespace) -> Run:
 
 
 def measure(variant: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Losses of the first three steps, and the time of the later ones."""
+    """Measure the losses of the first three steps, and the time of later steps."""
     started = time.perf_counter()
     run = {"tenax": by_tenax, "jax": by_jax, "torch": by_torch}[variant](options)
     losses, first = [run.item(run.step())], time.perf_counter() - started
@@ -170,10 +174,10 @@ def measure(variant: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def compare(options: argparse.Namespace, arguments: list[str]) -> list[dict[str, Any]]:
-    """Every variant in a process of its own.
+    """Run every variant in a separate process.
 
     Raises:
-        AssertionError: the losses of the first three steps differ by more than bfloat16 explains.
+        AssertionError: the losses of the first three steps differ by more than bfloat16 rounding explains.
     """
     results = []
     with tempfile.TemporaryDirectory() as folder:
@@ -189,7 +193,7 @@ def compare(options: argparse.Namespace, arguments: list[str]) -> list[dict[str,
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    """One row for each variant."""
+    """Print one row per variant."""
     print("| variant | tokens/s | ms a step | peak GiB | first step s | losses | versions |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for r in results:
@@ -200,18 +204,23 @@ def show(results: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Run one variant, or all."""
+    """Run one variant or all of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("variant", choices=(*VARIANTS, "all"))
     parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu")
-    parser.add_argument("--attention", choices=("cudnn", "xla"), default="cudnn", help="of the hand-written step")
-    parser.add_argument("--eager", action="store_true", help="the PyTorch steps without a compiler")
+    parser.add_argument(
+        "--attention",
+        choices=("cudnn", "xla"),
+        default="cudnn",
+        help="Attention implementation of the hand-written step.",
+    )
+    parser.add_argument("--eager", action="store_true", help="Run the PyTorch steps without a compiler.")
     for name, default in (("layers", 12), ("width", 768), ("heads", 12), ("length", 1024), ("vocabulary", 50304)):
         parser.add_argument(f"--{name}", type=int, default=default)
     for name, default in (("batch", 16), ("warmup", 5), ("steps", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--torch-python", default=sys.executable, help="the interpreter of the torch variant")
-    parser.add_argument("--out", type=Path, help="a JSON file for the results")
+    parser.add_argument("--torch-python", default=sys.executable, help="Interpreter of the torch variant.")
+    parser.add_argument("--out", type=Path, help="JSON file for the results.")
     options = parser.parse_args()
     if options.variant == "all":
         rest = [x for x in sys.argv[1:] if x != "all"]

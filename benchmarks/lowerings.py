@@ -1,7 +1,8 @@
-"""What the lowerings cost under `jax.jit`, beside the same function written by hand in JAX and CPU torch.
+"""The cost of lowerings under `jax.jit`, compared with the same function hand-written in JAX and with CPU torch.
 
-Every row is measured at three sizes, its contenders interleaved. `python benchmarks/lowerings.py` prints the tables;
-`--write` puts them into docs/benchmarks.md, `--only pool` picks families. A row whose results differ is an error.
+Every row is measured at three sizes, with its contenders interleaved. `python benchmarks/lowerings.py` prints the
+table; `--write` stores it in docs/benchmarks.md, and `--only pool` selects families. A row whose results differ is an
+error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rich.progress import track
 from tables import publish
 
 SIZES = ("small", "medium", "large")
-# What the large size is held to: the lowering against hand-written JAX, and against CPU torch.
+# Limits for the large size: the ratio of the lowering to hand-written JAX, and to CPU torch.
 HAND, TORCH = 1.1, 3.0
 
 
@@ -25,7 +26,7 @@ def measure(case: Case, scale: int, seconds: float) -> dict[str, float]:
     """Median microseconds of the three contenders at one size.
 
     Raises:
-        AssertionError: the contenders disagree.
+        AssertionError: the results of the contenders differ.
     """
     torch.manual_seed(0)
     tensors = list(case.inputs(scale))
@@ -44,15 +45,15 @@ def measure(case: Case, scale: int, seconds: float) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure every case and print the ratios; those beyond the limits at the large size are marked."""
+    """Measure every case and print the ratios; rows beyond the limits at the large size are marked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    parser.add_argument("--seconds", type=float, default=0.3, help="for each size of each case")
-    parser.add_argument("--only", help="families, separated by commas")
+    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--seconds", type=float, default=0.3, help="Seconds per size of each case.")
+    parser.add_argument("--only", help="Families to measure, separated by commas.")
     options = parser.parse_args()
     chosen = [c for c in CASES if not options.only or c.family in options.only.split(",")]
     titles = ("family", "op", *(f"{s}: µs, / hand, / torch" for s in SIZES), "beyond")
-    torch.empty(0, device="jax").jax()  # JAX then honours 64-bit dtypes that are named
+    torch.empty(0, device="jax").jax()  # from then on JAX honours explicit 64-bit dtypes
     rows = []
     for case in track(chosen, description="measuring"):
         cells, beyond = [], ""

@@ -1,7 +1,7 @@
-"""Products of few rows, as in decoding: a multilayer perceptron on a handful of tokens.
+"""Matrix products of few rows, as in decoding: a multilayer perceptron on a handful of tokens.
 
-tenax beside JAX by hand with matrices as torch has them, (out, in), and as JAX programs have them, (in, out), and
-beside CPU torch. `python benchmarks/rows.py` prints the table; `--write` puts it into docs/benchmarks.md.
+tenax is compared with hand-written JAX, with matrices as in torch, (out, in), and as in most JAX programs, (in, out),
+and with CPU torch. `python benchmarks/rows.py` prints the table; `--write` stores it in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LAYERS, WIDTH = 4, 1024
 
 
 def contenders(rows: int) -> dict[str, Callable[[], object]]:
-    """The same function of the same numbers, four times."""
+    """The four implementations of the function, on the same numbers."""
     torch.manual_seed(0)
     block = (nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
     model = nn.Sequential(*(layer for _ in range(LAYERS) for layer in block)).requires_grad_(False)
@@ -63,10 +63,10 @@ def contenders(rows: int) -> dict[str, Callable[[], object]]:
 
 
 def main() -> None:
-    """Measure several numbers of rows."""
+    """Measure at several numbers of rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    parser.add_argument("--seconds", type=float, default=6.0, help="for each row")
+    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--seconds", type=float, default=6.0, help="Seconds per row.")
     options = parser.parse_args()
     rows = []
     for count in ROWS:

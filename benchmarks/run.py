@@ -1,4 +1,4 @@
-"""Every benchmark suite, one after the other."""
+"""Run every benchmark suite, one after the other."""
 
 import runpy
 from pathlib import Path

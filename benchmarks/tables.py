@@ -1,4 +1,4 @@
-"""Tables of results: on the terminal, and between the markers of docs/benchmarks.md."""
+"""Print tables of results, and store them between the markers of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
 def machine() -> str:
-    """What the numbers were measured on: the processor, and JAX's device where it is another."""
+    """A description of the machine: the processor, and the JAX device if it is not the CPU."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), platform.processor())
@@ -28,7 +28,7 @@ def machine() -> str:
 
 
 def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool) -> None:
-    """Print a table; with `write`, store it too."""
+    """Print a table; with `write`, also store it."""
     table = Table(*titles)
     for row in rows:
         table.add_row(*row)
@@ -38,9 +38,9 @@ def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, 
 
 
 def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0) -> None:
-    """Put a table between `<!-- name -->` and `<!-- /name -->` of docs/benchmarks.md, with machine and versions.
+    """Write a table between `<!-- name -->` and `<!-- /name -->` of docs/benchmarks.md, with machine and versions.
 
-    With `only`, rows that are there stay, unless one of the new ones has the same first `only` cells.
+    With `only`, existing rows are kept unless a new row has the same first `only` cells.
     """
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     head, _, rest = DOCUMENT.read_text().partition(begin)

@@ -1,4 +1,4 @@
-"""One run of the generator: specs in, the text of every generated file and all faults out."""
+"""One run of the generator: it turns specs into the text of every generated file and a list of all faults."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tenax.codegen import policy, render, spec
-from tenax.codegen.check import Context, check
+from tenax.codegen import conditions, policy, render, spec
+from tenax.codegen.check import Context, check, condition_faults
 from tenax.codegen.derive import Row, derive
 from tenax.codegen.fault import Fault
 from tenax.codegen.policy import Policy
@@ -23,7 +23,7 @@ MARK = "by `python -m tenax.codegen`"
 
 @dataclass(frozen=True)
 class Build:
-    """What the specs amount to. `families` with a fault are complete but for the entries at fault."""
+    """The result of a run. Families with a fault are complete except for the faulty entries."""
 
     tree: Tree
     schemas: Schemas
@@ -40,25 +40,27 @@ class Build:
 
     @property
     def families(self) -> list[str]:
-        return sorted({e.family for e in self.entries if e.lowered})
+        """The spec files with generated functions; a kernel that is itself a lowering needs no function."""
+        return sorted({e.family for e in self.entries if render.has_functions(e, self.context)})
 
     def files(self, only: Sequence[str] = ()) -> dict[Path, str]:
-        """The text of each generated file; of `only` these families and the table when any are named."""
+        """The text of each generated file; with `only`, of these families and the table."""
         folder = self.tree.generated
         made = {}
         for family in self.families:
             if not only or family in only:
-                lowered = [e for e in self.entries if e.family == family and e.lowered]
-                made[folder / f"{family}.py"] = render.module(family, lowered, self.context)
+                made[folder / f"{family}.py"] = render.module(family, self.entries, self.context)
+        if self.context.conditions and (not only or self.tree.checks.stem in only):
+            made[folder / f"{self.tree.checks.stem}.py"] = render.checks(self.context)
         unsupported = {s.name: s.reason for s in self.statuses.values() if s.status == "unsupported"}
-        made[folder / "table.py"] = render.table(self.rows, self.entries, unsupported)
+        made[folder / "table.py"] = render.table(self.rows, self.entries, unsupported, self.context)
         if self.policies and (not only or self.tree.autocast.stem in only):
             made[folder / "autocast.py"] = render.autocast(self.policies)
         made[folder / "__init__.py"] = render.init()
         return made
 
     def stale(self, only: Sequence[str] = ()) -> dict[Path, str | None]:
-        """The files whose text is not what the specs say; None stands for one that no spec gives."""
+        """The files whose text differs from the specs, with their new text; None for a file that no spec generates."""
         made = self.files(only)
         found: dict[Path, str | None] = {
             path: text for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text
@@ -72,24 +74,26 @@ class Build:
 
 
 def build(tree: Tree, schemas: Schemas) -> Build:
-    """Load, check and derive. A fault leaves its entry out and everything else in."""
+    """Load, check and derive. An entry with a fault is skipped, and everything else is kept."""
     entries: list[Entry] = []
     faults: list[Fault] = []
     for path in tree.spec_files():
         loaded, wrong = spec.load(path)
         entries += loaded
         faults += wrong
+    named, wrong = conditions.load(tree.checks, tree.spec_name(tree.checks.stem))
+    faults += wrong
     schemas = schemas.joined(e.func for e in entries if e.library)
     # Entries name each other's functions: one at fault must not take those that call it along silently, so the
     # rest is checked again without it.
     while True:
-        context = Context.of(schemas, tree, entries)
+        context = Context.of(schemas, tree, entries, named)
         good, wrong = check(entries, context)
         faults += wrong
         if not wrong:
             break
         entries = good
-    faults += style(entries, context)
+    faults += [*style(entries, context), *condition_faults(entries, context)]
     policies, wrong = policy.load(tree.autocast, tree.spec_name(tree.autocast.stem), schemas)
     faults += wrong
-    return Build(tree, schemas, context, entries, derive(entries, schemas), policies, sorted(faults))
+    return Build(tree, schemas, context, entries, derive(entries, context), policies, sorted(faults))

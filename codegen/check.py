@@ -1,4 +1,4 @@
-"""Everything that can be wrong with an entry, found before any code is written."""
+"""Check entries for all faults before any code is written."""
 
 from __future__ import annotations
 
@@ -9,37 +9,53 @@ from dataclasses import dataclass, field
 
 from torchgen.model import FunctionSchema, SchemaKind
 
+from tenax.codegen import kernel, traits
+from tenax.codegen.conditions import Condition
 from tenax.codegen.fault import Fault
 from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
-from tenax.codegen.source import BUILTINS, MODULES, defined, free_names, kinds, same_default, words
+from tenax.codegen.source import BUILTINS, MODULES, free_names, kinds, words
 from tenax.codegen.spec import DTYPES, Entry, call
 from tenax.codegen.tree import Tree
 
 
 @dataclass(frozen=True)
 class Context:
-    """What an entry is checked against: torch, the words, the kernels and the other entries."""
+    """The context of the checks: torch's schemas, the words, the kernels and the other entries."""
 
     schemas: Schemas
     tree: Tree
     words: frozenset[str]
     kinds: frozenset[str]
     functions: dict[str, Entry] = field(default_factory=dict)  # by generated name
+    conditions: dict[str, Condition] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, schemas: Schemas, tree: Tree, entries: Sequence[Entry]) -> Context:
+    def of(
+        cls, schemas: Schemas, tree: Tree, entries: Sequence[Entry], conditions: dict[str, Condition] | None = None
+    ) -> Context:
         functions = {function_name(e.name): e for e in entries if e.lowered}
-        return cls(schemas, tree, words(tree.words), kinds(tree.words), functions)
+        return cls(schemas, tree, words(tree.words), kinds(tree.words), functions, conditions or {})
+
+    def target(self, entry: Entry) -> tuple[str, str]:
+        """The module in `tenax` and the function that compute an entry: its kernel, if no wrapper is needed."""
+        if kernel.is_lowering(entry, parameters(self.schemas[entry.name].func), self.tree):
+            module, function = kernel.split(entry)
+            return f"kernels.{module}", function
+        return f"generated.{entry.family}", function_name(entry.name)
+
+    def generated(self, entry: Entry) -> bool:
+        """Whether the function of an entry is written to generated/."""
+        return self.target(entry)[0].startswith("generated.")
 
 
 def names(found: Sequence[str]) -> str:
-    """A list of names for a message."""
+    """Format a list of names for a message."""
     return ", ".join(f"`{n}`" for n in found) or "none"
 
 
 def check(entries: Sequence[Entry], context: Context) -> tuple[list[Entry], list[Fault]]:
-    """The entries without a fault, and the faults of the others."""
+    """Return the entries without a fault, and the faults of the others."""
     good, faults = [], []
     first: dict[str, Entry] = {}
     for entry in entries:
@@ -56,7 +72,7 @@ def check(entries: Sequence[Entry], context: Context) -> tuple[list[Entry], list
 
 
 def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
-    """The schema is torch's, to the letter, and is one that entries are written for."""
+    """Check that the schema equals torch's, and that entries may be written for it."""
     name, schemas = entry.name, context.schemas
     if entry.library and name not in schemas:
         yield entry.fault("func", f"`{entry.func}` does not parse", "the operator's schema, as torch.ops prints it")
@@ -83,7 +99,7 @@ def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
 
 
 def _earlier(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
-    """The lowering also serves the supported releases in which the schema, or that of a variant, was another one."""
+    """Check that the lowering also serves earlier supported releases whose schemas differ, variants included."""
     before = {(f.name, release): old for f in schemas.variants[func.signature()] for release, old in _older(f, schemas)}
     for (name, release), old in before.items():
         if old.composite and not schemas.composite(name) and not entry.grad:
@@ -105,10 +121,10 @@ def _older(native: Native, schemas: Schemas) -> list[tuple[str, Native]]:
 def differences(
     old: FunctionSchema, new: FunctionSchema, renamed: Sequence[tuple[str, str]] = ()
 ) -> Iterator[tuple[str, bool]]:
-    """How the arguments and results of two schemas differ, each with whether a lowering of the new one serves both.
+    """The differences between two schemas, each with whether a lowering of the new schema serves both.
 
-    A new argument with a default is left out of calls by the old schema, and the runtime fills in the defaults of the
-    installed torch. `renamed` has the names that are new, with what they were.
+    Calls by the old schema omit a new argument with a default, and the runtime fills in the default of the installed
+    torch. `renamed` maps new names to old names.
     """
     now = {before: name for name, before in renamed}
     olds = {now.get(a.name, a.name): a for a in old.arguments.flat_all}
@@ -126,13 +142,13 @@ def differences(
 
 
 def drift(ours: FunctionSchema, theirs: FunctionSchema) -> str:
-    """Which argument or result of a schema is no longer what the entry was written against."""
+    """The argument or result of torch's schema that differs from the entry."""
     found = [text for text, _ in differences(ours, theirs)]
     return f"{theirs.name}: {'; '.join(found) or 'the schema changed'}"
 
 
 def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
-    """All that is wrong with an entry whose schema is right."""
+    """All faults of an entry with a correct schema."""
     if not entry.lowered:
         if entry.body == "decompose" and entry.decompose != "torch":
             yield entry.fault("decompose", f"`{entry.decompose}`", "torch")
@@ -146,14 +162,15 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
         return
     for found in (_variant, _gradient, _dtypes, _promotion, _named, _body, _conditions):
         yield from found(entry, func, params, context)
+    yield from traits.faults(entry, func, context.schemas)
 
 
 def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    """A variant is written only where torch has no functional form, or one that itself calls the variant."""
+    """Reject a variant unless torch has no functional form, or one that calls the variant."""
     if func.kind() is SchemaKind.functional:
         if context.schemas[entry.name].is_view:
             wrong = f"{entry.name} is a view: a lowering would return a copy in its place"
-            yield entry.fault("func", wrong, "no entry (views are runtime/device/memory.py's)")
+            yield entry.fault("func", wrong, "no entry (views are runtime/aten/memory.py's)")
         return
     for other in context.schemas.variants[func.signature()]:
         name = other.name
@@ -238,14 +255,14 @@ def _body(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], conte
 
 
 def known(entry: Entry, params: Sequence[Parameter]) -> list[str]:
-    """The local names of a generated function."""
+    """The names that an expression may use: the local names of its generated function."""
     held = ["rng"] if entry.random else []
     held += [p.name for p in params]
     return held + (["dtype"] if entry.promote and "dtype" not in held else [])
 
 
 def name_faults(entry: Entry, key: str, text: str, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    """Every name of an expression means something, and nothing is bound that a reader would have to guess."""
+    """Check that every name of an expression is defined, and that the expression binds no confusing names."""
     try:
         found = list(free_names(text))
     except SyntaxError as error:
@@ -271,43 +288,7 @@ def _expression(entry: Entry, params: Sequence[Parameter], context: Context) -> 
 
 
 def _kernel(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    module, _, function = entry.kernel.partition(".")
-    if not (module.isidentifier() and function.isidentifier()):
-        yield entry.fault("kernel", f"`{entry.kernel}`", "module.function of runtime/kernels/")
-        return
-    path = context.tree.kernel(module)
-    where = f"runtime/kernels/{module}.py"
-    if not path.exists():
-        yield entry.fault("kernel", f"there is no {where}", f"a module that defines `{function}`")
-        return
-    try:
-        held = defined(path)
-    except SyntaxError as error:
-        yield Fault(where, error.lineno or 1, f"does not parse: {error.msg}", "Python")
-        return
-    if function not in held:
-        near = difflib.get_close_matches(function, held, 2)
-        yield entry.fault(
-            "kernel", f"{where} defines no `{function}`", f"one of {names(near)}" if near else "that function"
-        )
-        return
-    signature = held[function]
-    if signature is None:  # assigned, as by a table: its signature is not in the source
-        return
-    wanted = (["rng"] if entry.random else []) + [p.name for p in params]
-    place = f"{function} at {where}:{signature.line}"
-    have = [n for n in signature.names if n in wanted]
-    free = [n for n in signature.names if n not in wanted and n not in signature.defaults and not n.startswith("*")]
-    if have != wanted or free:
-        yield entry.fault("kernel", f"{place} takes ({', '.join(signature.names)})", f"({', '.join(wanted)})")
-        return
-    # A kernel need not repeat a default: the generated function passes every argument. One that it gives is torch's.
-    stated = {p.name: p.default for p in params if p.default is not None and p.name in signature.defaults}
-    other = {name: text for name, text in stated.items() if not same_default(signature.defaults[name], text)}
-    if other:
-        given = ", ".join(f"{name}={signature.defaults[name]}" for name in other)
-        torchs = ", ".join(f"{name}={text}" for name, text in other.items())
-        yield entry.fault("kernel", f"{place} has the defaults ({given})", f"({torchs})")
+    yield from kernel.faults(entry, params, context.tree)
 
 
 def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -320,7 +301,7 @@ def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterat
     if name not in context.functions:
         yield entry.fault("each", f"{target} has no lowering", "an overload with a jnp, kernel or each entry")
         return
-    # A builtin stands in for the overload, whose name with its dot is no Python name.
+    # A builtin replaces the overload while parsing, because a name with a dot is not a Python name.
     yield from name_faults(entry, "each", ast.unparse(node).replace("f(", "tuple(", 1), params, context)
     used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     if not any(p.is_list and p.is_tensor and p.name in used for p in params):
@@ -336,4 +317,36 @@ def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterat
 
 def _conditions(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
     for item in entry.check:
-        yield from name_faults(entry, "check", item.that, params, context)
+        if item.error:
+            yield from name_faults(entry, "check", item.that, params, context)
+            continue
+        parsed = call(item.that)
+        if parsed is None or parsed[0] not in context.conditions:
+            wrong = f"`{item.that}` is no named check"
+            yield entry.fault("check", wrong, f"one of ops_spec/checks.yaml ({', '.join(sorted(context.conditions))})")
+            continue
+        # A builtin replaces the name of the check while parsing, because expressions cannot use it.
+        yield from name_faults(entry, "check", ast.unparse(parsed[1]).replace("f(", "tuple(", 1), params, context)
+        condition, given = context.conditions[parsed[0]], parsed[1]
+        if len(given.args) != len(condition.parameters) or given.keywords:
+            yield entry.fault("check", f"`{item.that}`", f"the arguments of {condition}")
+
+
+def condition_faults(entries: Sequence[Entry], context: Context) -> Iterator[Fault]:
+    """The faults of named checks: errors in their expressions, and checks that no entry uses."""
+    where = context.tree.spec_name(context.tree.checks.stem)
+    named = {parsed[0] for e in entries for c in e.check if not c.error and (parsed := call(c.that))}
+    for condition in context.conditions.values():
+        if condition.name in context.words or condition.name in context.functions:
+            yield Fault(where, condition.line, f"{condition.name} is a word or a lowering too", "another name")
+        if condition.name not in named:
+            yield Fault(where, condition.line, f"no entry has the check {condition.name}", "an entry that names it")
+        try:
+            found = {n.id for n in free_names(condition.that)}
+        except SyntaxError as error:
+            yield Fault(where, condition.line, f"`{condition.that}` does not parse: {error.msg}", "one expression")
+            continue
+        for name in sorted(found - {*condition.parameters, *context.words, *MODULES, *BUILTINS}):
+            yield Fault(
+                where, condition.line, f"unknown name `{name}`", f"one of {names(condition.parameters)} or a word"
+            )

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tenax.codegen import release, schema, stub
+from tenax.codegen import dtypes, release, schema, stub
 from tenax.codegen.build import Build, build
 from tenax.codegen.explain import explain as paragraphs
 from tenax.codegen.schema import supported
@@ -21,17 +21,17 @@ app = typer.Typer(help="Render ops_spec/ to generated/.", add_completion=False, 
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(soft_wrap=True, highlight=False, markup=False, stderr=True)
 
-Root = Annotated[Path, typer.Option(help="The repository.", show_default=False)]
+Root = Annotated[Path, typer.Option(help="Root of the repository.", show_default=False)]
 
 
 @app.callback(invoke_without_command=True)
 def main(
     context: typer.Context,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when specs or output are wrong.")] = False,
-    only: Annotated[list[str] | None, typer.Option(help="Write these families and the table.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if specs or output are wrong.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Write only these families and the table.")] = None,
     root: Root = PACKAGE,
 ) -> None:
-    """Regenerate: rewrite the files of generated/ that are not what the specs say."""
+    """Rewrite the files of generated/ that differ from the specs."""
     context.obj = root
     if context.invoked_subcommand is None:
         tree = Tree.at(root)
@@ -47,7 +47,7 @@ def _built(root: Path) -> Build:
 
 
 def _report(found: Build, only: list[str]) -> int:
-    """Print the faults; with `only`, those of the named families decide."""
+    """Print the faults and return their number; with `only`, count those of the named families."""
     for fault in found.faults:
         _err.print(str(fault))
     names = {found.tree.spec_name(family) for family in only}
@@ -61,7 +61,7 @@ def _generate(found: Build, only: list[str]) -> int:
         if text is None:
             path.unlink()
         else:
-            # In one step: a program that imports it meanwhile sees the old or the new file.
+            # Replace it atomically: a program that imports it meanwhile sees the old or the new file.
             fresh = path.with_suffix(".tmp")
             fresh.write_text(text, encoding="utf-8")
             fresh.replace(path)
@@ -92,9 +92,9 @@ def _counts(found: Build) -> dict[str, int]:
 @app.command()
 def status(
     context: typer.Context,
-    kind: Annotated[str, typer.Argument(help=f"List the overloads of one of {', '.join(STATUSES)}.")] = "",
+    kind: Annotated[str, typer.Argument(help=f"List the overloads with this status: {', '.join(STATUSES)}.")] = "",
 ) -> None:
-    """Count the statuses of all native functions, or list the overloads of one."""
+    """Count the native functions by status, or list the overloads of one status."""
     found = _built(context.obj)
     if kind:
         if kind not in STATUSES:
@@ -111,7 +111,7 @@ def status(
 
 @app.command()
 def explain(context: typer.Context, overload: str) -> None:
-    """Show the way of an overload from schema and spec to generated code."""
+    """Show the schema, spec, generated code and variants of an overload."""
     found = _built(context.obj)
     if overload not in found.schemas:
         near = ", ".join(difflib.get_close_matches(overload, found.schemas.functions, 5))
@@ -124,9 +124,11 @@ def explain(context: typer.Context, overload: str) -> None:
 def new(
     context: typer.Context,
     overload: str,
-    family: Annotated[str, typer.Option(help="The spec file, without .yaml; by default that of its relatives.")] = "",
+    family: Annotated[
+        str, typer.Option(help="Spec file, without .yaml; by default the one with related entries.")
+    ] = "",
 ) -> None:
-    """Append a stub entry for an overload to the spec file where its relatives are."""
+    """Append a stub entry for an overload to the spec file with related entries."""
     found = _built(context.obj)
     try:
         f = stub.functional(overload, found.schemas)
@@ -140,18 +142,23 @@ def new(
     except stub.NoStubError as error:
         _err.print(str(error))
         raise typer.Exit(1) from None
-    content = stub.text(f, chosen)
+    known = dtypes.taken(f.func.name.name.base)
+    content = stub.text(f, chosen, dtypes.words(known))
     stub.append(found.tree, chosen, content)
     _out.print(f"{found.tree.spec_name(chosen)}: added\n{content}".rstrip())
+    if not known:
+        _err.print(
+            f"{name}: torch's database of operators does not have it; expected `dtypes:` if torch rejects some dtypes"
+        )
 
 
 @app.command()
 def diff(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(help="A release, a torch wheel, a file of facts, or `installed`.")],
-    new: Annotated[str, typer.Argument(help="The same, for the newer release.")] = "installed",
+    old: Annotated[str, typer.Argument(help="Release, torch wheel, file of facts, or `installed`.")],
+    new: Annotated[str, typer.Argument(help="The newer release, in the same form.")] = "installed",
 ) -> None:
-    """List the overloads that a torch release adds, changes and removes, and what each means for the specs."""
+    """List the overloads that a torch release adds, changes and removes, and the consequences for the specs."""
     try:
         listed = release.changes(release.load(old), release.load(new), Tree.at(context.obj))
     except release.ReleaseError as error:
@@ -166,9 +173,9 @@ def diff(
 
 @app.command()
 def facts(
-    source: Annotated[str, typer.Argument(help="A release, a torch wheel, or `installed`.")] = "installed",
+    source: Annotated[str, typer.Argument(help="Release, torch wheel, or `installed`.")] = "installed",
 ) -> None:
-    """Write what a torch release states of its ops to codegen/releases/: from then on tenax supports that release."""
+    """Write the operator facts of a torch release to codegen/releases/, which makes tenax support that release."""
     try:
         held = release.load(source)
     except release.ReleaseError as error:

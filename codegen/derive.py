@@ -1,7 +1,7 @@
-"""From one entry to the rows of its variants: in-place, `out=` and `_functional` overloads follow mechanically.
+"""Derive the rows of the variants of an entry: in-place, `out=` and `_functional` overloads.
 
-The variants are those that torch's model groups: one signature but for mutability. Copies of views (`permute_copy`)
-need no row: torch makes them of the view and `clone`.
+The variants are those that torch's model groups: signatures that differ only in mutability. Copies of views
+(`permute_copy`) need no row, because torch composes them of the view and `clone`.
 """
 
 from __future__ import annotations
@@ -9,36 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tenax.codegen.schema import Schemas
-from tenax.codegen.signature import form, function_name
+from tenax.codegen.check import Context
+from tenax.codegen.signature import form
 from tenax.codegen.spec import Entry
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the generated table: an overload, and the entry whose function computes it."""
+    """One row of the generated table: an overload, its entry, and the function in `tenax` that computes it."""
 
     name: str
     entry: Entry
     form: str
+    module: str
+    function: str
 
     @property
     def derived(self) -> bool:
         return self.name != self.entry.name
 
-    @property
-    def function(self) -> str:
-        return function_name(self.entry.name)
 
-
-def derive(entries: Iterable[Entry], schemas: Schemas) -> list[Row]:
-    """The rows of all lowered entries and their variants, by name. What has an entry of its own is not derived."""
+def derive(entries: Iterable[Entry], context: Context) -> list[Row]:
+    """The rows of all lowered entries and their variants, by name. A variant with its own entry is not derived."""
+    schemas = context.schemas
     lowered = [e for e in entries if e.lowered]
     taken = {e.name for e in entries}
-    rows = {e.name: Row(e.name, e, form(schemas[e.name].func)) for e in lowered}
+    rows = {}
     for entry in lowered:
+        target = context.target(entry)
+        rows[entry.name] = Row(entry.name, entry, form(schemas[entry.name].func), *target)
         for variant in schemas.variants[schemas[entry.name].func.signature()]:
             name = variant.name
             if name not in taken and not schemas.composite(name):
-                rows[name] = Row(name, entry, form(variant.func))
+                rows[name] = Row(name, entry, form(variant.func), *target)
     return [rows[name] for name in sorted(rows)]

@@ -1,7 +1,7 @@
-"""What one torch release states of its native functions, as lines of text.
+"""The facts of the native functions of one torch release, as lines of text.
 
-A torchgen reads the files of its own release only, so this module is also run as a script, on the torchgen of a wheel.
-It imports that and nothing else of this package.
+torchgen reads only the files of its own release, so this module also runs as a script, with the torchgen of a wheel.
+It imports torchgen and no other module of this package.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from torchgen.gen import parse_native_yaml
 from torchgen.model import DispatchKey
 
-# Tags that the generator asks for; the others say nothing about a lowering.
+# The tags that the generator uses; the others do not concern lowerings.
 TAGS = ("generated", "nondeterministic_seeded")
 
 
 def lines(packaged: Path) -> Iterator[str]:
     """`schema, dispatch keys, marks` of every native function, by name, separated by tabs.
 
-    `packaged` is a torchgen's folder of that name. The marks are TAGS, `view`, `formula` (autograd has one) and
+    `packaged` is the folder of that name in a torchgen. The marks are TAGS, `view`, `formula` (autograd has one) and
     `delegate:<overload>` (the structured overload that has the kernels).
     """
     folder = packaged / "ATen" / "native"
@@ -43,7 +43,7 @@ def lines(packaged: Path) -> Iterator[str]:
 
 
 def formulas(text: str) -> frozenset[str]:
-    """The overloads of a derivatives.yaml, but for those with a formula for some other kind of tensor only."""
+    """The overloads of a derivatives.yaml, except those whose only formula is for another kind of tensor."""
     entries = re.split(r"^- name: ", text, flags=re.MULTILINE)[1:]
     return frozenset(e.partition("(")[0] for e in entries if "\n  dispatch:" not in e or "\n    Default:" in e)
 

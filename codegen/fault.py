@@ -1,4 +1,4 @@
-"""What is wrong with a spec, in the one form that all messages take."""
+"""The form of all messages about faults in specs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Fault:
 
 
 class SpecError(Exception):
-    """Raised for one fault that leaves nothing to continue with."""
+    """Raised for a fault after which the generator cannot continue."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))

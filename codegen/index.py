@@ -1,4 +1,4 @@
-"""The wheel of a torch release on the package index, of which only the parts that are read are fetched."""
+"""Read the wheel of a torch release from the package index, fetching only the parts that are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from tenax.codegen.release import ReleaseError
 
-_BLOCK = 1 << 20  # bytes; torchgen lies in one place of the wheel, so that few requests fetch it
+_BLOCK = 1 << 20  # bytes; torchgen is contiguous in the wheel, so a few requests fetch it
 _SECONDS = 60
 _JSON = "application/vnd.pypi.simple.v1+json"  # PEP 691
 
@@ -25,7 +25,7 @@ class Remote(io.RawIOBase):
     """A file at a URL, read by ranges of bytes.
 
     Raises:
-        OSError: the server cannot be reached, or sends whole files only.
+        OSError: the server cannot be reached, or does not support ranges.
     """
 
     def __init__(self, url: str) -> None:
@@ -65,10 +65,10 @@ class Remote(io.RawIOBase):
 
 @contextlib.contextmanager
 def wheel_of(release: str) -> Iterator[zipfile.ZipFile]:
-    """The smallest wheel of `torch==<release>` on the index that pip uses: torchgen is the same in all.
+    """The smallest wheel of `torch==<release>` on the index that pip uses; all contain the same torchgen.
 
     Raises:
-        ReleaseError: the index has no such wheel, cannot be reached, or serves no parts of files.
+        ReleaseError: the index has no such wheel, cannot be reached, or does not support ranges.
     """
     index = _index()
     try:
@@ -82,7 +82,7 @@ def wheel_of(release: str) -> Iterator[zipfile.ZipFile]:
 
 
 def _index() -> str:
-    """The index that pip is set to, or PyPI."""
+    """The index that pip is configured with, or PyPI."""
     command = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     return os.environ.get("PIP_INDEX_URL") or said or "https://pypi.org/simple"

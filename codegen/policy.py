@@ -1,4 +1,4 @@
-"""The autocast policies as data: `autocast.yaml` parsed, checked against torch's schemas, and one row for each op."""
+"""The autocast policies as data: parse `autocast.yaml`, check it against torch's schemas, and make one row per op."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tenax.codegen.schema import Schemas
 from tenax.codegen.signature import base
 from tenax.codegen.spec import compose, mapping, scalar
 
-# The words of ATen/autocast_mode.h (CastPolicy), and the op that is refused.
+# The names in ATen/autocast_mode.h (CastPolicy), and `banned`.
 KINDS = ("lower_precision_fp", "fp32", "fp32_set_opt_dtype", "fp32_append_dtype", "promote", "banned")
-_FIRST = ("fp32_set_opt_dtype", "fp32_append_dtype")  # these look at the first argument only
+_FIRST = ("fp32_set_opt_dtype", "fp32_append_dtype")  # these depend on the first argument only
 KEYS = ("policy", "meaning", "beyond", "error", "ops")
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What autocast does with one overload. `tensors`, `lists` and `dtype` are positions of arguments."""
+    """The autocast policy of one overload. `tensors`, `lists` and `dtype` are positions of arguments."""
 
     name: str
     kind: str
@@ -38,7 +38,7 @@ class Policy:
 
 
 def load(path: Path, where: str, schemas: Schemas) -> tuple[list[Policy], list[Fault]]:
-    """The policies of a file, by name of the overload, and what is wrong with the others; none without a file."""
+    """The policies of a file by overload, and the faults of the others; both empty without a file."""
     if not path.exists():
         return [], []
     try:
@@ -126,7 +126,7 @@ def _positions(func: FunctionSchema) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _placed(policy: Policy, func: FunctionSchema) -> Policy:
-    """The policy with the positions that it needs."""
+    """The policy with the argument positions that it needs."""
     if policy.kind == "banned":
         return policy
     tensors, lists = _positions(func)

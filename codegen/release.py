@@ -1,4 +1,4 @@
-"""What a torch release changes in the schemas, and what that means for the specs."""
+"""The schema changes of a torch release, and their consequences for the specs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _RELEASE = re.compile(r"\d+\.\d+(\.\d+)?\w*")
 
 
 class ReleaseError(Exception):
-    """Why the schemas of a release could not be had, as a message to the user."""
+    """The schemas of a release cannot be read; the message explains why to the user."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One overload that differs between two releases; `entry` is the spec it touches, `means` what to do."""
+    """One overload that differs between two releases; `entry` is the affected spec, `means` the required action."""
 
     kind: str  # added, changed, removed
     name: str
@@ -37,7 +37,7 @@ class Change:
 
     @property
     def to_do(self) -> bool:
-        """Whether somebody must decide or write something."""
+        """Whether the change requires a decision or work."""
         return self.means.startswith(("needs", "entry to", "schema to", "a view", "takes"))
 
     @property
@@ -54,7 +54,7 @@ def load(source: str) -> Schemas:
     A release without committed facts is read from its wheel on the package index.
 
     Raises:
-        ReleaseError: there is no such thing.
+        ReleaseError: the release, wheel or file does not exist.
     """
     if source == "installed":
         return installed()
@@ -78,7 +78,7 @@ def load(source: str) -> Schemas:
 
 
 def read(wheel: zipfile.ZipFile) -> list[str]:
-    """The facts that a wheel's own torchgen states.
+    """The facts of a release, computed by the torchgen of its wheel.
 
     Raises:
         ReleaseError: the wheel has no torchgen, or its torchgen fails.
@@ -101,7 +101,7 @@ def read(wheel: zipfile.ZipFile) -> list[str]:
 
 
 def changes(old: Schemas, new: Schemas, tree: Tree) -> list[Change]:
-    """What `new` adds, changes and removes, by name."""
+    """The overloads that `new` adds, changes and removes, by name."""
     after = build(tree, _beside_supported(new))
     written = {e.name: e for e in _written(tree, old, new)}
     held = written | {r.name: r.entry for r in after.rows}
@@ -123,7 +123,7 @@ def _written(tree: Tree, *schemas: Schemas) -> list[Entry]:
 
 
 def _beside_supported(new: Schemas) -> Schemas:
-    """What the specs are written against, and what only `new` has, as far as the installed torchgen reads it."""
+    """The supported schemas, and those of `new` alone that the installed torchgen can parse."""
     held = supported()
     return replace(held, functions={f.name: f for f in new if _parses(f)} | held.functions)
 

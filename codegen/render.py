@@ -1,4 +1,4 @@
-"""Entries as Python source: one function each, laid out as ruff would."""
+"""Render entries as Python source: one function each, formatted as by ruff."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from torchgen.model import FunctionSchema
 
+from tenax.codegen import kernel
 from tenax.codegen.check import Context
 from tenax.codegen.derive import Row
+from tenax.codegen.operators import FUNCTIONS as OPERATORS
+from tenax.codegen.operators import Arithmetic
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import DTYPES, Entry, call
+from tenax.codegen.spec import DTYPES, Entry, Preparation, call
+from tenax.codegen.traits import TRAITS
 
 WIDTH = 120
 INDENT = "    "
@@ -32,7 +37,7 @@ _TEMPLATES = Environment(
 
 
 def fit(head: str, items: Sequence[str], tail: str, indent: str = "") -> str:
-    """A call: head, items and tail on one line, or the items on the next, or one a line."""
+    """Format a call: head, items and tail on one line, or the items on the next line, or one item per line."""
     line = f"{indent}{head}{', '.join(items)}{tail}"
     if len(line) <= WIDTH:
         return line
@@ -44,7 +49,7 @@ def fit(head: str, items: Sequence[str], tail: str, indent: str = "") -> str:
 
 
 def literal(head: str, items: Sequence[str | Sequence[str]], tail: str, indent: str) -> str:
-    """A tuple, of tuples perhaps: on one line, or one item a line."""
+    """Format a tuple, possibly nested: on one line, or one item per line."""
     line = f"{indent}{head}{_tuple(items)}{tail}"
     if len(line) <= WIDTH:
         return line
@@ -55,7 +60,7 @@ def literal(head: str, items: Sequence[str | Sequence[str]], tail: str, indent: 
 
 @dataclass(frozen=True)
 class Function:
-    """One entry on its way to source."""
+    """The rendering of one entry."""
 
     entry: Entry
     func: FunctionSchema
@@ -70,21 +75,42 @@ class Function:
         return parameters(self.func)
 
     @cached_property
+    def arithmetic(self) -> Arithmetic | None:
+        """The operators of the expression, if `promote` has converted its arguments to one dtype."""
+        promote = self.entry.promote
+        if promote is None or not self.entry.jnp:
+            return None
+        bound = {n.id for n in ast.walk(ast.parse(self.entry.jnp)) if isinstance(n, ast.Name)} - {
+            n.id for n in free_names(self.entry.jnp)
+        }
+        numbers = {p.name for p in self.params if p.is_number and p.name not in self.entry.static}
+        known = {p.name for p in self.params if not (p.optional or p.is_list)} - bound
+        ones = {p.name for p in self.params if p.default == "1"} & numbers - {*promote.names}
+        return Arithmetic(
+            self.entry.jnp,
+            frozenset(known & (numbers | {*promote.names})),
+            frozenset(known & ones),
+            divides=promote.kind == "INT_TO_FLOAT",
+        )
+
+    @cached_property
     def uses(self) -> set[str]:
-        """The free names of the source: what the module must import."""
+        """The free names of the source, which the module must import."""
         found = {n.id for n in ast.walk(ast.parse(self.source)) if isinstance(n, ast.Name)}
         return found - {p.name for p in self.params}
 
     @cached_property
     def source(self) -> str:
-        parts = [self._def(self.name, self.returns), self._docstring(), *self._body()]
-        text = "\n".join(parts)
+        """The lowering, unless a kernel is itself the lowering, and the conditions of `check`."""
+        parts = []
+        if self.context.generated(self.entry):
+            parts.append("\n".join([self._def(self.name, self.returns), self._docstring(), *self._body()]))
         if self.entry.check:
-            conditions = [self.local(c.that) for c in self.entry.check]
+            conditions = [("" if c.error else "checks.") + self.local(c.that) for c in self.entry.check]
             doc = f'{INDENT}"""What must hold for {self.entry.name}; see its row of the table."""'
             result = literal("return ", conditions, "", INDENT)
-            text += "\n\n\n" + "\n".join([self._def(f"{self.name}__checks", "tuple[Array, ...]"), doc, result])
-        return text
+            parts.append("\n".join([self._def(f"{self.name}__checks", "tuple[Array, ...]"), doc, result]))
+        return "\n\n\n".join(parts)
 
     @property
     def returns(self) -> str:
@@ -104,7 +130,7 @@ class Function:
         return fit(f"def {name}(", items, f") -> {returns}:")
 
     def _docstring(self) -> str:
-        """Schema and source. The line of the entry is left out: it would change with every entry above it."""
+        """Schema and spec file. The line is omitted, because it would change with every entry above."""
         schema = self.entry.func if self.entry.library else str(self.func)
         lines = [_wrap(f'"""{schema}', hang=INDENT), ""]
         if self.entry.note:
@@ -124,26 +150,25 @@ class Function:
     def _statement(self, head: str, tail: str) -> str:
         entry = self.entry
         if entry.jnp:
-            return _lines(head, self.local(entry.jnp), tail)
+            return _lines(head, self.local(str(self.arithmetic or entry.jnp)), tail)
         if entry.each:
             return f"{INDENT}{head}{self._each()}{tail}"
-        module, _, kernel = entry.kernel.partition(".")
-        items = ["rng=rng"] if entry.random else []
-        items += [f"{p.name}={p.name}" for p in self.params]
-        return fit(f"{head}{module}_kernels.{kernel}(", items, f"){tail}", INDENT)
+        module, function = kernel.split(entry)
+        items = [f"{name}={name}" for name in kernel.wanted(entry, self.params)]
+        return fit(f"{head}{module}_kernels.{function}(", items, f"){tail}", INDENT)
 
     def _promotion(self) -> str:
         promote = self.entry.promote
         assert promote is not None
         lists = {p.name for p in self.params if p.is_list}
         named = [f"*{n}" if n in lists else n for n in promote.names]
-        skip = {*promote.names, *self.entry.static}
+        skip = {*promote.names, *self.entry.static, *(self.arithmetic.factors if self.arithmetic else ())}
         scalars = [p.name for p in self.params if p.is_number and p.name not in skip]
         target = ", ".join(["dtype", *named, *scalars])
         extra = f", scalars=({', '.join(scalars)}{',' if len(scalars) == 1 else ''})" if scalars else ""
         made = f"{promote.kind}({', '.join(named)}{extra})"
         if any(p.name == "dtype" for p in self.params):
-            # The caller's dtype is the result's as it is: no kind changes it further.
+            # The dtype given by the caller is that of the result: no kind changes it further.
             given = [f"*(cast(x, dtype) for x in {n})" if n in lists else f"cast({n}, dtype)" for n in promote.names]
             made = f"{made} if dtype is None else DEFAULT({', '.join(given)}{extra})"
         line = f"{INDENT}{target} = {made}"
@@ -168,26 +193,34 @@ class Function:
         return f"[{text} for {', '.join(items.values())} in zip({', '.join(lists)}, strict=True)]"
 
     def local(self, expression: str, target: str = "") -> str:
-        """The expression with lowerings of other families named by their module; `target` is no builtin."""
-        arguments = {p.name for p in self.params}
+        """The expression with kernels and lowerings of other families qualified by module."""
+        hidden = {p.name for p in self.params} | (BUILTINS - {target})
         names = {}
-        for name, entry in self.context.functions.items():
-            if name not in arguments and entry.family != self.entry.family and (name == target or name not in BUILTINS):
-                names[name] = f"{entry.family}_ops.{name}"
+        for name in {n.id for n in free_names(expression)} - hidden:
+            entry = self.context.functions.get(name)
+            if entry is None:
+                continue
+            module, function = self.context.target(entry)
+            package, _, module = module.partition(".")
+            if package == "kernels":
+                names[name] = f"{module}_kernels.{function}"
+            elif module != self.entry.family:
+                names[name] = f"{module}_ops.{function}"
         return substitute(expression, names)
 
 
 def _lines(head: str, expression: str, tail: str) -> str:
-    """A statement; a call that is too long for a line has its arguments on further ones."""
+    """Format a statement; a call that is too long for one line has its arguments on further lines."""
     line = f"{INDENT}{head}{expression}{tail}"
     node = ast.parse(expression, mode="eval").body
-    if len(line) <= WIDTH or not isinstance(node, ast.Call):
+    given = [*node.args, *(k if k.arg else k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
+    if len(line) <= WIDTH or not given:
         return line
-    function = str(ast.get_source_segment(expression, node.func))
-    given = [*node.args, *(k if k.arg else k.value for k in node.keywords)]
-    items = [str(ast.get_source_segment(expression, n)) for n in sorted(given, key=lambda n: n.col_offset)]
-    plain = f"{function}({', '.join(items)})" == expression
-    return fit(f"{head}{function}(", items, f"){tail}", INDENT) if plain else line
+    given.sort(key=lambda n: n.col_offset)
+    function = expression.encode()[: given[0].col_offset].decode()  # including its parenthesis
+    items = [str(ast.get_source_segment(expression, n)) for n in given]
+    plain = f"{function}{', '.join(items)})" == expression
+    return fit(f"{head}{function}", items, f"){tail}", INDENT) if plain else line
 
 
 def _wrap(text: str, hang: str = "") -> str:
@@ -201,39 +234,72 @@ def _wrap(text: str, hang: str = "") -> str:
     )
 
 
+def _import(module: str, names: Sequence[str]) -> str:
+    """Format an import on one line, or with one name per line; nothing without names."""
+    line = f"from {module} import {', '.join(names)}"
+    if not names or len(line) <= WIDTH:
+        return line if names else ""
+    return "\n".join([f"from {module} import (", *(f"{INDENT}{name}," for name in names), ")"])
+
+
 def _order(name: str) -> tuple[int, str]:
-    """Import order: constants, classes, functions."""
+    """The sort key of imports: constants, classes, functions."""
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def has_functions(entry: Entry, context: Context) -> bool:
+    """Whether any function is generated for an entry."""
+    return entry.lowered and (bool(entry.check) or context.generated(entry))
 
 
 def module(family: str, entries: Sequence[Entry], context: Context) -> str:
     """The source of generated/<family>.py."""
-    functions = [Function(e, context.schemas[e.name].func, context) for e in entries]
+    own = [e for e in entries if e.family == family and has_functions(e, context)]
+    functions = [Function(e, context.schemas[e.name].func, context) for e in own]
     functions.sort(key=lambda f: f.entry.line)
     uses = {name for f in functions for name in f.uses}
-    own = {f.name for f in functions}
-    words = sorted((uses & (context.words | PREDEFINED)) - own, key=_order)
-    kernels = sorted({f.entry.kernel.partition(".")[0] for f in functions if f.entry.kernel})
+    named = {f.name for f in functions}
+    words = sorted((uses & (context.words | PREDEFINED)) - named, key=_order)
+    kernels = sorted(n.removesuffix("_kernels") for n in uses if n.endswith("_kernels"))
+    operators = sorted((uses & OPERATORS) - named)
+    conditions = "checks" in uses and "checks" not in named
     families = sorted({e.family for e in context.functions.values() if f"{e.family}_ops" in uses})
     return _TEMPLATES.get_template("module.py.j2").render(
         spec=f"ops_spec/{family}.yaml",
         family=family,
         sequence="Sequence" in uses,
-        modules=[m for m in MODULES if m in uses and m not in own],
+        modules=[m for m in MODULES if m in uses and m not in named],
         array_like="ArrayLike" in uses,
-        words=fit("from tenax.words import ", words, "") if words else "",
+        words=_import("tenax.words", words) if words else "",
         kernels=kernels,
+        operators=_import("tenax.kernels.arithmetic", operators),
+        conditions=conditions,
         families=families,
         functions=[f.source for f in functions],
     )
 
 
-def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, str]) -> str:
+def checks(context: Context) -> str:
+    """The source of generated/checks.py."""
+    functions = []
+    uses = {"Array"}
+    for c in context.conditions.values():
+        uses |= {n.id for n in free_names(c.that)} - {*c.parameters}
+        head = fit(f"def {c.name}(", [f"{p}: Any" for p in c.parameters], ") -> Array:")
+        functions.append("\n".join([head, _wrap(f'"""{c.error}"""', hang=INDENT), _lines("return ", c.that, "")]))
+    return _TEMPLATES.get_template("checks.py.j2").render(
+        modules=[m for m in MODULES if m in uses],
+        words=_import("tenax.words", sorted(uses & (context.words | PREDEFINED), key=_order)),
+        functions=functions,
+    )
+
+
+def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, str], context: Context) -> str:
     """The source of generated/table.py."""
     decomposed = sorted((e.name, e.note) for e in entries if e.body == "decompose")
     named = {e.name: e for e in entries}
     return _TEMPLATES.get_template("table.py.j2").render(
-        rows=[_row(r, _taken(r.entry, named)) for r in rows],
+        rows=[_row(r, _taken(r.entry, named), _errors(r.entry, context)) for r in rows],
         dtypes=[
             literal(f"{_quote(word)}: ", [_quote(d) for d in group], ",", INDENT) for word, group in DTYPES.items()
         ],
@@ -253,7 +319,7 @@ def init() -> str:
 
 
 def _quote(text: str) -> str:
-    """A string literal as ruff writes it: in double quotes unless that needs more escapes."""
+    """Format a string literal like ruff: in double quotes unless that needs more escapes."""
     if '"' in text and "'" not in text:
         return repr(text)
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
@@ -265,25 +331,32 @@ def _tuple(items: Sequence[str | Sequence[str]]) -> str:
 
 
 def _taken(entry: Entry, named: dict[str, Entry]) -> tuple[tuple[str, str], ...]:
-    """The dtypes of an entry; those of the lowering that it maps, where it says nothing itself."""
+    """The dtypes of an entry, or of the lowering that it maps if it states none."""
     target = call(entry.each) if entry.each and not entry.dtypes else None
     return entry.dtypes if target is None else _taken(named[target[0]], named)
 
 
-def _row(row: Row, dtypes: Sequence[tuple[str, str]]) -> str:
+def _errors(entry: Entry, context: Context) -> list[str]:
+    """The errors of the conditions of an entry."""
+    return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.check]
+
+
+def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> str:
     entry = row.entry
-    items = [_quote(entry.family), _quote(row.function)]
+    items = [_quote(row.module), _quote(row.function)]
     items += [_quote(row.form)] if row.form != "functional" else []
     items += ["random=True"] if entry.random else []
     items += [f"dynamic={_quote(entry.dynamic)}"] if entry.dynamic else []
     items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
     items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
     grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
+    items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.check else []
     items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
     tables = {
         "dtypes=": [[_quote(x) for x in pair] for pair in dtypes],
-        "checks=": [[_quote(c.exception), _quote(c.message)] for c in entry.check],
+        "checks=": [[_quote(kind), _quote(message)] for kind, _, message in (e.partition(": ") for e in errors)],
     }
+    items += [f"{t.name}={_trait(getattr(entry, t.name))}" for t in TRAITS if t.given(entry, row.form, row.derived)]
     held = {key: pairs for key, pairs in tables.items() if pairs}
     flat = [f"{key}{_tuple(pairs)}" for key, pairs in held.items()]
     text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
@@ -293,6 +366,15 @@ def _row(row: Row, dtypes: Sequence[tuple[str, str]]) -> str:
     lines = [f"{inner}{item}," for item in items]
     lines += [literal(key, pairs, ",", inner) for key, pairs in held.items()]
     return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
+
+
+def _trait(value: Any) -> str:
+    """The value of a trait as source."""
+    if isinstance(value, Preparation):
+        return _trait((value.name, *value.arguments))
+    if isinstance(value, tuple):
+        return _tuple([_quote(x) for x in value])
+    return value if isinstance(value, str) and value.isdigit() else _quote(value) if isinstance(value, str) else "True"
 
 
 def _policy(policy: Policy) -> str:

@@ -1,6 +1,6 @@
-"""torch's own account of its ops: the committed facts of the supported releases, and those of the installed torchgen.
+"""The schemas of torch's ops: committed facts of the supported releases, and facts of the installed torchgen.
 
-torch itself is not imported.
+This module does not import torch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Native:
     marks: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        """The line that it was parsed from."""
+        """The line of the facts."""
         return "\t".join([self.schema, " ".join(sorted(self.keys)), " ".join(sorted(self.marks))]).rstrip("\t")
 
     @property
@@ -40,23 +40,23 @@ class Native:
         """The schema, parsed by the installed torchgen.
 
         Raises:
-            RuntimeError: it holds a type of another release.
+            RuntimeError: the schema has a type that the installed release does not know.
         """
         return FunctionSchema.parse(self.schema.removeprefix(f"{self.library}::"))
 
     @property
     def library(self) -> str:
-        """The library whose operator it is, or nothing for torch's own."""
+        """The library that defines the operator; empty for torch."""
         return self.name.rpartition("::")[0]
 
     @property
     def composite(self) -> bool:
-        """Whether torch carries the op out by other ops before autograd sees it."""
+        """Whether torch decomposes the op above autograd."""
         return "CompositeImplicitAutograd" in self.keys
 
     @property
     def decomposes(self) -> bool:
-        """Whether torch carries the op out by other ops after autograd, so that it needs no lowering."""
+        """Whether torch decomposes the op below autograd, so that it needs no lowering."""
         return not self.keys.isdisjoint({"CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"})
 
     @property
@@ -65,22 +65,22 @@ class Native:
 
     @property
     def differentiated(self) -> bool:
-        """Whether autograd has a formula for it."""
+        """Whether autograd has a formula for the op."""
         return "formula" in self.marks
 
     @property
     def delegate(self) -> str:
-        """The structured overload that has the kernels, or nothing."""
+        """The structured overload that has the kernels; empty if there is none."""
         return next((m.removeprefix("delegate:") for m in self.marks if m.startswith("delegate:")), "")
 
 
 @dataclass(frozen=True, eq=False)
 class Schemas:
-    """Every native function of one release, or of several, where the newest that has an overload describes it."""
+    """The native functions of one or several releases. The newest release that has an overload describes it."""
 
     functions: dict[str, Native]
     release: str
-    earlier: Mapping[str, dict[str, Native]] = field(default_factory=dict)  # by overload and release, where they differ
+    earlier: Mapping[str, dict[str, Native]] = field(default_factory=dict)  # by overload and release, if different
 
     def __getitem__(self, name: str) -> Native:
         return self.functions[name]
@@ -93,7 +93,7 @@ class Schemas:
 
     @cached_property
     def variants(self) -> dict[FunctionSchema, list[Native]]:
-        """Overloads that compute the same and differ in where the result goes, by their common signature."""
+        """Overloads that differ only in the destination of the result, by their common signature."""
         groups: dict[FunctionSchema, list[Native]] = {}
         for f in self:
             groups.setdefault(f.func.signature(), []).append(f)
@@ -101,14 +101,14 @@ class Schemas:
 
     @cached_property
     def bases(self) -> dict[str, list[Native]]:
-        """All overloads by name without overload and in-place mark: `add` for `add_.Tensor`."""
+        """All overloads by base name: `add` for `add_.Tensor`."""
         groups: dict[str, list[Native]] = {}
         for f in self:
             groups.setdefault(f.func.name.name.base, []).append(f)
         return groups
 
     def joined(self, schemas: Iterable[str]) -> Schemas:
-        """With operators of libraries, whose schemas the specs state. One that does not parse is left out."""
+        """Add operators of libraries, whose schemas the specs state. A schema that does not parse is skipped."""
         found = {}
         for native in map(Native, schemas):
             with contextlib.suppress(AssertionError, RuntimeError, ValueError):
@@ -124,7 +124,7 @@ class Schemas:
 
 
 def parse(lines: Iterable[str], release: str) -> Schemas:
-    """The schemas of one release from its facts."""
+    """Parse the schemas of one release from its facts."""
     functions = {}
     for line in lines:
         schema, keys, marks = (*line.rstrip("\n").split("\t"), "", "")[:3]
@@ -139,12 +139,12 @@ def minor(release: str) -> str:
 
 
 def facts(release: str) -> Path:
-    """Where the facts of a release are committed."""
+    """The path of the committed facts of a release."""
     return FOLDER / f"torch-{minor(release)}.tsv"
 
 
 def releases() -> list[str]:
-    """The releases with committed facts, oldest first: those that tenax supports."""
+    """The supported releases, which are those with committed facts, oldest first."""
     found = [path.stem.removeprefix("torch-") for path in FOLDER.glob("torch-*.tsv")]
     return sorted(found, key=lambda r: [int(n) for n in r.split(".")])
 
@@ -157,7 +157,7 @@ def committed(release: str) -> Schemas:
 
 @lru_cache(maxsize=1)
 def supported() -> Schemas:
-    """What the specs are written against: every overload of the supported releases."""
+    """Every overload of the supported releases; the specs are checked against them."""
     held = [committed(release) for release in reversed(releases())]
     functions = {name: native for one in reversed(held) for name, native in one.functions.items()}
     earlier: dict[str, dict[str, Native]] = {}
@@ -177,7 +177,7 @@ def packaged() -> Path:
 
 
 def installed_release() -> str:
-    """The installed torch, as `2.15.0`."""
+    """The version of the installed torch, such as `2.15.0`."""
     try:
         return version("torch").partition("+")[0]
     except PackageNotFoundError:
@@ -186,7 +186,7 @@ def installed_release() -> str:
 
 @lru_cache(maxsize=1)
 def installed() -> Schemas:
-    """The schemas of the installed torch (1.5 s: read from its own files, never from the committed facts)."""
+    """The schemas of the installed torch, read from its own files and not from the committed facts (1.5 s)."""
     from tenax.codegen.facts import lines
 
     return parse(lines(packaged()), installed_release())

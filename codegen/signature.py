@@ -1,4 +1,4 @@
-"""A schema as the Python signature of its lowering."""
+"""Convert a schema to the Python signature of its lowering."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torchgen.model import Argument, BaseTy, BaseType, FunctionSchema, ListType, OptionalType, SchemaKind, Type
 
-# The runtime's business: where a result lies, not what it holds.
+# Arguments that the runtime handles: they determine where a result is stored, and not its values.
 DROPPED_TYPES = {BaseTy.Layout, BaseTy.Device, BaseTy.MemoryFormat, BaseTy.Generator}
 DROPPED_NAMES = {"pin_memory", "non_blocking"}
 
@@ -25,18 +25,18 @@ ANNOTATIONS = {
 }
 RESULTS = {**ANNOTATIONS, BaseTy.Scalar: "Array", BaseTy.float: "Array", BaseTy.bool: "Array"}
 
-# Words of the schema language that stand for a value (ATen/core/Reduction.h, c10/core/ScalarType.h).
+# Names of values in the schema language (ATen/core/Reduction.h, c10/core/ScalarType.h).
 CONSTANTS = {"Mean": "1", "Sum": "2", "long": "INT64", "float": "FLOAT32", "inf": 'float("inf")'}
 PREDEFINED = {"INT64", "FLOAT32"}
 
 
 def identifier(name: str) -> str:
-    """A schema's name as a Python one: `from` becomes `from_`."""
+    """Convert a name of a schema to a Python identifier: `from` becomes `from_`."""
     return name + "_" if keyword.iskeyword(name) else name
 
 
 def function_name(overload: str) -> str:
-    """`add.Tensor` is lowered by `add__Tensor`, the default overload `relu` by `relu`, `torchvision::nms` by `nms`."""
+    """The lowering of `add.Tensor` is `add__Tensor`, that of `relu` is `relu`, and that of `torchvision::nms` `nms`."""
     return identifier(overload.rpartition("::")[2].replace(".", "__"))
 
 
@@ -64,7 +64,7 @@ class Parameter:
 
     @property
     def is_number(self) -> bool:
-        """A `Scalar` or `float`, optional or not: traced unless static."""
+        """Whether it is a `Scalar` or `float`, optional or not, which is traced unless static."""
         return self.base in (BaseTy.Scalar, BaseTy.float) and not self.is_list
 
     @property
@@ -123,12 +123,12 @@ def _python(text: str) -> str:
 
 
 def dropped(argument: Argument) -> bool:
-    """Whether the runtime keeps the argument to itself."""
+    """Whether the runtime handles the argument and does not pass it."""
     return argument.name in DROPPED_NAMES or base(argument.type) in DROPPED_TYPES
 
 
 def parameters(func: FunctionSchema) -> list[Parameter]:
-    """The parameters of the lowering: the schema's, without `out` and what the runtime keeps."""
+    """The parameters of the lowering: those of the schema, without `out` and the arguments that the runtime handles."""
     positional = {a.name for a in func.arguments.flat_positional}
     return [
         Parameter(identifier(a.name), a.type, annotation(a.type), default(a), a.name not in positional)
@@ -138,13 +138,13 @@ def parameters(func: FunctionSchema) -> list[Parameter]:
 
 
 def written(func: FunctionSchema) -> list[Parameter]:
-    """The arguments that the schema marks as written, `out` aside."""
+    """The arguments that the schema marks as written, except `out`."""
     marked = {identifier(a.name) for a in func.arguments.flat_non_out if a.annotation and a.annotation.is_write}
     return [p for p in parameters(func) if p.name in marked]
 
 
 def results(func: FunctionSchema, writes: tuple[str, ...] = ()) -> list[str]:
-    """The annotations of what the lowering returns: fresh results, then new values of what it writes."""
+    """The annotations of the results of the lowering: new results, then the new values of written arguments."""
     masked = any(a.name == "output_mask" for a in func.arguments.flat_non_out)
     if func.kind() is SchemaKind.out:
         fresh = [a.type for a in func.arguments.out]
@@ -156,7 +156,7 @@ def results(func: FunctionSchema, writes: tuple[str, ...] = ()) -> list[str]:
 
 
 def form(func: FunctionSchema) -> str:
-    """How the runtime stores what the lowering returns."""
+    """How the runtime stores the results of the lowering."""
     kind = func.kind()
     if kind is SchemaKind.out:
         return "out"

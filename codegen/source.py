@@ -1,4 +1,4 @@
-"""What the hand-written modules define, read from their source by `ast`: the words and the kernels."""
+"""Read the definitions of hand-written modules, the words and the kernels, from their source with `ast`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-# What an expression may name beside its arguments, the words and other lowerings.
+# The names that an expression may use besides its arguments, the words and other lowerings.
 MODULES = ("jax", "jnp", "lax")
 BUILTINS = frozenset(
     {"abs", "all", "any", "bool", "complex", "enumerate", "float", "int", "isinstance", "len", "list", "max", "min"}
@@ -23,11 +23,13 @@ class Signature:
     names: tuple[str, ...]
     defaults: dict[str, str]
     line: int
+    keyword_only: frozenset[str] = frozenset()
+    decorated: bool = False
 
 
 @lru_cache(maxsize=256)
 def definitions(path: Path, stamp: int) -> dict[str, Signature | None]:
-    """Top-level names of a module; a function has a signature, an assigned name has none."""
+    """The top-level names of a module, with the signatures of functions; an assigned name has none."""
     found: dict[str, Signature | None] = {}
     constants: dict[str, str] = {}
     for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
@@ -44,7 +46,7 @@ def definitions(path: Path, stamp: int) -> dict[str, Signature | None]:
 
 
 def defined(path: Path) -> dict[str, Signature | None]:
-    """`definitions` of the file as it is now."""
+    """`definitions` of the current content of a file."""
     return definitions(path, path.stat().st_mtime_ns)
 
 
@@ -55,21 +57,22 @@ def _signature(node: ast.FunctionDef, constants: dict[str, str]) -> Signature:
     defaults |= {p.arg: ast.unparse(d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None}
     defaults = {name: constants.get(text, text) for name, text in defaults.items()}
     extra = [f"*{p.arg}" for p in (a.vararg,) if p] + [f"**{p.arg}" for p in (a.kwarg,) if p]
-    return Signature(tuple(p.arg for p in [*positional, *a.kwonlyargs]) + tuple(extra), defaults, node.lineno)
+    names = (*(p.arg for p in [*positional, *a.kwonlyargs]), *extra)
+    return Signature(names, defaults, node.lineno, frozenset(p.arg for p in a.kwonlyargs), bool(node.decorator_list))
 
 
 def words(path: Path) -> frozenset[str]:
-    """The public names of words.py, `Array` and `DType` included."""
+    """The public names of words.py, including `Array` and `DType`."""
     return frozenset(name for name in defined(path) if not name.startswith("_"))
 
 
 def kinds(path: Path) -> frozenset[str]:
-    """The promotion kinds: the functions of words.py in capitals."""
+    """The promotion kinds: the functions of words.py with upper-case names."""
     return frozenset(name for name, what in defined(path).items() if what is not None and name.isupper())
 
 
 def table_keys(path: Path, name: str) -> tuple[str, ...]:
-    """The literal keys of a dict assigned at the top of a module, or none without such a module."""
+    """The literal keys of a dict that is assigned at the top level of a module; empty without such a module."""
     if not path.exists():
         return ()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -81,7 +84,7 @@ def table_keys(path: Path, name: str) -> tuple[str, ...]:
 
 
 def table_words(path: Path, name: str) -> tuple[str, ...]:
-    """The words in the string values of a dict assigned at the top of a module, or none without such a module."""
+    """The words in the string values of a dict at the top level of a module; empty without such a module."""
     if not path.exists():
         return ()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -92,10 +95,10 @@ def table_words(path: Path, name: str) -> tuple[str, ...]:
 
 
 def free_names(expression: str) -> Iterator[ast.Name]:
-    """The names an expression reads and does not bind itself, in order of the text.
+    """The names that an expression reads and does not bind, in text order.
 
     Raises:
-        SyntaxError: the text is no expression.
+        SyntaxError: the text is not an expression.
     """
     tree = ast.parse(expression, mode="eval")
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
@@ -106,7 +109,7 @@ def free_names(expression: str) -> Iterator[ast.Name]:
 
 
 def substitute(expression: str, names: dict[str, str]) -> str:
-    """The expression with some of its free names replaced, otherwise letter by letter as it was."""
+    """Replace some of the free names of an expression, and keep the rest of its text."""
     data = expression.encode()
     for node in reversed(list(free_names(expression))):
         if node.id in names:
@@ -114,9 +117,12 @@ def substitute(expression: str, names: dict[str, str]) -> str:
     return data.decode()
 
 
-def same_default(left: str, right: str) -> bool:
-    """Whether a kernel's default is torch's, both as source text; a list equals the tuple, a name may be anything."""
-    if left.isidentifier() and left not in ("None", "True", "False"):
+def same_default(left: str, right: str, names: bool = True) -> bool:
+    """Whether the default of a kernel equals torch's, both as source text; a list equals the tuple.
+
+    With `names`, a default that is the name of a value is accepted, because its value is not in the source.
+    """
+    if names and left.isidentifier() and left not in ("None", "True", "False"):
         return True
     try:
         a, b = ast.literal_eval(left), ast.literal_eval(right)

@@ -1,4 +1,4 @@
-"""The specs as data: YAML entries parsed into frozen dataclasses that print back to what was parsed."""
+"""The specs as data: YAML entries, parsed into frozen dataclasses that print back to the same entries."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import yaml
 
 from tenax.codegen.fault import Fault, SpecError
 
-# How an entry is carried out: exactly one of these keys.
+# The implementation of an entry: exactly one of these keys.
 BODIES = ("jnp", "kernel", "each", "decompose", "unsupported")
 LOWERED = ("jnp", "kernel", "each")
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# The words of `dtypes:`; a single dtype of theirs may stand there too.
+# The words of `dtypes:`, which may also contain the names of single dtypes.
 DTYPES = {
     "bool": ("bool",),
     "integral": ("uint8", "int8", "int16", "int32", "int64"),
@@ -28,13 +28,14 @@ DTYPES = {
     "float8": ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 }
 
+EXCEPTION = re.compile(r"[A-Z]\w*Error: .")
 _NAME = re.compile(r"((?:[A-Za-z_]\w*::)?[A-Za-z_]\w*)((?:\.\w+)?)\(")
 _CALL = re.compile(r"([A-Za-z_]\w*(?:\.\w+)?)\((.*)\)")
 
 
 @dataclass(frozen=True)
 class Promote:
-    """`KIND(names)`: which arguments decide the dtype, and how."""
+    """`KIND(names)`: the arguments that determine the dtype, and the rule."""
 
     kind: str
     names: tuple[str, ...]
@@ -44,19 +45,25 @@ class Promote:
 
 
 @dataclass(frozen=True)
+class Preparation:
+    """`name(arguments)`: what is done to arguments of a call, and which; a quoted argument is a text."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(a if a.isidentifier() else repr(a) for a in self.arguments)})"
+
+
+@dataclass(frozen=True)
 class Check:
-    """A condition on values, known only on the device; `error` reads `IndexError: message`."""
+    """A condition on values, which are known only on the device; `error` reads `IndexError: message`.
+
+    Without an error it is the call of a named check, which states the error (see conditions.py).
+    """
 
     that: str
-    error: str
-
-    @property
-    def exception(self) -> str:
-        return self.error.partition(": ")[0]
-
-    @property
-    def message(self) -> str:
-        return self.error.partition(": ")[2]
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,17 @@ class Entry:
     dynamic: str = ""
     check: tuple[Check, ...] = ()
     grad: str = ""
+    overwrites: bool = False
+    writes_expanded: bool = False
+    draws_if: tuple[str, ...] = ()
+    prepare: Preparation | None = None
+    host_values: tuple[str, ...] = ()
+    results: str = ""
+    no_meta: str = ""
+    cpu_may_abort: bool = False
+    cpu_rewrite: str = ""
+    reference: str = ""
+    compared_results: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -94,18 +112,18 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The overload: `add.Tensor`, or `relu` for the default one; `torchvision::nms` for one of a library."""
+        """The overload: `add.Tensor`, `relu` for a default overload, `torchvision::nms` for one of a library."""
         match = _NAME.match(self.func)
         return "".join(match.groups()) if match else self.func
 
     @property
     def library(self) -> str:
-        """The library whose operator it is, or nothing for torch's own."""
+        """The library that defines the operator; empty for torch."""
         return self.name.rpartition("::")[0]
 
     @property
     def body(self) -> str:
-        """The key that says how the entry is carried out."""
+        """The key that states the implementation of the entry."""
         return next(key for key in BODIES if getattr(self, key))
 
     @property
@@ -134,13 +152,15 @@ KEYS = tuple(f.name for f in fields(Entry) if f.name not in ("family", "line", "
 
 
 def _plain(value: Any) -> Any:
-    """A field as YAML writes it."""
-    if isinstance(value, Promote):
+    """Format a field as YAML."""
+    if isinstance(value, (Promote, Preparation)):
         return str(value)
     if value and isinstance(value, tuple) and isinstance(value[0], tuple):
         return dict(value).get("") or dict(value)
     if isinstance(value, tuple):
-        return [{"that": x.that, "error": x.error} if isinstance(x, Check) else x for x in value]
+        return [
+            ({"that": x.that, "error": x.error} if x.error else x.that) if isinstance(x, Check) else x for x in value
+        ]
     return value
 
 
@@ -153,7 +173,7 @@ def scalar(node: yaml.Node, fail: Callable[..., None]) -> str:
 
 def _names(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
     if not isinstance(node, yaml.SequenceNode):
-        fail(f"`{node.value}` is no list", "a list of argument names, as [alpha]")
+        fail(f"`{node.value}` is not a list", "a list of argument names, as [alpha]")
     return tuple(scalar(item, fail) for item in node.value)
 
 
@@ -164,7 +184,7 @@ def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str
 
 
 def _dtypes(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
-    """The dtypes of each argument named, or under an empty name those of all."""
+    """The dtypes by argument; the empty name holds those of all arguments."""
     if not isinstance(node, yaml.MappingNode):
         return (("", scalar(node, fail)),)
     return tuple((name, scalar(value, fail)) for name, value in mapping(node, fail))
@@ -179,6 +199,17 @@ def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
     return Promote(match[1], tuple(x.strip() for x in match[2].split(",") if x.strip()))
 
 
+def _prepare(node: yaml.Node, fail: Callable[..., None]) -> Preparation:
+    text = scalar(node, fail)
+    parsed = call(text)
+    arguments = [] if parsed is None else parsed[1].args
+    found = [a.id if isinstance(a, ast.Name) else getattr(a, "value", None) for a in arguments]
+    if parsed is None or parsed[1].keywords or not all(isinstance(a, str) for a in found):
+        fail(f"`{text}` does not parse", "name(arguments), as expand_masks(indices)")
+    assert parsed is not None
+    return Preparation(parsed[0], tuple(map(str, found)))
+
+
 def _true(node: yaml.Node, fail: Callable[..., None]) -> bool:
     if scalar(node, fail) != "true":
         fail(f"`{node.value}`", "true, or no such key")
@@ -186,16 +217,19 @@ def _true(node: yaml.Node, fail: Callable[..., None]) -> bool:
 
 
 def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
-    form = "a list of {that: expression, error: 'IndexError: message'}"
+    form = "a named check, or a list of them and of {that: expression, error: 'IndexError: message'}"
     checks = []
-    if not isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.MappingNode):
         fail("no list of checks", form)
-    for item in node.value:
+    for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+        if isinstance(item, yaml.ScalarNode):
+            checks.append(Check(scalar(item, fail)))
+            continue
         pairs = dict(mapping(item, fail)) if isinstance(item, yaml.MappingNode) else {}
         if set(pairs) != {"that", "error"}:
             fail(f"a check with the keys {', '.join(pairs) or 'none'}", form)
         check = Check(scalar(pairs["that"], fail), scalar(pairs["error"], fail))
-        if not re.fullmatch(r"[A-Z]\w*Error", check.exception) or not check.message:
+        if not EXCEPTION.match(check.error):
             fail(f"`{check.error}`", "an exception and a message, as `IndexError: index out of range`")
         checks.append(check)
     return tuple(checks)
@@ -209,11 +243,17 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "writes": _names,
     "renamed": _renames,
     "check": _checks,
+    "overwrites": _true,
+    "writes_expanded": _true,
+    "draws_if": _names,
+    "prepare": _prepare,
+    "host_values": _names,
+    "cpu_may_abort": _true,
 }
 
 
 def mapping(node: yaml.MappingNode, fail: Callable[..., None]) -> list[tuple[str, yaml.Node]]:
-    """The keys and values of a mapping, each key once."""
+    """The keys and values of a mapping, whose keys must be unique."""
     pairs = [(str(key.value), value) for key, value in node.value]
     for name in {key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1}:
         fail(f"the key `{name}` stands twice", "it once")
@@ -254,7 +294,7 @@ def compose(text: str, where: str, expected: str) -> list[yaml.Node]:
     """The entries of a spec file.
 
     Raises:
-        SpecError: the text is no YAML, or no list.
+        SpecError: the text is not YAML, or not a list.
     """
     try:
         root = yaml.compose(text, Loader=_LOADER)
@@ -266,12 +306,12 @@ def compose(text: str, where: str, expected: str) -> list[yaml.Node]:
     if root is None:
         return []
     if not isinstance(root, yaml.SequenceNode):
-        raise SpecError(Fault(where, 1, "the file is no list", expected))
+        raise SpecError(Fault(where, 1, "the file is not a list", expected))
     return list(root.value)
 
 
 def parse(text: str, family: str) -> tuple[list[Entry], list[Fault]]:
-    """The entries of one spec file and what is wrong with the others."""
+    """The entries of one spec file, and the faults of the others."""
     where = f"ops_spec/{family}.yaml"
     entries, faults = [], []
     try:
@@ -287,12 +327,12 @@ def parse(text: str, family: str) -> tuple[list[Entry], list[Fault]]:
 
 
 def load(path: Path) -> tuple[list[Entry], list[Fault]]:
-    """`parse` of a file, whose name is the family's."""
+    """`parse` a file, whose name is that of the family."""
     return parse(path.read_text(encoding="utf-8"), path.stem)
 
 
 def call(text: str) -> tuple[str, ast.Call] | None:
-    """`add.Tensor(self, alpha=alpha)` as the overload and its call, or None when it is no call."""
+    """Split `add.Tensor(self, alpha=alpha)` into the overload and its call; None if the text is not a call."""
     match = _CALL.fullmatch(text)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""What becomes of every native function on this device; none is left unclassified."""
+"""The status of every native function on this device; none is left unclassified."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
 
 STATUSES = {
-    "lowered": "an entry of a spec, or a kernel of runtime/device/memory.py or runtime/sparse/",
+    "lowered": "an entry of a spec, or a kernel of runtime/aten/ or runtime/sparse/",
     "derived": "a variant of an entry",
     "composite": "torch carries it out by other ops, before autograd",
     "decomposed": "torch carries it out by other ops, after autograd",
@@ -22,7 +22,7 @@ STATUSES = {
     "missing": "nobody has decided yet",
 }
 
-# Families that exist for one vendor, layout or number format, by name. The reason is what a user reads.
+# Families that exist for one vendor, layout or number format, by name, with the reason that the user sees.
 VENDOR, QUANTIZED, SPARSE, NESTED = (
     "a call into a vendor's library",
     "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
@@ -69,13 +69,13 @@ def classify(schemas: Schemas, entries: Iterable[Entry], rows: Sequence[Row], tr
     """The status of every native function, by overload."""
     written = {e.name: e for e in entries}
     derived = {r.name: r for r in rows}
-    memory = set(table_keys(tree.runtime / "device/memory.py", "KERNELS"))
+    memory = set(table_keys(tree.runtime / "aten/kernels.py", "KERNELS"))
     sparse = _sparse(tree)
     return {name: _status(name, schemas, written, derived, memory, sparse) for name in schemas.functions}
 
 
 def _sparse(tree: Tree) -> set[str]:
-    """What the tables of the sparse layouts name."""
+    """The overloads in the tables of the sparse layouts."""
     tables = (
         ("layouts", "OUT"),
         ("coo", "KERNELS"),
@@ -84,7 +84,7 @@ def _sparse(tree: Tree) -> set[str]:
         ("compressed", "PLAIN"),
     )
     own = {name for module, table in tables for name in table_keys(tree.runtime / f"sparse/{module}.py", table)}
-    return own | set(table_words(tree.runtime / "sparse/layouts.py", "BORROWED"))
+    return own | set(table_words(tree.runtime / "sparse/borrowed.py", "BORROWED"))
 
 
 def _status(
@@ -97,7 +97,7 @@ def _status(
 ) -> Status:
     entry = written.get(name)
     if name in memory:
-        return Status(name, "lowered", "runtime/device/memory.py")
+        return Status(name, "lowered", "runtime/aten/kernels.py")
     if entry is not None:
         if entry.lowered:
             return Status(name, "lowered", entry.where)
@@ -120,7 +120,7 @@ def _status(
 
 @lru_cache(maxsize=1 << 14)
 def family_reason(name: str, schemas: Schemas) -> str:
-    """Why a whole family is out, or nothing."""
+    """The reason that a whole family is unsupported; empty if it is not."""
     base = name.partition(".")[0]
     for pattern, reason in FAMILIES:
         if re.match(pattern, base):

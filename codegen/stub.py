@@ -1,4 +1,4 @@
-"""A first entry for an overload, in the file where its relatives are."""
+"""Write a first entry for an overload, in the file with related entries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tenax.codegen.tree import Tree
 
 
 class NoStubError(Exception):
-    """Why no entry was written, as a message to the user."""
+    """No entry was written; the message explains why to the user."""
 
 
 def functional(name: str, schemas: Schemas) -> Native:
-    """The overload an entry is written for: the functional form where torch declares one.
+    """The overload to write an entry for: the functional form, if torch declares one.
 
     Raises:
-        NoStubError: torch has no such overload, or carries it out by other ops.
+        NoStubError: torch has no such overload, or decomposes it.
     """
     if name not in schemas:
         base = name.partition(".")[0].removesuffix("_")
@@ -42,10 +42,10 @@ def functional(name: str, schemas: Schemas) -> Native:
 
 
 def family(f: Native, entries: Sequence[Entry]) -> str:
-    """The spec file that holds most relatives: the same base name, else the same first words of it.
+    """The spec file with the most related entries: the same base name, or else the same first words.
 
     Raises:
-        NoStubError: no file holds a relative.
+        NoStubError: no file has a related entry.
     """
     base = f.func.name.name.base
     parts = base.strip("_").split("_")
@@ -57,16 +57,18 @@ def family(f: Native, entries: Sequence[Entry]) -> str:
     raise NoStubError(f"{base}: no spec file has a relative of it; expected --family NAME")
 
 
-def text(f: Native, family: str) -> str:
-    """The stub entry as YAML."""
+def text(f: Native, family: str, dtypes: str = "") -> str:
+    """The stub entry as YAML; `dtypes` are the words for the dtypes that torch supports."""
     lines = [f"- func: {f.func}"]
+    if dtypes:
+        lines.append(f"  dtypes: {dtypes}")
     if any(dropped(a) and a.name == "generator" for a in f.func.arguments.flat_non_out):
         lines.append("  random: true")
     return "\n".join([*lines, f"  kernel: {family}.{f.func.name.name.base}", ""])
 
 
 def append(tree: Tree, name: str, content: str) -> Path:
-    """Add an entry to a spec file, which is made when it is new."""
+    """Append an entry to a spec file, which is created if necessary."""
     path = tree.specs / f"{name}.yaml"
     old = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
     path.write_text(f"{old}\n\n{content}" if old else content, encoding="utf-8")

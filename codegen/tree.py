@@ -1,4 +1,4 @@
-"""Where the generator reads and writes: a repository, an installed package, or a folder made by a test."""
+"""The folders that the generator reads and writes: those of a repository, an installed package, or a test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Tree:
-    """The folders of one set of specs; `runtime` is where words.py and kernels/ lie."""
+    """The folders of one set of specs; `runtime` contains words.py and kernels/."""
 
     specs: Path
     generated: Path
@@ -28,15 +28,20 @@ class Tree:
 
     @property
     def autocast(self) -> Path:
-        """The one spec file that holds no entries of ops."""
+        """The file of autocast policies."""
         return self.specs / "autocast.yaml"
 
+    @property
+    def checks(self) -> Path:
+        """The file of named checks."""
+        return self.specs / "checks.yaml"
+
     def spec_files(self) -> list[Path]:
-        """The files of entries, one for each family."""
-        return sorted(path for path in self.specs.glob("*.yaml") if path != self.autocast)
+        """The files of entries, one per family."""
+        return sorted(path for path in self.specs.glob("*.yaml") if path not in (self.autocast, self.checks))
 
     def spec_name(self, family: str) -> str:
-        """The name of a spec file as messages and generated headers write it."""
+        """The name of a spec file in messages and generated headers."""
         return f"ops_spec/{family}.yaml"
 
     def kernel(self, module: str) -> Path:

@@ -7,72 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jax import lax
+
 from tenax.kernels import conv as conv_kernels
-from tenax.kernels import unfold as unfold_kernels
 from tenax.words import Array
-
-
-def convolution(
-    input: Array,
-    weight: Array,
-    bias: Array | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-) -> Array:
-    """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool
-        transposed, SymInt[] output_padding, SymInt groups) -> Tensor
-
-    Spec: ops_spec/conv.yaml
-    """
-    return conv_kernels.convolution(
-        input=input,
-        weight=weight,
-        bias=bias,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        transposed=transposed,
-        output_padding=output_padding,
-        groups=groups,
-    )
-
-
-def convolution_backward(
-    grad_output: Array,
-    input: Array,
-    weight: Array,
-    bias_sizes: Sequence[int] | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-    output_mask: Sequence[bool],
-) -> tuple[Array | None, Array | None, Array | None]:
-    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride,
-        SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3]
-        output_mask) -> (Tensor, Tensor, Tensor)
-
-    Spec: ops_spec/conv.yaml
-    """
-    return conv_kernels.convolution_backward(
-        grad_output=grad_output,
-        input=input,
-        weight=weight,
-        bias_sizes=bias_sizes,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        transposed=transposed,
-        output_padding=output_padding,
-        groups=groups,
-        output_mask=output_mask,
-    )
 
 
 def convolution_overrideable(
@@ -91,7 +29,7 @@ def convolution_overrideable(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return conv_kernels.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
 def convolution_backward_overrideable(
@@ -112,26 +50,19 @@ def convolution_backward_overrideable(
 
     Spec: ops_spec/conv.yaml
     """
-    return conv_kernels.convolution_backward_overrideable(
-        grad_output=grad_output,
-        input=input,
-        weight=weight,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        transposed=transposed,
-        output_padding=output_padding,
-        groups=groups,
-        output_mask=output_mask,
+    return conv_kernels.convolution_backward(
+        grad_output, input, weight, None, stride, padding, dilation, transposed, output_padding, groups, output_mask
     )
 
 
 def conv_tbc(self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
     """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
 
+    T is time, N the batch, C channels, I and O those before and after
+
     Spec: ops_spec/conv.yaml
     """
-    return conv_kernels.conv_tbc(self=self, weight=weight, bias=bias, pad=pad)
+    return lax.conv_general_dilated(self, weight, [1], [(pad, pad)], dimension_numbers=("TNC", "TIO", "TNC")) + bias
 
 
 def _slow_conv2d_forward(
@@ -147,7 +78,7 @@ def _slow_conv2d_forward(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, [1, 1], False, [0, 0], 1)
+    return conv_kernels.convolution(self, weight, bias, stride, padding, [1, 1], False, [0, 0], 1)
 
 
 def _slow_conv2d_backward__output_mask(
@@ -165,14 +96,8 @@ def _slow_conv2d_backward__output_mask(
 
     Spec: ops_spec/conv.yaml
     """
-    return conv_kernels._slow_conv2d_backward(
-        grad_output=grad_output,
-        self=self,
-        weight=weight,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        output_mask=output_mask,
+    return conv_kernels.convolution_backward(
+        grad_output, self, weight, None, stride, padding, [1, 1], False, [0, 0], 1, output_mask
     )
 
 
@@ -190,8 +115,8 @@ def _slow_conv2d_backward__grad_input(
 
     Spec: ops_spec/conv.yaml
     """
-    return conv_kernels._slow_conv2d_backward(
-        grad_output=grad_output, self=self, weight=weight, kernel_size=kernel_size, stride=stride, padding=padding
+    return conv_kernels.convolution_backward(
+        grad_output, self, weight, None, stride, padding, [1, 1], False, [0, 0], 1, [True] * 3
     )
 
 
@@ -208,7 +133,7 @@ def slow_conv3d_forward(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, [1, 1, 1], False, [0, 0, 0], 1)
+    return conv_kernels.convolution(self, weight, bias, stride, padding, [1, 1, 1], False, [0, 0, 0], 1)
 
 
 def slow_conv_dilated2d(
@@ -225,7 +150,7 @@ def slow_conv_dilated2d(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, dilation, False, [0, 0], 1)
+    return conv_kernels.convolution(self, weight, bias, stride, padding, dilation, False, [0, 0], 1)
 
 
 def slow_conv_dilated3d(
@@ -242,7 +167,7 @@ def slow_conv_dilated3d(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, dilation, False, [0, 0, 0], 1)
+    return conv_kernels.convolution(self, weight, bias, stride, padding, dilation, False, [0, 0, 0], 1)
 
 
 def slow_conv_transpose2d(
@@ -260,7 +185,7 @@ def slow_conv_transpose2d(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, dilation, True, output_padding, 1)
+    return conv_kernels.convolution(self, weight, bias, stride, padding, dilation, True, output_padding, 1)
 
 
 def slow_conv_transpose3d(
@@ -278,7 +203,7 @@ def slow_conv_transpose3d(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, dilation, True, output_padding, 1)
+    return conv_kernels.convolution(self, weight, bias, stride, padding, dilation, True, output_padding, 1)
 
 
 def _conv_depthwise2d(
@@ -295,7 +220,7 @@ def _conv_depthwise2d(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, dilation, False, [0, 0], weight.shape[0])
+    return conv_kernels.convolution(self, weight, bias, stride, padding, dilation, False, [0, 0], weight.shape[0])
 
 
 def conv_depthwise3d(
@@ -312,32 +237,4 @@ def conv_depthwise3d(
 
     Spec: ops_spec/conv.yaml
     """
-    return convolution(self, weight, bias, stride, padding, dilation, False, [0, 0, 0], weight.shape[0])
-
-
-def im2col(
-    self: Array, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
-) -> Array:
-    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor
-
-    Spec: ops_spec/conv.yaml
-    """
-    return unfold_kernels.im2col(self=self, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
-
-
-def col2im(
-    self: Array,
-    output_size: Sequence[int],
-    kernel_size: Sequence[int],
-    dilation: Sequence[int],
-    padding: Sequence[int],
-    stride: Sequence[int],
-) -> Array:
-    """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) ->
-        Tensor
-
-    Spec: ops_spec/conv.yaml
-    """
-    return unfold_kernels.col2im(
-        self=self, output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
-    )
+    return conv_kernels.convolution(self, weight, bias, stride, padding, dilation, False, [0, 0, 0], weight.shape[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from tenax.generated import checks
 from tenax.words import Array, cast
 
 
@@ -74,7 +75,7 @@ def _assert_async__msg(self: Array, assert_msg: str) -> None:
 
 def _assert_async__msg__checks(self: Array, assert_msg: str) -> tuple[Array, ...]:
     """What must hold for _assert_async.msg; see its row of the table."""
-    return ((self.size == 1) & jnp.all(self),)
+    return (checks.is_true(self),)
 
 
 def _functional_assert_async__msg(self: Array, assert_msg: str, dep_token: Array) -> Array:
@@ -87,4 +88,4 @@ def _functional_assert_async__msg(self: Array, assert_msg: str, dep_token: Array
 
 def _functional_assert_async__msg__checks(self: Array, assert_msg: str, dep_token: Array) -> tuple[Array, ...]:
     """What must hold for _functional_assert_async.msg; see its row of the table."""
-    return ((self.size == 1) & jnp.all(self),)
+    return (checks.is_true(self),)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from tenax.kernels import creation as creation_kernels
-from tenax.words import INT64, Array, DType, cast
+from tenax.words import Array, DType, cast
 
 
 def zeros(size: Sequence[int], *, dtype: DType | None = None) -> Array:
@@ -145,7 +145,7 @@ def arange(end: ArrayLike, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/creation.yaml
     """
-    return arange__start_step(0, end, dtype=dtype)
+    return creation_kernels.arange(0, end, dtype=dtype)
 
 
 def arange__start(start: ArrayLike, end: ArrayLike, *, dtype: DType | None = None) -> Array:
@@ -154,25 +154,7 @@ def arange__start(start: ArrayLike, end: ArrayLike, *, dtype: DType | None = Non
 
     Spec: ops_spec/creation.yaml
     """
-    return arange__start_step(start, end, dtype=dtype)
-
-
-def arange__start_step(start: ArrayLike, end: ArrayLike, step: ArrayLike = 1, *, dtype: DType | None = None) -> Array:
-    """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.arange(start=start, end=end, step=step, dtype=dtype)
-
-
-def range__step(start: ArrayLike, end: ArrayLike, step: ArrayLike = 1, *, dtype: DType | None = None) -> Array:
-    """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device?
-        device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.closed_range(start=start, end=end, step=step, dtype=dtype)
+    return creation_kernels.arange(start, end, dtype=dtype)
 
 
 def range(start: ArrayLike, end: ArrayLike, *, dtype: DType | None = None) -> Array:
@@ -181,102 +163,4 @@ def range(start: ArrayLike, end: ArrayLike, *, dtype: DType | None = None) -> Ar
 
     Spec: ops_spec/creation.yaml
     """
-    return range__step(start, end, dtype=dtype)
-
-
-def linspace(start: ArrayLike, end: ArrayLike, steps: int, *, dtype: DType | None = None) -> Array:
-    """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device?
-        device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.linspace(start=start, end=end, steps=steps, dtype=dtype)
-
-
-def linspace__Tensor_Tensor(start: Array, end: Array, steps: int, *, dtype: DType | None = None) -> Array:
-    """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.linspace(start=start, end=end, steps=steps, dtype=dtype)
-
-
-def linspace__Tensor_Scalar(start: Array, end: ArrayLike, steps: int, *, dtype: DType | None = None) -> Array:
-    """linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.linspace(start=start, end=end, steps=steps, dtype=dtype)
-
-
-def linspace__Scalar_Tensor(start: ArrayLike, end: Array, steps: int, *, dtype: DType | None = None) -> Array:
-    """linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.linspace(start=start, end=end, steps=steps, dtype=dtype)
-
-
-def logspace(
-    start: ArrayLike, end: ArrayLike, steps: int, base: ArrayLike = 10.0, *, dtype: DType | None = None
-) -> Array:
-    """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.logspace(start=start, end=end, steps=steps, base=base, dtype=dtype)
-
-
-def logspace__Tensor_Tensor(
-    start: Array, end: Array, steps: int, base: ArrayLike = 10.0, *, dtype: DType | None = None
-) -> Array:
-    """logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout?
-        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.logspace(start=start, end=end, steps=steps, base=base, dtype=dtype)
-
-
-def logspace__Tensor_Scalar(
-    start: Array, end: ArrayLike, steps: int, base: ArrayLike = 10.0, *, dtype: DType | None = None
-) -> Array:
-    """logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout?
-        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.logspace(start=start, end=end, steps=steps, base=base, dtype=dtype)
-
-
-def logspace__Scalar_Tensor(
-    start: ArrayLike, end: Array, steps: int, base: ArrayLike = 10.0, *, dtype: DType | None = None
-) -> Array:
-    """logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout?
-        layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.logspace(start=start, end=end, steps=steps, base=base, dtype=dtype)
-
-
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = INT64) -> Array:
-    """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None,
-        bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.tril_indices(row=row, col=col, offset=offset, dtype=dtype)
-
-
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DType | None = INT64) -> Array:
-    """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None,
-        bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/creation.yaml
-    """
-    return creation_kernels.triu_indices(row=row, col=col, offset=offset, dtype=dtype)
+    return creation_kernels.closed_range(start, end, dtype=dtype)

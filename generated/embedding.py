@@ -5,9 +5,9 @@ Generated from ops_spec/embedding.yaml by `python -m tenax.codegen`: edit the sp
 
 from __future__ import annotations
 
-import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from tenax.generated import checks
 from tenax.kernels import embedding as embedding_kernels
 from tenax.words import Array
 
@@ -20,48 +20,21 @@ def embedding(
 
     Spec: ops_spec/embedding.yaml
     """
-    return embedding_kernels.embedding(
-        weight=weight, indices=indices, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse
-    )
+    return weight.at[indices].get(mode="promise_in_bounds")
 
 
 def embedding__checks(
     weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> tuple[Array, ...]:
     """What must hold for embedding; see its row of the table."""
-    return (jnp.all((indices >= 0) & (indices < weight.shape[0])),)
-
-
-def embedding_dense_backward(
-    grad_output: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Array:
-    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool
-        scale_grad_by_freq) -> Tensor
-
-    Spec: ops_spec/embedding.yaml
-    """
-    return embedding_kernels.embedding_dense_backward(
-        grad_output=grad_output,
-        indices=indices,
-        num_weights=num_weights,
-        padding_idx=padding_idx,
-        scale_grad_by_freq=scale_grad_by_freq,
-    )
-
-
-def embedding_renorm_(self: Array, indices: Array, max_norm: ArrayLike, norm_type: ArrayLike) -> Array:
-    """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)
-
-    Spec: ops_spec/embedding.yaml
-    """
-    return embedding_kernels.embedding_renorm_(self=self, indices=indices, max_norm=max_norm, norm_type=norm_type)
+    return (checks.rows_in_bounds(weight, indices),)
 
 
 def embedding_renorm___checks(
     self: Array, indices: Array, max_norm: ArrayLike, norm_type: ArrayLike
 ) -> tuple[Array, ...]:
     """What must hold for embedding_renorm_; see its row of the table."""
-    return (jnp.all((indices >= 0) & (indices < self.shape[0])),)
+    return (checks.rows_in_bounds(self, indices),)
 
 
 def _embedding_bag(
@@ -107,9 +80,9 @@ def _embedding_bag__checks(
 ) -> tuple[Array, ...]:
     """What must hold for _embedding_bag; see its row of the table."""
     return (
-        jnp.all((indices >= 0) & (indices < weight.shape[0])),
-        jnp.all(offsets[:1] == 0),
-        jnp.all(offsets[-1:] <= indices.shape[0]),
+        checks.bag_indices_in_bounds(weight, indices),
+        checks.first_bag_at_zero(offsets),
+        checks.last_bag_in_bounds(indices, offsets),
     )
 
 
@@ -156,58 +129,7 @@ def _embedding_bag_forward_only__checks(
 ) -> tuple[Array, ...]:
     """What must hold for _embedding_bag_forward_only; see its row of the table."""
     return (
-        jnp.all((indices >= 0) & (indices < weight.shape[0])),
-        jnp.all(offsets[:1] == 0),
-        jnp.all(offsets[-1:] <= indices.shape[0]),
-    )
-
-
-def _embedding_bag_dense_backward(
-    grad: Array,
-    indices: Array,
-    offset2bag: Array,
-    bag_size: Array,
-    maximum_indices: Array,
-    num_weights: int,
-    scale_grad_by_freq: bool,
-    mode: int,
-    per_sample_weights: Array | None,
-    padding_idx: int = -1,
-) -> Array:
-    """_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor
-        maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int
-        padding_idx=-1) -> Tensor
-
-    Spec: ops_spec/embedding.yaml
-    """
-    return embedding_kernels._embedding_bag_dense_backward(
-        grad=grad,
-        indices=indices,
-        offset2bag=offset2bag,
-        bag_size=bag_size,
-        maximum_indices=maximum_indices,
-        num_weights=num_weights,
-        scale_grad_by_freq=scale_grad_by_freq,
-        mode=mode,
-        per_sample_weights=per_sample_weights,
-        padding_idx=padding_idx,
-    )
-
-
-def _embedding_bag_per_sample_weights_backward(
-    grad: Array, weight: Array, indices: Array, offsets: Array, offset2bag: Array, mode: int, padding_idx: int = -1
-) -> Array:
-    """_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor
-        offset2bag, int mode, int padding_idx=-1) -> Tensor
-
-    Spec: ops_spec/embedding.yaml
-    """
-    return embedding_kernels._embedding_bag_per_sample_weights_backward(
-        grad=grad,
-        weight=weight,
-        indices=indices,
-        offsets=offsets,
-        offset2bag=offset2bag,
-        mode=mode,
-        padding_idx=padding_idx,
+        checks.bag_indices_in_bounds(weight, indices),
+        checks.first_bag_at_zero(offsets),
+        checks.last_bag_in_bounds(indices, offsets),
     )

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from tenax.kernels import fft as fft_kernels
-from tenax.words import Array, DType
+from tenax.words import Array, DType, fft_norm
 
 
 def _fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
@@ -18,7 +19,7 @@ def _fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool
 
     Spec: ops_spec/fft.yaml
     """
-    return fft_kernels._fft_r2c(self=self, dim=dim, normalization=normalization, onesided=onesided)
+    return (jnp.fft.rfftn if onesided else jnp.fft.fftn)(self, None, dim, fft_norm(normalization, True))
 
 
 def _fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
@@ -26,7 +27,9 @@ def _fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size:
 
     Spec: ops_spec/fft.yaml
     """
-    return fft_kernels._fft_c2r(self=self, dim=dim, normalization=normalization, last_dim_size=last_dim_size)
+    return jnp.fft.irfftn(
+        self, [*(self.shape[d] for d in dim[:-1]), last_dim_size], dim, fft_norm(normalization, False)
+    )
 
 
 def _fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
@@ -34,7 +37,7 @@ def _fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool)
 
     Spec: ops_spec/fft.yaml
     """
-    return fft_kernels._fft_c2c(self=self, dim=dim, normalization=normalization, forward=forward)
+    return (jnp.fft.fftn if forward else jnp.fft.ifftn)(self, None, dim, fft_norm(normalization, forward))
 
 
 def fft_fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DType | None = None) -> Array:

@@ -15,7 +15,8 @@ from tenax.generated import matmul as matmul_ops
 from tenax.generated import pointwise as pointwise_ops
 from tenax.generated import reduction as reduction_ops
 from tenax.generated import special as special_ops
-from tenax.kernels import foreach as foreach_kernels
+from tenax.kernels import distance as distance_kernels
+from tenax.kernels import pointwise as pointwise_kernels
 from tenax.words import Array, DType, cast
 
 
@@ -496,7 +497,7 @@ def _foreach_pow__Scalar(self: Sequence[Array], exponent: ArrayLike) -> list[Arr
 
     Spec: ops_spec/foreach.yaml
     """
-    return [pointwise_ops.pow__Tensor_Scalar(a, exponent) for a in self]
+    return [pointwise_kernels.power_scalar(a, exponent) for a in self]
 
 
 def _foreach_pow__ScalarList(self: Sequence[Array], exponent: Sequence[ArrayLike]) -> list[Array]:
@@ -594,7 +595,7 @@ def _foreach_norm__Scalar(self: Sequence[Array], ord: ArrayLike = 2, dtype: DTyp
 
     Spec: ops_spec/foreach.yaml
     """
-    return [reduction_ops.linalg_vector_norm(a, ord, dtype=dtype) for a in self]
+    return [distance_kernels.linalg_vector_norm(a, ord, dtype=dtype) for a in self]
 
 
 def _foreach_powsum__Scalar(self: Sequence[Array], ord: ArrayLike = 2, dtype: DType | None = None) -> list[Array]:
@@ -602,7 +603,7 @@ def _foreach_powsum__Scalar(self: Sequence[Array], ord: ArrayLike = 2, dtype: DT
 
     Spec: ops_spec/foreach.yaml
     """
-    return foreach_kernels._foreach_powsum(self=self, ord=ord, dtype=dtype)
+    return [distance_kernels.linalg__powsum(abs(a), ord, dtype=dtype) for a in self]
 
 
 def _foreach_zero_(self: Sequence[Array]) -> list[Array]:

@@ -5,16 +5,14 @@ Generated from ops_spec/loss.yaml by `python -m tenax.codegen`: edit the spec.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from tenax.kernels import ctc as ctc_kernels
+from tenax.generated import checks
 from tenax.kernels import loss as loss_kernels
 from tenax.kernels import margin as margin_kernels
-from tenax.kernels import nll as nll_kernels
-from tenax.words import DEFAULT, Array, as_long, cast
+from tenax.kernels.arithmetic import sub
+from tenax.words import DEFAULT, Array, cast, reduced, reduced_backward
 
 
 def mse_loss(self: Array, target: Array, reduction: int = 1) -> Array:
@@ -23,7 +21,7 @@ def mse_loss(self: Array, target: Array, reduction: int = 1) -> Array:
     Spec: ops_spec/loss.yaml
     """
     dtype, self, target = DEFAULT(self, target)
-    return cast(loss_kernels.mse_loss(self=self, target=target, reduction=reduction), dtype)
+    return cast(reduced(jnp.square(sub(self, target)), reduction), dtype)
 
 
 def mse_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int) -> Array:
@@ -32,8 +30,7 @@ def mse_loss_backward(grad_output: Array, self: Array, target: Array, reduction:
     Spec: ops_spec/loss.yaml
     """
     dtype, grad_output, self, target = DEFAULT(grad_output, self, target)
-    result = loss_kernels.mse_loss_backward(grad_output=grad_output, self=self, target=target, reduction=reduction)
-    return cast(result, dtype)
+    return cast(reduced_backward(grad_output, 2 * sub(self, target), reduction), dtype)
 
 
 def smooth_l1_loss(self: Array, target: Array, reduction: int = 1, beta: ArrayLike = 1.0) -> Array:
@@ -72,9 +69,7 @@ def huber_loss_backward(grad_output: Array, self: Array, target: Array, reductio
     Spec: ops_spec/loss.yaml
     """
     dtype, grad_output, self, target, delta = DEFAULT(grad_output, self, target, scalars=(delta,))
-    result = loss_kernels.huber_loss_backward(
-        grad_output=grad_output, self=self, target=target, reduction=reduction, delta=delta
-    )
+    result = reduced_backward(grad_output, jnp.clip(sub(self, target), jnp.negative(delta), delta), reduction)
     return cast(result, dtype)
 
 
@@ -84,7 +79,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int = 1) -> Array:
     Spec: ops_spec/loss.yaml
     """
     dtype, self, target = DEFAULT(self, target)
-    return cast(loss_kernels.soft_margin_loss(self=self, target=target, reduction=reduction), dtype)
+    return cast(reduced(jnp.log1p(jnp.exp(-target * self)), reduction), dtype)
 
 
 def soft_margin_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int) -> Array:
@@ -93,9 +88,7 @@ def soft_margin_loss_backward(grad_output: Array, self: Array, target: Array, re
     Spec: ops_spec/loss.yaml
     """
     dtype, grad_output, self, target = DEFAULT(grad_output, self, target)
-    result = loss_kernels.soft_margin_loss_backward(
-        grad_output=grad_output, self=self, target=target, reduction=reduction
-    )
+    result = reduced_backward(grad_output, -target * jnp.exp(-target * self) / (1 + jnp.exp(-target * self)), reduction)
     return cast(result, dtype)
 
 
@@ -105,7 +98,12 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None = None
     Spec: ops_spec/loss.yaml
     """
     dtype, self, target, weight = DEFAULT(self, target, weight)
-    return cast(loss_kernels.binary_cross_entropy(self=self, target=target, weight=weight, reduction=reduction), dtype)
+    result = reduced(
+        (target - 1) * jnp.maximum(jnp.log1p(-self), -100) - target * jnp.maximum(jnp.log(self), -100),
+        reduction,
+        weight,
+    )
+    return cast(result, dtype)
 
 
 def binary_cross_entropy__checks(
@@ -124,9 +122,7 @@ def binary_cross_entropy_backward(
     Spec: ops_spec/loss.yaml
     """
     dtype, grad_output, self, target, weight = DEFAULT(grad_output, self, target, weight)
-    result = loss_kernels.binary_cross_entropy_backward(
-        grad_output=grad_output, self=self, target=target, weight=weight, reduction=reduction
-    )
+    result = reduced_backward(grad_output, sub(self, target) / jnp.maximum(self * (1 - self), 1e-12), reduction, weight)
     return cast(result, dtype)
 
 
@@ -143,96 +139,18 @@ def binary_cross_entropy_with_logits(
     )
 
 
-def nll_loss_forward(
-    self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
-) -> tuple[Array, Array]:
-    """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor
-        output, Tensor total_weight)
-
-    Spec: ops_spec/loss.yaml
-    """
-    return nll_kernels.nll_loss_forward(
-        self=self, target=target, weight=weight, reduction=reduction, ignore_index=ignore_index
-    )
-
-
 def nll_loss_forward__checks(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, ...]:
     """What must hold for nll_loss_forward; see its row of the table."""
-    return (
-        jnp.all((as_long(target) == ignore_index) | ((target >= 0) & (target < self.shape[min(self.ndim - 1, 1)]))),
-    )
-
-
-def nll_loss_backward(
-    grad_output: Array,
-    self: Array,
-    target: Array,
-    weight: Array | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Array,
-) -> Array:
-    """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt
-        ignore_index, Tensor total_weight) -> Tensor
-
-    Spec: ops_spec/loss.yaml
-    """
-    return nll_kernels.nll_loss_backward(
-        grad_output=grad_output,
-        self=self,
-        target=target,
-        weight=weight,
-        reduction=reduction,
-        ignore_index=ignore_index,
-        total_weight=total_weight,
-    )
-
-
-def nll_loss2d_forward(
-    self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
-) -> tuple[Array, Array]:
-    """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor
-        output, Tensor total_weight)
-
-    Spec: ops_spec/loss.yaml
-    """
-    return nll_kernels.nll_loss_forward(
-        self=self, target=target, weight=weight, reduction=reduction, ignore_index=ignore_index
-    )
+    return (checks.target_in_bounds(target, self.shape[min(self.ndim - 1, 1)], ignore_index),)
 
 
 def nll_loss2d_forward__checks(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, ...]:
     """What must hold for nll_loss2d_forward; see its row of the table."""
-    return (jnp.all((as_long(target) == ignore_index) | ((target >= 0) & (target < self.shape[1]))),)
-
-
-def nll_loss2d_backward(
-    grad_output: Array,
-    self: Array,
-    target: Array,
-    weight: Array | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Array,
-) -> Array:
-    """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt
-        ignore_index, Tensor total_weight) -> Tensor
-
-    Spec: ops_spec/loss.yaml
-    """
-    return nll_kernels.nll_loss_backward(
-        grad_output=grad_output,
-        self=self,
-        target=target,
-        weight=weight,
-        reduction=reduction,
-        ignore_index=ignore_index,
-        total_weight=total_weight,
-    )
+    return (checks.target_in_bounds(target, self.shape[1], ignore_index),)
 
 
 def multi_margin_loss(
@@ -274,133 +192,6 @@ def multi_margin_loss_backward(
     )
 
 
-def multilabel_margin_loss_forward(self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)
-
-    Spec: ops_spec/loss.yaml
-    """
-    return margin_kernels.multilabel_margin_loss_forward(self=self, target=target, reduction=reduction)
-
-
 def multilabel_margin_loss_forward__checks(self: Array, target: Array, reduction: int) -> tuple[Array, ...]:
     """What must hold for multilabel_margin_loss_forward; see its row of the table."""
     return (jnp.all((target >= -1) & (target < (self.shape[-1] if self.ndim else 1))),)
-
-
-def multilabel_margin_loss_backward(
-    grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array
-) -> Array:
-    """multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target)
-        -> Tensor
-
-    Spec: ops_spec/loss.yaml
-    """
-    return margin_kernels.multilabel_margin_loss_backward(
-        grad_output=grad_output, self=self, target=target, reduction=reduction, is_target=is_target
-    )
-
-
-def _ctc_loss(
-    log_probs: Array,
-    targets: Array,
-    input_lengths: Sequence[int],
-    target_lengths: Sequence[int],
-    blank: int = 0,
-    zero_infinity: bool = False,
-) -> tuple[Array, Array]:
-    """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool
-        zero_infinity=False) -> (Tensor, Tensor)
-
-    Spec: ops_spec/loss.yaml
-    """
-    return ctc_kernels._ctc_loss(
-        log_probs=log_probs,
-        targets=targets,
-        input_lengths=input_lengths,
-        target_lengths=target_lengths,
-        blank=blank,
-        zero_infinity=zero_infinity,
-    )
-
-
-def _ctc_loss__Tensor(
-    log_probs: Array,
-    targets: Array,
-    input_lengths: Array,
-    target_lengths: Array,
-    blank: int = 0,
-    zero_infinity: bool = False,
-) -> tuple[Array, Array]:
-    """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool
-        zero_infinity=False) -> (Tensor, Tensor)
-
-    log_alpha is as wide as the targets, where torch's is as wide as the longest of them
-
-    Spec: ops_spec/loss.yaml
-    """
-    return ctc_kernels._ctc_loss(
-        log_probs=log_probs,
-        targets=targets,
-        input_lengths=input_lengths,
-        target_lengths=target_lengths,
-        blank=blank,
-        zero_infinity=zero_infinity,
-    )
-
-
-def _ctc_loss_backward(
-    grad: Array,
-    log_probs: Array,
-    targets: Array,
-    input_lengths: Sequence[int],
-    target_lengths: Sequence[int],
-    neg_log_likelihood: Array,
-    log_alpha: Array,
-    blank: int,
-    zero_infinity: bool = False,
-) -> Array:
-    """_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths,
-        Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
-
-    Spec: ops_spec/loss.yaml
-    """
-    return ctc_kernels._ctc_loss_backward(
-        grad=grad,
-        log_probs=log_probs,
-        targets=targets,
-        input_lengths=input_lengths,
-        target_lengths=target_lengths,
-        neg_log_likelihood=neg_log_likelihood,
-        log_alpha=log_alpha,
-        blank=blank,
-        zero_infinity=zero_infinity,
-    )
-
-
-def _ctc_loss_backward__Tensor(
-    grad: Array,
-    log_probs: Array,
-    targets: Array,
-    input_lengths: Array,
-    target_lengths: Array,
-    neg_log_likelihood: Array,
-    log_alpha: Array,
-    blank: int,
-    zero_infinity: bool = False,
-) -> Array:
-    """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor
-        target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
-
-    Spec: ops_spec/loss.yaml
-    """
-    return ctc_kernels._ctc_loss_backward(
-        grad=grad,
-        log_probs=log_probs,
-        targets=targets,
-        input_lengths=input_lengths,
-        target_lengths=target_lengths,
-        neg_log_likelihood=neg_log_likelihood,
-        log_alpha=log_alpha,
-        blank=blank,
-        zero_infinity=zero_infinity,
-    )

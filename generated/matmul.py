@@ -5,15 +5,13 @@ Generated from ops_spec/matmul.yaml by `python -m tenax.codegen`: edit the spec.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
 from tenax.generated import activation as activation_ops
 from tenax.kernels import matmul as matmul_kernels
-from tenax.words import DEFAULT, Array, DType, cast
+from tenax.words import DEFAULT, Array, DType, axpby, cast, contract
 
 
 def mm(self: Array, mat2: Array) -> Array:
@@ -21,7 +19,7 @@ def mm(self: Array, mat2: Array) -> Array:
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.mm(self=self, mat2=mat2)
+    return contract(self, mat2, (1,), (0,))
 
 
 def bmm(self: Array, mat2: Array) -> Array:
@@ -29,7 +27,7 @@ def bmm(self: Array, mat2: Array) -> Array:
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.bmm(self=self, mat2=mat2)
+    return contract(self, mat2, (2,), (1,), batch=1)
 
 
 def mv(self: Array, vec: Array) -> Array:
@@ -37,7 +35,7 @@ def mv(self: Array, vec: Array) -> Array:
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.mv(self=self, vec=vec)
+    return contract(self, vec, (1,), (0,))
 
 
 def dot(self: Array, tensor: Array) -> Array:
@@ -45,7 +43,7 @@ def dot(self: Array, tensor: Array) -> Array:
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.dot(self=self, tensor=tensor)
+    return contract(self, tensor, (0,), (0,))
 
 
 def vdot(self: Array, other: Array) -> Array:
@@ -53,7 +51,7 @@ def vdot(self: Array, other: Array) -> Array:
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.vdot(self=self, other=other)
+    return contract(jnp.conj(self), other, (0,), (0,))
 
 
 def addmm(self: Array, mat1: Array, mat2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -61,7 +59,7 @@ def addmm(self: Array, mat1: Array, mat2: Array, *, beta: ArrayLike = 1, alpha: 
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.addmm(self=self, mat1=mat1, mat2=mat2, beta=beta, alpha=alpha)
+    return axpby(alpha, contract(mat1, mat2, (1,), (0,)), beta, self)
 
 
 def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -69,7 +67,7 @@ def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, a
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.baddbmm(self=self, batch1=batch1, batch2=batch2, beta=beta, alpha=alpha)
+    return axpby(alpha, contract(batch1, batch2, (2,), (1,), batch=1), beta, self)
 
 
 def addbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -77,7 +75,7 @@ def addbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, al
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.addbmm(self=self, batch1=batch1, batch2=batch2, beta=beta, alpha=alpha)
+    return axpby(alpha, contract(batch1, batch2, (0, 2), (0, 1)), beta, self)
 
 
 def addmv(self: Array, mat: Array, vec: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -85,7 +83,7 @@ def addmv(self: Array, mat: Array, vec: Array, *, beta: ArrayLike = 1, alpha: Ar
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.addmv(self=self, mat=mat, vec=vec, beta=beta, alpha=alpha)
+    return axpby(alpha, contract(mat, vec, (1,), (0,)), beta, self)
 
 
 def addr(self: Array, vec1: Array, vec2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -108,32 +106,12 @@ def _addmm_activation(
     return (activation_ops.gelu if use_gelu else activation_ops.relu)(addmm(self, mat1, mat2, beta=beta, alpha=alpha))
 
 
-def _trilinear(
-    i1: Array,
-    i2: Array,
-    i3: Array,
-    expand1: Sequence[int],
-    expand2: Sequence[int],
-    expand3: Sequence[int],
-    sumdim: Sequence[int],
-    unroll_dim: int = 1,
-) -> Array:
-    """_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int
-        unroll_dim=1) -> Tensor
-
-    Spec: ops_spec/matmul.yaml
-    """
-    return matmul_kernels._trilinear(
-        i1=i1, i2=i2, i3=i3, expand1=expand1, expand2=expand2, expand3=expand3, sumdim=sumdim, unroll_dim=unroll_dim
-    )
-
-
 def mm__dtype(self: Array, mat2: Array, out_dtype: DType) -> Array:
     """mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.mm_to(self=self, mat2=mat2, out_dtype=out_dtype)
+    return lax.optimization_barrier(contract(self, mat2, (1,), (0,), dtype=out_dtype))
 
 
 def bmm__dtype(self: Array, mat2: Array, out_dtype: DType) -> Array:
@@ -141,7 +119,7 @@ def bmm__dtype(self: Array, mat2: Array, out_dtype: DType) -> Array:
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.bmm_to(self=self, mat2=mat2, out_dtype=out_dtype)
+    return lax.optimization_barrier(contract(self, mat2, (2,), (1,), batch=1, dtype=out_dtype))
 
 
 def addmm__dtype(
@@ -152,20 +130,7 @@ def addmm__dtype(
 
     Spec: ops_spec/matmul.yaml
     """
-    return matmul_kernels.addmm_to(self=self, mat1=mat1, mat2=mat2, out_dtype=out_dtype, beta=beta, alpha=alpha)
-
-
-def baddbmm__dtype(
-    self: Array, batch1: Array, batch2: Array, out_dtype: DType, *, beta: ArrayLike = 1, alpha: ArrayLike = 1
-) -> Array:
-    """baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1)
-        -> Tensor
-
-    Spec: ops_spec/matmul.yaml
-    """
-    return matmul_kernels.baddbmm_to(
-        self=self, batch1=batch1, batch2=batch2, out_dtype=out_dtype, beta=beta, alpha=alpha
-    )
+    return axpby(alpha, mm__dtype(mat1, mat2, out_dtype), beta, self, out_dtype)
 
 
 def _int_mm(self: Array, mat2: Array) -> Array:
@@ -174,84 +139,3 @@ def _int_mm(self: Array, mat2: Array) -> Array:
     Spec: ops_spec/matmul.yaml
     """
     return lax.dot(self, mat2, preferred_element_type=jnp.int32)
-
-
-def _weight_int8pack_mm(self: Array, mat2: Array, scales: Array) -> Array:
-    """_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor
-
-    Spec: ops_spec/matmul.yaml
-    """
-    return matmul_kernels._weight_int8pack_mm(self=self, mat2=mat2, scales=scales)
-
-
-def _scaled_mm(
-    self: Array,
-    mat2: Array,
-    scale_a: Array,
-    scale_b: Array,
-    bias: Array | None = None,
-    scale_result: Array | None = None,
-    out_dtype: DType | None = None,
-    use_fast_accum: bool = False,
-) -> Array:
-    """_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor?
-        scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor
-
-    Spec: ops_spec/matmul.yaml
-    """
-    return matmul_kernels._scaled_mm(
-        self=self,
-        mat2=mat2,
-        scale_a=scale_a,
-        scale_b=scale_b,
-        bias=bias,
-        scale_result=scale_result,
-        out_dtype=out_dtype,
-        use_fast_accum=use_fast_accum,
-    )
-
-
-def _scaled_mm_v2(
-    self: Array,
-    mat2: Array,
-    scale_a: Sequence[Array],
-    recipe_a: Sequence[int],
-    swizzle_a: Sequence[int],
-    scale_b: Sequence[Array],
-    recipe_b: Sequence[int],
-    swizzle_b: Sequence[int],
-    bias: Array | None,
-    out_dtype: DType | None,
-    contraction_dim: Sequence[int] = (),
-    use_fast_accum: bool = False,
-) -> Array:
-    """_scaled_mm_v2(Tensor self, Tensor mat2, Tensor[] scale_a, int[] recipe_a, int[] swizzle_a, Tensor[] scale_b,
-        int[] recipe_b, int[] swizzle_b, Tensor? bias, ScalarType? out_dtype, int[] contraction_dim=[], bool
-        use_fast_accum=False) -> Tensor
-
-    Spec: ops_spec/matmul.yaml
-    """
-    return matmul_kernels._scaled_mm_v2(
-        self=self,
-        mat2=mat2,
-        scale_a=scale_a,
-        recipe_a=recipe_a,
-        swizzle_a=swizzle_a,
-        scale_b=scale_b,
-        recipe_b=recipe_b,
-        swizzle_b=swizzle_b,
-        bias=bias,
-        out_dtype=out_dtype,
-        contraction_dim=contraction_dim,
-        use_fast_accum=use_fast_accum,
-    )
-
-
-def _grouped_mm(
-    self: Array, mat2: Array, offs: Array | None = None, bias: Array | None = None, out_dtype: DType | None = None
-) -> Array:
-    """_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) -> Tensor
-
-    Spec: ops_spec/matmul.yaml
-    """
-    return matmul_kernels._grouped_mm(self=self, mat2=mat2, offs=offs, bias=bias, out_dtype=out_dtype)

@@ -14,6 +14,7 @@ from tenax.kernels import complex as complex_kernels
 from tenax.kernels import divisors as divisors_kernels
 from tenax.kernels import exponential as exponential_kernels
 from tenax.kernels import pointwise as pointwise_kernels
+from tenax.kernels.arithmetic import add, div, mul, scaled, sub
 from tenax.words import ALWAYS_BOOL, COMPLEX_TO_FLOAT, DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast, is_float
 
 
@@ -22,7 +23,8 @@ def add__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.add(self=self, other=other, alpha=alpha)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(add(self, scaled(other, alpha)), dtype)
 
 
 def add__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
@@ -30,7 +32,8 @@ def add__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.add(self=self, other=other, alpha=alpha)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(add(self, scaled(other, alpha)), dtype)
 
 
 def sub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
@@ -38,7 +41,8 @@ def sub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.sub(self=self, other=other, alpha=alpha)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(sub(self, scaled(other, alpha)), dtype)
 
 
 def sub__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
@@ -46,7 +50,8 @@ def sub__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.sub(self=self, other=other, alpha=alpha)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(sub(self, scaled(other, alpha)), dtype)
 
 
 def rsub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
@@ -54,8 +59,8 @@ def rsub__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(other - alpha * self, dtype)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(sub(other, scaled(self, alpha)), dtype)
 
 
 def rsub__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
@@ -63,8 +68,8 @@ def rsub__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(other - alpha * self, dtype)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(sub(other, scaled(self, alpha)), dtype)
 
 
 def _add_relu__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
@@ -72,8 +77,8 @@ def _add_relu__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Arr
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(jnp.maximum(self + alpha * other, 0), dtype)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(jnp.maximum(add(self, scaled(other, alpha)), 0), dtype)
 
 
 def _add_relu__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Array:
@@ -81,8 +86,8 @@ def _add_relu__Scalar(self: Array, other: ArrayLike, alpha: ArrayLike = 1) -> Ar
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(jnp.maximum(self + alpha * other, 0), dtype)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(jnp.maximum(add(self, scaled(other, alpha)), 0), dtype)
 
 
 def mul__Tensor(self: Array, other: Array) -> Array:
@@ -90,7 +95,8 @@ def mul__Tensor(self: Array, other: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.mul(self=self, other=other)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(mul(self, other), dtype)
 
 
 def mul__Scalar(self: Array, other: ArrayLike) -> Array:
@@ -98,7 +104,8 @@ def mul__Scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.mul(self=self, other=other)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(mul(self, other), dtype)
 
 
 def div__Tensor(self: Array, other: Array) -> Array:
@@ -106,7 +113,8 @@ def div__Tensor(self: Array, other: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.div(self=self, other=other)
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(div(self, other), dtype)
 
 
 def div__Scalar(self: Array, other: ArrayLike) -> Array:
@@ -114,25 +122,8 @@ def div__Scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.div(self=self, other=other)
-
-
-def div__Tensor_mode(self: Array, other: Array, *, rounding_mode: str | None) -> Array:
-    """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
-
-    an integer divided by zero is unspecified, as on CUDA, also in floor_divide, remainder and fmod; CPU torch raises.
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.div(self=self, other=other, rounding_mode=rounding_mode)
-
-
-def div__Scalar_mode(self: Array, other: ArrayLike, *, rounding_mode: str | None) -> Array:
-    """div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.div(self=self, other=other, rounding_mode=rounding_mode)
+    dtype, self, other = INT_TO_FLOAT(self, other)
+    return cast(div(self, other), dtype)
 
 
 def floor_divide(self: Array, other: Array) -> Array:
@@ -149,8 +140,7 @@ def floor_divide__Scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = DEFAULT(self, other)
-    return cast(pointwise_kernels.floor_divide(self=self, other=other), dtype)
+    return floor_divide(self, other)
 
 
 def remainder__Tensor(self: Array, other: Array) -> Array:
@@ -212,16 +202,7 @@ def pow__Scalar(self: ArrayLike, exponent: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, exponent = DEFAULT(self, exponent)
-    return cast(pointwise_kernels.power(self=self, exponent=exponent), dtype)
-
-
-def pow__Tensor_Scalar(self: Array, exponent: ArrayLike) -> Array:
-    """pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.power_scalar(self=self, exponent=exponent)
+    return pow__Tensor_Tensor(self, exponent)
 
 
 def neg(self: Array) -> Array:
@@ -247,8 +228,7 @@ def sign(self: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self = NO_OPMATH(self)
-    return cast(pointwise_kernels.sgn(self=self), dtype)
+    return sgn(self)
 
 
 def sgn(self: Array) -> Array:
@@ -265,7 +245,7 @@ def signbit(self: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    return pointwise_kernels.signbit(self=self)
+    return jnp.signbit(self)
 
 
 def reciprocal(self: Array) -> Array:
@@ -403,14 +383,6 @@ def lcm(self: Array, other: Array) -> Array:
     return cast(divisors_kernels.lcm(self=self, other=other), dtype)
 
 
-def frexp__Tensor(self: Array) -> tuple[Array, Array]:
-    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return binary_kernels.frexp(self=self)
-
-
 def logaddexp(self: Array, other: Array) -> Array:
     """logaddexp(Tensor self, Tensor other) -> Tensor
 
@@ -445,8 +417,7 @@ def xlogy__Scalar_Self(self: ArrayLike, other: Array) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(pointwise_kernels.xlogy(self=self, other=other), dtype)
+    return xlogy__Tensor(self, other)
 
 
 def xlogy__Scalar_Other(self: Array, other: ArrayLike) -> Array:
@@ -454,8 +425,7 @@ def xlogy__Scalar_Other(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(pointwise_kernels.xlogy(self=self, other=other), dtype)
+    return xlogy__Tensor(self, other)
 
 
 def clamp(self: Array, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
@@ -654,14 +624,6 @@ def ge__Scalar(self: Array, other: ArrayLike) -> Array:
     """
     dtype, self, other = ALWAYS_BOOL(self, other)
     return cast(self >= other, dtype)
-
-
-def equal(self: Array, other: Array) -> Array:
-    """equal(Tensor self, Tensor other) -> bool
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.equal(self=self, other=other)
 
 
 def isnan(self: Array) -> Array:
@@ -1188,14 +1150,6 @@ def nan_to_num(
     return cast(pointwise_kernels.nan_to_num(self=self, nan=nan, posinf=posinf, neginf=neginf), dtype)
 
 
-def angle(self: Array) -> Array:
-    """angle(Tensor self) -> Tensor
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.angle(self=self)
-
-
 def _conj_physical(self: Array) -> Array:
     """_conj_physical(Tensor self) -> Tensor
 
@@ -1211,22 +1165,6 @@ def conj_physical__out(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     return jnp.conj(self)
-
-
-def complex(real: Array, imag: Array) -> Array:
-    """complex(Tensor real, Tensor imag) -> Tensor
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.make_complex(real=real, imag=imag)
-
-
-def polar(abs: Array, angle: Array) -> Array:
-    """polar(Tensor abs, Tensor angle) -> Tensor
-
-    Spec: ops_spec/pointwise.yaml
-    """
-    return pointwise_kernels.polar(abs=abs, angle=angle)
 
 
 def where__self(condition: Array, self: Array, other: Array) -> Array:

@@ -7,31 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax.numpy as jnp
-
+from tenax.generated import checks
 from tenax.kernels import average as average_kernels
-from tenax.kernels import fractional as fractional_kernels
 from tenax.kernels import pool as pool_kernels
 from tenax.kernels import unpool as unpool_kernels
 from tenax.words import Array
-
-
-def max_pool2d_with_indices(
-    self: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0, 0),
-    dilation: Sequence[int] = (1, 1),
-    ceil_mode: bool = False,
-) -> tuple[Array, Array]:
-    """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1,
-        bool ceil_mode=False) -> (Tensor, Tensor)
-
-    Spec: ops_spec/pool.yaml
-    """
-    return pool_kernels.max_pool2d_with_indices(
-        self=self, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode
-    )
 
 
 def max_pool2d_with_indices_backward(
@@ -49,34 +29,7 @@ def max_pool2d_with_indices_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.max_pool2d_with_indices_backward(
-        grad_output=grad_output,
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        ceil_mode=ceil_mode,
-        indices=indices,
-    )
-
-
-def max_pool3d_with_indices(
-    self: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0, 0, 0),
-    dilation: Sequence[int] = (1, 1, 1),
-    ceil_mode: bool = False,
-) -> tuple[Array, Array]:
-    """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1,
-        bool ceil_mode=False) -> (Tensor, Tensor)
-
-    Spec: ops_spec/pool.yaml
-    """
-    return pool_kernels.max_pool3d_with_indices(
-        self=self, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode
-    )
+    return unpool_kernels.adaptive_max_pool2d_backward(grad_output, self, indices)
 
 
 def max_pool3d_with_indices_backward(
@@ -94,16 +47,7 @@ def max_pool3d_with_indices_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.max_pool3d_with_indices_backward(
-        grad_output=grad_output,
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        ceil_mode=ceil_mode,
-        indices=indices,
-    )
+    return unpool_kernels.adaptive_max_pool3d_backward(grad_output, self, indices)
 
 
 def max_pool2d_backward(
@@ -120,59 +64,10 @@ def max_pool2d_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.max_pool2d_backward(
-        grad_output=grad_output,
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        ceil_mode=ceil_mode,
-    )
-
-
-def adaptive_max_pool2d(self: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
-    """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)
-
-    Spec: ops_spec/pool.yaml
-    """
-    return pool_kernels.adaptive_max_pool2d(self=self, output_size=output_size)
-
-
-def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return unpool_kernels.adaptive_max_pool2d_backward(grad_output=grad_output, self=self, indices=indices)
-
-
-def adaptive_max_pool3d(self: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
-    """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)
-
-    Spec: ops_spec/pool.yaml
-    """
-    return pool_kernels.adaptive_max_pool3d(self=self, output_size=output_size)
-
-
-def adaptive_max_pool3d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return unpool_kernels.adaptive_max_pool3d_backward(grad_output=grad_output, self=self, indices=indices)
-
-
-def fractional_max_pool2d(
-    self: Array, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Array
-) -> tuple[Array, Array]:
-    """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor,
-        Tensor)
-
-    Spec: ops_spec/pool.yaml
-    """
-    return fractional_kernels.fractional_max_pool2d(
-        self=self, kernel_size=kernel_size, output_size=output_size, random_samples=random_samples
+    return unpool_kernels.adaptive_max_pool2d_backward(
+        grad_output,
+        self,
+        pool_kernels.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[1],
     )
 
 
@@ -184,22 +79,7 @@ def fractional_max_pool2d_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.fractional_max_pool2d_backward(
-        grad_output=grad_output, self=self, kernel_size=kernel_size, output_size=output_size, indices=indices
-    )
-
-
-def fractional_max_pool3d(
-    self: Array, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Array
-) -> tuple[Array, Array]:
-    """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor,
-        Tensor)
-
-    Spec: ops_spec/pool.yaml
-    """
-    return fractional_kernels.fractional_max_pool3d(
-        self=self, kernel_size=kernel_size, output_size=output_size, random_samples=random_samples
-    )
+    return unpool_kernels.adaptive_max_pool2d_backward(grad_output, self, indices)
 
 
 def fractional_max_pool3d_backward(
@@ -210,177 +90,19 @@ def fractional_max_pool3d_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.fractional_max_pool3d_backward(
-        grad_output=grad_output, self=self, kernel_size=kernel_size, output_size=output_size, indices=indices
-    )
-
-
-def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
-    """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return unpool_kernels.max_unpool2d(self=self, indices=indices, output_size=output_size)
+    return unpool_kernels.adaptive_max_pool3d_backward(grad_output, self, indices)
 
 
 def max_unpool2d__checks(self: Array, indices: Array, output_size: Sequence[int]) -> tuple[Array, ...]:
     """What must hold for max_unpool2d; see its row of the table."""
-    return (jnp.all((indices >= 0) & (indices < output_size[0] * output_size[1])),)
-
-
-def max_unpool3d(
-    self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
-) -> Array:
-    """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return unpool_kernels.max_unpool3d(
-        self=self, indices=indices, output_size=output_size, stride=stride, padding=padding
-    )
+    return (checks.pooled_indices_in_bounds(indices, output_size[0] * output_size[1]),)
 
 
 def max_unpool3d__checks(
     self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
 ) -> tuple[Array, ...]:
     """What must hold for max_unpool3d; see its row of the table."""
-    return (jnp.all((indices >= 0) & (indices < output_size[0] * output_size[1] * output_size[2])),)
-
-
-def avg_pool2d(
-    self: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0, 0),
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Array:
-    """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool
-        count_include_pad=True, int? divisor_override=None) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels.avg_pool2d(
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
-    )
-
-
-def avg_pool2d_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Array:
-    """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool
-        ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels.avg_pool2d_backward(
-        grad_output=grad_output,
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
-    )
-
-
-def avg_pool3d(
-    self: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0, 0, 0),
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Array:
-    """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool
-        count_include_pad=True, int? divisor_override=None) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels.avg_pool3d(
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
-    )
-
-
-def avg_pool3d_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Array:
-    """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool
-        ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels.avg_pool3d_backward(
-        grad_output=grad_output,
-        self=self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
-    )
-
-
-def _adaptive_avg_pool2d(self: Array, output_size: Sequence[int]) -> Array:
-    """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels._adaptive_avg_pool2d(self=self, output_size=output_size)
-
-
-def _adaptive_avg_pool2d_backward(grad_output: Array, self: Array) -> Array:
-    """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels._adaptive_avg_pool2d_backward(grad_output=grad_output, self=self)
-
-
-def _adaptive_avg_pool3d(self: Array, output_size: Sequence[int]) -> Array:
-    """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels._adaptive_avg_pool3d(self=self, output_size=output_size)
-
-
-def _adaptive_avg_pool3d_backward(grad_output: Array, self: Array) -> Array:
-    """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor
-
-    Spec: ops_spec/pool.yaml
-    """
-    return average_kernels._adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
+    return (checks.pooled_indices_in_bounds(indices, output_size[0] * output_size[1] * output_size[2]),)
 
 
 def adaptive_avg_pool2d__out(self: Array, output_size: Sequence[int]) -> Array:
@@ -388,7 +110,7 @@ def adaptive_avg_pool2d__out(self: Array, output_size: Sequence[int]) -> Array:
 
     Spec: ops_spec/pool.yaml
     """
-    return average_kernels._adaptive_avg_pool2d(self=self, output_size=output_size)
+    return average_kernels._adaptive_avg_pool2d(self, output_size)
 
 
 def adaptive_avg_pool3d__out(self: Array, output_size: Sequence[int]) -> Array:
@@ -396,7 +118,7 @@ def adaptive_avg_pool3d__out(self: Array, output_size: Sequence[int]) -> Array:
 
     Spec: ops_spec/pool.yaml
     """
-    return average_kernels._adaptive_avg_pool3d(self=self, output_size=output_size)
+    return average_kernels._adaptive_avg_pool3d(self, output_size)
 
 
 def adaptive_avg_pool3d_backward__grad_input(grad_output: Array, self: Array) -> Array:
@@ -404,4 +126,4 @@ def adaptive_avg_pool3d_backward__grad_input(grad_output: Array, self: Array) ->
 
     Spec: ops_spec/pool.yaml
     """
-    return average_kernels._adaptive_avg_pool3d_backward(grad_output=grad_output, self=self)
+    return average_kernels._adaptive_avg_pool3d_backward(grad_output, self)

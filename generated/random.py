@@ -7,20 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.typing import ArrayLike
 
+from tenax.generated import checks
 from tenax.kernels import random as random_kernels
-from tenax.kernels import sampling as sampling_kernels
-from tenax.words import FLOAT64, INT64, INT_TO_FLOAT, Array, DType, cast
-
-
-def uniform_(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> Array:
-    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.uniform_(rng=rng, self=self, from_=from_, to=to)
+from tenax.words import DEFAULT, FLOAT64, INT64, INT_TO_FLOAT, Array, DType, cast
 
 
 def uniform___checks(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> tuple[Array, ...]:
@@ -28,17 +22,9 @@ def uniform___checks(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLik
     return (cast(from_, FLOAT64) <= cast(to, FLOAT64),)
 
 
-def normal_(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
-    """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.normal_(rng=rng, self=self, mean=mean, std=std)
-
-
 def normal___checks(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for normal_; see its row of the table."""
-    return (jnp.all(cast(std, FLOAT64) >= 0),)
+    return (checks.std_not_negative(std),)
 
 
 def log_normal_(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> Array:
@@ -46,20 +32,13 @@ def log_normal_(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.log_normal_(rng=rng, self=self, mean=mean, std=std)
+    dtype, self, mean, std = DEFAULT(self, scalars=(mean, std))
+    return cast(jnp.exp(random_kernels.normal_(rng, self, mean, std)), dtype)
 
 
 def log_normal___checks(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> tuple[Array, ...]:
     """What must hold for log_normal_; see its row of the table."""
     return (cast(std, FLOAT64) > 0,)
-
-
-def exponential_(rng: Array, self: Array, lambd: ArrayLike = 1) -> Array:
-    """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.exponential_(rng=rng, self=self, lambd=lambd)
 
 
 def exponential___checks(rng: Array, self: Array, lambd: ArrayLike = 1) -> tuple[Array, ...]:
@@ -72,20 +51,14 @@ def cauchy_(rng: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.cauchy_(rng=rng, self=self, median=median, sigma=sigma)
+    dtype, self, median, sigma = DEFAULT(self, scalars=(median, sigma))
+    result = median + sigma * jnp.tan(jnp.pi * (random_kernels.rand(rng, self.shape, dtype=self.dtype) - 0.5))
+    return cast(result, dtype)
 
 
 def cauchy___checks(rng: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for cauchy_; see its row of the table."""
     return (cast(sigma, FLOAT64) > 0,)
-
-
-def geometric_(rng: Array, self: Array, p: ArrayLike) -> Array:
-    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.geometric_(rng=rng, self=self, p=p)
 
 
 def geometric___checks(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
@@ -98,12 +71,12 @@ def bernoulli___float(rng: Array, self: Array, p: ArrayLike = 0.5) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.bernoulli_(rng=rng, self=self, p=p)
+    return bernoulli___Tensor(rng, self, p)
 
 
 def bernoulli___float__checks(rng: Array, self: Array, p: ArrayLike = 0.5) -> tuple[Array, ...]:
     """What must hold for bernoulli_.float; see its row of the table."""
-    return ((cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1),)
+    return (checks.is_probability(p),)
 
 
 def bernoulli___Tensor(rng: Array, self: Array, p: Array) -> Array:
@@ -116,7 +89,7 @@ def bernoulli___Tensor(rng: Array, self: Array, p: Array) -> Array:
 
 def bernoulli___Tensor__checks(rng: Array, self: Array, p: Array) -> tuple[Array, ...]:
     """What must hold for bernoulli_.Tensor; see its row of the table."""
-    return (jnp.all((p >= 0) & (p <= 1)),)
+    return (checks.all_probabilities(p),)
 
 
 def random_(rng: Array, self: Array) -> Array:
@@ -124,7 +97,7 @@ def random_(rng: Array, self: Array) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.random_(rng=rng, self=self)
+    return random_kernels.random_from(rng, self, 0, None)
 
 
 def random___to(rng: Array, self: Array, to: int) -> Array:
@@ -132,15 +105,7 @@ def random___to(rng: Array, self: Array, to: int) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return random___from(rng, self, 0, to)
-
-
-def random___from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
-    """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.random_from(rng=rng, self=self, from_=from_, to=to)
+    return random_kernels.random_from(rng, self, 0, to)
 
 
 def bernoulli(rng: Array, self: Array) -> Array:
@@ -148,12 +113,12 @@ def bernoulli(rng: Array, self: Array) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.bernoulli(rng=rng, self=self)
+    return bernoulli___Tensor(rng, self, self)
 
 
 def bernoulli__checks(rng: Array, self: Array) -> tuple[Array, ...]:
     """What must hold for bernoulli; see its row of the table."""
-    return (jnp.all((self >= 0) & (self <= 1)),)
+    return (checks.all_probabilities(self),)
 
 
 def bernoulli__p(rng: Array, self: Array, p: ArrayLike) -> Array:
@@ -166,7 +131,7 @@ def bernoulli__p(rng: Array, self: Array, p: ArrayLike) -> Array:
 
 def bernoulli__p__checks(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
     """What must hold for bernoulli.p; see its row of the table."""
-    return ((cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1),)
+    return (checks.is_probability(p),)
 
 
 def normal_functional(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> Array:
@@ -174,12 +139,12 @@ def normal_functional(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLi
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal_functional(rng=rng, self=self, mean=mean, std=std)
+    return random_kernels.normal_(rng, self, mean, std)
 
 
 def normal_functional__checks(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for normal_functional; see its row of the table."""
-    return (jnp.all(cast(std, FLOAT64) >= 0),)
+    return (checks.std_not_negative(std),)
 
 
 def normal__Tensor_float(rng: Array, mean: Array, std: ArrayLike = 1) -> Array:
@@ -187,12 +152,12 @@ def normal__Tensor_float(rng: Array, mean: Array, std: ArrayLike = 1) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal(rng=rng, mean=mean, std=std)
+    return normal__Tensor_Tensor(rng, mean, std)
 
 
 def normal__Tensor_float__checks(rng: Array, mean: Array, std: ArrayLike = 1) -> tuple[Array, ...]:
     """What must hold for normal.Tensor_float; see its row of the table."""
-    return (jnp.all(cast(std, FLOAT64) >= 0),)
+    return (checks.std_not_negative(std),)
 
 
 def normal__float_Tensor(rng: Array, mean: ArrayLike, std: Array) -> Array:
@@ -200,12 +165,12 @@ def normal__float_Tensor(rng: Array, mean: ArrayLike, std: Array) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.normal(rng=rng, mean=mean, std=std)
+    return normal__Tensor_Tensor(rng, mean, std)
 
 
 def normal__float_Tensor__checks(rng: Array, mean: ArrayLike, std: Array) -> tuple[Array, ...]:
     """What must hold for normal.float_Tensor; see its row of the table."""
-    return (jnp.all(cast(std, FLOAT64) >= 0),)
+    return (checks.all_std_not_negative(std),)
 
 
 def normal__Tensor_Tensor(rng: Array, mean: Array, std: Array) -> Array:
@@ -218,7 +183,7 @@ def normal__Tensor_Tensor(rng: Array, mean: Array, std: Array) -> Array:
 
 def normal__Tensor_Tensor__checks(rng: Array, mean: Array, std: Array) -> tuple[Array, ...]:
     """What must hold for normal.Tensor_Tensor; see its row of the table."""
-    return (jnp.all(cast(std, FLOAT64) >= 0),)
+    return (checks.all_std_not_negative(std),)
 
 
 def poisson(rng: Array, self: Array) -> Array:
@@ -226,7 +191,8 @@ def poisson(rng: Array, self: Array) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return sampling_kernels.poisson(rng=rng, self=self)
+    dtype, self = DEFAULT(self)
+    return cast(jax.random.poisson(rng, lax.stop_gradient(self), dtype=INT64), dtype)
 
 
 def poisson__checks(rng: Array, self: Array) -> tuple[Array, ...]:
@@ -234,68 +200,9 @@ def poisson__checks(rng: Array, self: Array) -> tuple[Array, ...]:
     return (jnp.all(self >= 0),)
 
 
-def binomial(rng: Array, count: Array, prob: Array) -> Array:
-    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return sampling_kernels.binomial(rng=rng, count=count, prob=prob)
-
-
-def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
-    """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return sampling_kernels.multinomial(rng=rng, self=self, num_samples=num_samples, replacement=replacement)
-
-
 def multinomial__checks(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> tuple[Array, ...]:
     """What must hold for multinomial; see its row of the table."""
     return (jnp.all((self >= 0) & (self < jnp.inf)), jnp.all(jnp.sum(self, axis=-1) > 0))
-
-
-def _standard_gamma(rng: Array, self: Array) -> Array:
-    """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return sampling_kernels._standard_gamma(rng=rng, self=self)
-
-
-def _sample_dirichlet(rng: Array, self: Array) -> Array:
-    """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return sampling_kernels._sample_dirichlet(rng=rng, self=self)
-
-
-def _standard_gamma_grad(self: Array, output: Array) -> Array:
-    """_standard_gamma_grad(Tensor self, Tensor output) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return sampling_kernels._standard_gamma_grad(self=self, output=output)
-
-
-def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
-    """_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor
-
-    exact to 1e-8, where torch's approximation is to 2e-3.
-
-    Spec: ops_spec/random.yaml
-    """
-    return sampling_kernels._dirichlet_grad(x=x, alpha=alpha, total=total)
-
-
-def rand(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
-    """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)
-        -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.rand(rng=rng, size=size, dtype=dtype)
 
 
 def rand__generator(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
@@ -304,7 +211,7 @@ def rand__generator(rng: Array, size: Sequence[int], *, dtype: DType | None = No
 
     Spec: ops_spec/random.yaml
     """
-    return rand(rng, size, dtype=dtype)
+    return random_kernels.rand(rng, size, dtype=dtype)
 
 
 def rand_like(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
@@ -313,7 +220,7 @@ def rand_like(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return rand(rng, self.shape, dtype=dtype or self.dtype)
+    return random_kernels.rand(rng, self.shape, dtype=dtype or self.dtype)
 
 
 def rand_like__generator(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
@@ -322,16 +229,7 @@ def rand_like__generator(rng: Array, self: Array, *, dtype: DType | None = None)
 
     Spec: ops_spec/random.yaml
     """
-    return rand(rng, self.shape, dtype=dtype or self.dtype)
-
-
-def randn(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
-    """randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)
-        -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.randn(rng=rng, size=size, dtype=dtype)
+    return random_kernels.rand(rng, self.shape, dtype=dtype or self.dtype)
 
 
 def randn__generator(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
@@ -340,7 +238,7 @@ def randn__generator(rng: Array, size: Sequence[int], *, dtype: DType | None = N
 
     Spec: ops_spec/random.yaml
     """
-    return randn(rng, size, dtype=dtype)
+    return random_kernels.randn(rng, size, dtype=dtype)
 
 
 def randn_like(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
@@ -349,7 +247,7 @@ def randn_like(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/random.yaml
     """
-    return randn(rng, self.shape, dtype=dtype or self.dtype)
+    return random_kernels.randn(rng, self.shape, dtype=dtype or self.dtype)
 
 
 def randn_like__generator(rng: Array, self: Array, *, dtype: DType | None = None) -> Array:
@@ -358,7 +256,7 @@ def randn_like__generator(rng: Array, self: Array, *, dtype: DType | None = None
 
     Spec: ops_spec/random.yaml
     """
-    return randn(rng, self.shape, dtype=dtype or self.dtype)
+    return random_kernels.randn(rng, self.shape, dtype=dtype or self.dtype)
 
 
 def normal__float_float(
@@ -376,16 +274,7 @@ def normal__float_float__checks(
     rng: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
     """What must hold for normal.float_float; see its row of the table."""
-    return (jnp.all(cast(std, FLOAT64) >= 0),)
-
-
-def randint__low(rng: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
-    """randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
-        device=None, bool? pin_memory=None) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.randint(rng=rng, low=low, high=high, size=size, dtype=dtype)
+    return (checks.std_not_negative(std),)
 
 
 def randint__low_generator(
@@ -396,7 +285,7 @@ def randint__low_generator(
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(rng, low, high, size, dtype=dtype)
+    return random_kernels.randint(rng, low, high, size, dtype=dtype)
 
 
 def randint(rng: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
@@ -405,7 +294,7 @@ def randint(rng: Array, high: int, size: Sequence[int], *, dtype: DType | None =
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(rng, 0, high, size, dtype=dtype)
+    return random_kernels.randint(rng, 0, high, size, dtype=dtype)
 
 
 def randint__generator(rng: Array, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
@@ -414,7 +303,7 @@ def randint__generator(rng: Array, high: int, size: Sequence[int], *, dtype: DTy
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(rng, 0, high, size, dtype=dtype)
+    return random_kernels.randint(rng, 0, high, size, dtype=dtype)
 
 
 def randint_like(rng: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
@@ -423,7 +312,7 @@ def randint_like(rng: Array, self: Array, high: int, *, dtype: DType | None = No
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
+    return random_kernels.randint(rng, 0, high, self.shape, dtype=dtype or self.dtype)
 
 
 def randint_like__generator(rng: Array, self: Array, high: int, *, dtype: DType | None = None) -> Array:
@@ -432,23 +321,14 @@ def randint_like__generator(rng: Array, self: Array, high: int, *, dtype: DType 
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
-
-
-def randint_like__Tensor(rng: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
-    """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
-        device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
+    return random_kernels.randint(rng, 0, high, self.shape, dtype=dtype or self.dtype)
 
 
 def randint_like__Tensor__checks(
     rng: Array, self: Array, high: Array, *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
     """What must hold for randint_like.Tensor; see its row of the table."""
-    return (jnp.all(high > 0),)
+    return (checks.high_above_zero(high),)
 
 
 def randint_like__Tensor_generator(rng: Array, self: Array, high: Array, *, dtype: DType | None = None) -> Array:
@@ -457,14 +337,14 @@ def randint_like__Tensor_generator(rng: Array, self: Array, high: Array, *, dtyp
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels.randint_like(rng=rng, self=self, high=high, dtype=dtype)
+    return random_kernels.randint_like(rng, self, high, dtype=dtype)
 
 
 def randint_like__Tensor_generator__checks(
     rng: Array, self: Array, high: Array, *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
     """What must hold for randint_like.Tensor_generator; see its row of the table."""
-    return (jnp.all(high > 0),)
+    return (checks.high_above_zero(high),)
 
 
 def randint_like__low_dtype(rng: Array, self: Array, low: int, high: int, *, dtype: DType | None = None) -> Array:
@@ -473,7 +353,7 @@ def randint_like__low_dtype(rng: Array, self: Array, low: int, high: int, *, dty
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(rng, low, high, self.shape, dtype=dtype or self.dtype)
+    return random_kernels.randint(rng, low, high, self.shape, dtype=dtype or self.dtype)
 
 
 def randint_like__low_generator_dtype(
@@ -485,16 +365,7 @@ def randint_like__low_generator_dtype(
 
     Spec: ops_spec/random.yaml
     """
-    return randint__low(rng, low, high, self.shape, dtype=dtype or self.dtype)
-
-
-def randperm(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
-    """randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
-        Tensor
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.randperm(rng=rng, n=n, dtype=dtype)
+    return random_kernels.randint(rng, low, high, self.shape, dtype=dtype or self.dtype)
 
 
 def randperm__generator(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
@@ -503,15 +374,7 @@ def randperm__generator(rng: Array, n: int, *, dtype: DType | None = INT64) -> A
 
     Spec: ops_spec/random.yaml
     """
-    return randperm(rng, n, dtype=dtype)
-
-
-def native_dropout(rng: Array, input: Array, p: ArrayLike, train: bool | None) -> tuple[Array, Array]:
-    """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels.native_dropout(rng=rng, input=input, p=p, train=train)
+    return random_kernels.randperm(rng, n, dtype=dtype)
 
 
 def native_dropout_backward(grad_output: Array, mask: Array, scale: ArrayLike) -> Array:
@@ -523,17 +386,10 @@ def native_dropout_backward(grad_output: Array, mask: Array, scale: ArrayLike) -
     return cast(grad_output * (cast(mask, grad_output.dtype) * scale), dtype)
 
 
-def _fused_dropout(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, Array]:
-    """_fused_dropout(Tensor self, float p, Generator? generator=None) -> (Tensor, Tensor)
-
-    Spec: ops_spec/random.yaml
-    """
-    return random_kernels._fused_dropout(rng=rng, self=self, p=p)
-
-
 def _masked_scale(self: Array, mask: Array, scale: ArrayLike) -> Array:
     """_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor
 
     Spec: ops_spec/random.yaml
     """
-    return random_kernels._masked_scale(self=self, mask=mask, scale=scale)
+    dtype, self, scale = DEFAULT(self, scalars=(scale,))
+    return cast(self * jnp.where(mask != 0, scale, 0), dtype)

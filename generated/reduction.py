@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
@@ -14,7 +15,24 @@ from jax.typing import ArrayLike
 from tenax.kernels import distance as distance_kernels
 from tenax.kernels import moments as moments_kernels
 from tenax.kernels import reduction as reduction_kernels
-from tenax.words import DEFAULT, INT_TO_FLOAT, Array, DType, axes, cast
+from tenax.words import (
+    DEFAULT,
+    FLOAT64,
+    INT64,
+    INT_TO_FLOAT,
+    INT_TO_LONG,
+    Array,
+    DType,
+    as_long,
+    axes,
+    cast,
+    is_float,
+    numel,
+    reduce_over,
+    reduce_prod,
+    reduce_sum,
+    truth,
+)
 
 
 def sum(self: Array, *, dtype: DType | None = None) -> Array:
@@ -22,7 +40,8 @@ def sum(self: Array, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.sum(self=self, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(reduce_sum(self), dtype)
 
 
 def sum__dim_IntList(
@@ -32,7 +51,8 @@ def sum__dim_IntList(
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.sum(self=self, dim=dim, keepdim=keepdim, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(reduce_sum(self, dim, keepdim), dtype)
 
 
 def nansum(
@@ -42,7 +62,9 @@ def nansum(
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.nansum(self=self, dim=dim, keepdim=keepdim, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    result = reduce_sum(jnp.where(jnp.isnan(self), cast(0, self.dtype), self) if is_float(self) else self, dim, keepdim)
+    return cast(result, dtype)
 
 
 def mean(self: Array, *, dtype: DType | None = None) -> Array:
@@ -50,7 +72,8 @@ def mean(self: Array, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.mean(self=self, dtype=dtype)
+    dtype, self = DEFAULT(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(reduce_sum(self) / self.size, dtype)
 
 
 def mean__dim(self: Array, dim: Sequence[int] | None, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
@@ -58,7 +81,8 @@ def mean__dim(self: Array, dim: Sequence[int] | None, keepdim: bool = False, *, 
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.mean(self=self, dim=dim, keepdim=keepdim, dtype=dtype)
+    dtype, self = DEFAULT(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(reduce_sum(self, dim, keepdim) / numel(self, dim), dtype)
 
 
 def prod(self: Array, *, dtype: DType | None = None) -> Array:
@@ -66,7 +90,8 @@ def prod(self: Array, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.prod(self=self, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(reduce_prod(self), dtype)
 
 
 def prod__dim_int(self: Array, dim: int, keepdim: bool = False, *, dtype: DType | None = None) -> Array:
@@ -74,7 +99,8 @@ def prod__dim_int(self: Array, dim: int, keepdim: bool = False, *, dtype: DType 
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.prod(self=self, dim=dim, keepdim=keepdim, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(reduce_prod(self, dim, keepdim), dtype)
 
 
 def trace(self: Array) -> Array:
@@ -82,7 +108,8 @@ def trace(self: Array) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.trace(self=self)
+    dtype, self = INT_TO_LONG(self)
+    return cast(reduce_sum(jnp.diagonal(self)), dtype)
 
 
 def count_nonzero__dim_IntList(self: Array, dim: Sequence[int]) -> Array:
@@ -90,7 +117,7 @@ def count_nonzero__dim_IntList(self: Array, dim: Sequence[int]) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.count_nonzero(self=self, dim=dim)
+    return reduce_sum(as_long(truth(self)), dim)
 
 
 def count_nonzero(self: Array, dim: int | None = None) -> Array:
@@ -98,7 +125,7 @@ def count_nonzero(self: Array, dim: int | None = None) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.count_nonzero(self=self, dim=dim)
+    return reduce_sum(as_long(truth(self)), dim)
 
 
 def logsumexp(self: Array, dim: Sequence[int], keepdim: bool = False) -> Array:
@@ -107,7 +134,7 @@ def logsumexp(self: Array, dim: Sequence[int], keepdim: bool = False) -> Array:
     Spec: ops_spec/reduction.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(reduction_kernels.logsumexp(self=self, dim=dim, keepdim=keepdim), dtype)
+    return cast(jax.nn.logsumexp(self, axes(self, dim), keepdims=keepdim), dtype)
 
 
 def hash_tensor(self: Array, dim: Sequence[int] = (), *, keepdim: bool = False, mode: int = 0) -> Array:
@@ -115,7 +142,12 @@ def hash_tensor(self: Array, dim: Sequence[int] = (), *, keepdim: bool = False, 
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.hash_tensor(self=self, dim=dim, keepdim=keepdim, mode=mode)
+    return reduce_over(
+        lax.reduce_xor,
+        lax.bitcast_convert_type(cast(self, FLOAT64 if is_float(self) else INT64), jnp.uint64),
+        dim,
+        keepdim,
+    )
 
 
 def all(self: Array) -> Array:
@@ -123,7 +155,7 @@ def all(self: Array) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.all(self=self)
+    return reduction_kernels.all(self)
 
 
 def all__dim(self: Array, dim: int, keepdim: bool = False) -> Array:
@@ -131,15 +163,7 @@ def all__dim(self: Array, dim: int, keepdim: bool = False) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.all(self=self, dim=dim, keepdim=keepdim)
-
-
-def all__dims(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) -> Array:
-    """all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return reduction_kernels.all(self=self, dim=dim, keepdim=keepdim)
+    return reduction_kernels.all(self, (dim,), keepdim)
 
 
 def any(self: Array) -> Array:
@@ -147,7 +171,7 @@ def any(self: Array) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.any(self=self)
+    return reduction_kernels.any(self)
 
 
 def any__dim(self: Array, dim: int, keepdim: bool = False) -> Array:
@@ -155,15 +179,7 @@ def any__dim(self: Array, dim: int, keepdim: bool = False) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.any(self=self, dim=dim, keepdim=keepdim)
-
-
-def any__dims(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) -> Array:
-    """any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return reduction_kernels.any(self=self, dim=dim, keepdim=keepdim)
+    return reduction_kernels.any(self, (dim,), keepdim)
 
 
 def _is_all_true(self: Array) -> Array:
@@ -187,7 +203,7 @@ def amax(self: Array, dim: Sequence[int] = (), keepdim: bool = False) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.amax(self=self, dim=dim, keepdim=keepdim)
+    return reduce_over(lax.reduce_max, self, dim, keepdim)
 
 
 def amin(self: Array, dim: Sequence[int] = (), keepdim: bool = False) -> Array:
@@ -195,7 +211,7 @@ def amin(self: Array, dim: Sequence[int] = (), keepdim: bool = False) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.amin(self=self, dim=dim, keepdim=keepdim)
+    return reduce_over(lax.reduce_min, self, dim, keepdim)
 
 
 def aminmax(self: Array, *, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
@@ -203,7 +219,7 @@ def aminmax(self: Array, *, dim: int | None = None, keepdim: bool = False) -> tu
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.aminmax(self=self, dim=dim, keepdim=keepdim)
+    return (amin(self, dim, keepdim), amax(self, dim, keepdim))
 
 
 def _aminmax(self: Array) -> tuple[Array, Array]:
@@ -211,7 +227,7 @@ def _aminmax(self: Array) -> tuple[Array, Array]:
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.aminmax(self=self)
+    return aminmax(self)
 
 
 def _aminmax__dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
@@ -219,7 +235,7 @@ def _aminmax__dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, 
 
     Spec: ops_spec/reduction.yaml
     """
-    return reduction_kernels.aminmax(self=self, dim=dim, keepdim=keepdim)
+    return aminmax(self, dim=dim, keepdim=keepdim)
 
 
 def max(self: Array) -> Array:
@@ -230,44 +246,12 @@ def max(self: Array) -> Array:
     return lax.reduce_max(self, axes(self, None))
 
 
-def max__dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return reduction_kernels.max_dim(self=self, dim=dim, keepdim=keepdim)
-
-
 def min(self: Array) -> Array:
     """min(Tensor self) -> Tensor
 
     Spec: ops_spec/reduction.yaml
     """
     return lax.reduce_min(self, axes(self, None))
-
-
-def min__dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return reduction_kernels.min_dim(self=self, dim=dim, keepdim=keepdim)
-
-
-def argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return reduction_kernels.argmax(self=self, dim=dim, keepdim=keepdim)
-
-
-def argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return reduction_kernels.argmin(self=self, dim=dim, keepdim=keepdim)
 
 
 def var__correction(
@@ -277,7 +261,7 @@ def var__correction(
 
     Spec: ops_spec/reduction.yaml
     """
-    return var_mean__correction(self, dim, correction=correction, keepdim=keepdim)[0]
+    return moments_kernels.var_mean(self, dim, correction=correction, keepdim=keepdim)[0]
 
 
 def std__correction(
@@ -287,61 +271,7 @@ def std__correction(
 
     Spec: ops_spec/reduction.yaml
     """
-    return std_mean__correction(self, dim, correction=correction, keepdim=keepdim)[0]
-
-
-def var_mean__correction(
-    self: Array, dim: Sequence[int] | None = None, *, correction: ArrayLike | None = None, keepdim: bool = False
-) -> tuple[Array, Array]:
-    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor,
-        Tensor)
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return moments_kernels.var_mean(self=self, dim=dim, correction=correction, keepdim=keepdim)
-
-
-def std_mean__correction(
-    self: Array, dim: Sequence[int] | None = None, *, correction: ArrayLike | None = None, keepdim: bool = False
-) -> tuple[Array, Array]:
-    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor,
-        Tensor)
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return moments_kernels.std_mean(self=self, dim=dim, correction=correction, keepdim=keepdim)
-
-
-def linalg_vector_norm(
-    self: Array,
-    ord: ArrayLike = 2,
-    dim: Sequence[int] | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: DType | None = None,
-) -> Array:
-    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
-        Tensor
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return distance_kernels.linalg_vector_norm(self=self, ord=ord, dim=dim, keepdim=keepdim, dtype=dtype)
-
-
-def linalg__powsum(
-    self: Array,
-    ord: ArrayLike = 2,
-    dim: Sequence[int] | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: DType | None = None,
-) -> Array:
-    """linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
-        Tensor
-
-    Spec: ops_spec/reduction.yaml
-    """
-    return distance_kernels.linalg__powsum(self=self, ord=ord, dim=dim, keepdim=keepdim, dtype=dtype)
+    return moments_kernels.std_mean(self, dim, correction=correction, keepdim=keepdim)[0]
 
 
 def norm__ScalarOpt_dtype(self: Array, p: ArrayLike | None, *, dtype: DType) -> Array:
@@ -349,7 +279,7 @@ def norm__ScalarOpt_dtype(self: Array, p: ArrayLike | None, *, dtype: DType) -> 
 
     Spec: ops_spec/reduction.yaml
     """
-    return linalg_vector_norm(self, 2 if p is None else p, dtype=dtype)
+    return distance_kernels.linalg_vector_norm(self, 2 if p is None else p, dtype=dtype)
 
 
 def norm__Scalar(self: Array, p: ArrayLike = 2) -> Array:
@@ -357,7 +287,7 @@ def norm__Scalar(self: Array, p: ArrayLike = 2) -> Array:
 
     Spec: ops_spec/reduction.yaml
     """
-    return linalg_vector_norm(self, p)
+    return distance_kernels.linalg_vector_norm(self, p)
 
 
 def norm__ScalarOpt_dim_dtype(
@@ -367,7 +297,7 @@ def norm__ScalarOpt_dim_dtype(
 
     Spec: ops_spec/reduction.yaml
     """
-    return linalg_vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
+    return distance_kernels.linalg_vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
 
 
 def norm__ScalarOpt_dim(self: Array, p: ArrayLike | None, dim: Sequence[int], keepdim: bool = False) -> Array:
@@ -375,7 +305,7 @@ def norm__ScalarOpt_dim(self: Array, p: ArrayLike | None, dim: Sequence[int], ke
 
     Spec: ops_spec/reduction.yaml
     """
-    return linalg_vector_norm(self, 2 if p is None else p, dim, keepdim)
+    return distance_kernels.linalg_vector_norm(self, 2 if p is None else p, dim, keepdim)
 
 
 def renorm(self: Array, p: ArrayLike, dim: int, maxnorm: ArrayLike) -> Array:

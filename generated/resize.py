@@ -11,9 +11,7 @@ from jax.typing import ArrayLike
 
 from tenax.kernels import grid as grid_kernels
 from tenax.kernels import nearest as nearest_kernels
-from tenax.kernels import pad as pad_kernels
 from tenax.kernels import resize as resize_kernels
-from tenax.kernels import shuffle as shuffle_kernels
 from tenax.words import Array
 
 
@@ -477,90 +475,6 @@ def _upsample_lanczos2d_aa_backward(
     )
 
 
-def grid_sampler_2d(
-    input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Array:
-    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) ->
-        Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return grid_kernels.grid_sampler(
-        input=input,
-        grid=grid,
-        interpolation_mode=interpolation_mode,
-        padding_mode=padding_mode,
-        align_corners=align_corners,
-    )
-
-
-def grid_sampler_2d_backward(
-    grad_output: Array,
-    input: Array,
-    grid: Array,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-    output_mask: Sequence[bool],
-) -> tuple[Array | None, Array | None]:
-    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode,
-        bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
-
-    Spec: ops_spec/resize.yaml
-    """
-    return grid_kernels.grid_sampler_backward(
-        grad_output=grad_output,
-        input=input,
-        grid=grid,
-        interpolation_mode=interpolation_mode,
-        padding_mode=padding_mode,
-        align_corners=align_corners,
-        output_mask=output_mask,
-    )
-
-
-def grid_sampler_3d(
-    input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Array:
-    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) ->
-        Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return grid_kernels.grid_sampler(
-        input=input,
-        grid=grid,
-        interpolation_mode=interpolation_mode,
-        padding_mode=padding_mode,
-        align_corners=align_corners,
-    )
-
-
-def grid_sampler_3d_backward(
-    grad_output: Array,
-    input: Array,
-    grid: Array,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-    output_mask: Sequence[bool],
-) -> tuple[Array | None, Array | None]:
-    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode,
-        bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
-
-    Spec: ops_spec/resize.yaml
-    """
-    return grid_kernels.grid_sampler_backward(
-        grad_output=grad_output,
-        input=input,
-        grid=grid,
-        interpolation_mode=interpolation_mode,
-        padding_mode=padding_mode,
-        align_corners=align_corners,
-        output_mask=output_mask,
-    )
-
-
 def _grid_sampler_2d_cpu_fallback(
     input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Array:
@@ -569,13 +483,7 @@ def _grid_sampler_2d_cpu_fallback(
 
     Spec: ops_spec/resize.yaml
     """
-    return grid_kernels.grid_sampler(
-        input=input,
-        grid=grid,
-        interpolation_mode=interpolation_mode,
-        padding_mode=padding_mode,
-        align_corners=align_corners,
-    )
+    return grid_kernels.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _grid_sampler_2d_cpu_fallback_backward(
@@ -586,147 +494,6 @@ def _grid_sampler_2d_cpu_fallback_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return grid_kernels.grid_sampler_2d_fallback_backward(
-        grad_output=grad_output,
-        input=input,
-        grid=grid,
-        interpolation_mode=interpolation_mode,
-        padding_mode=padding_mode,
-        align_corners=align_corners,
+    return grid_kernels.grid_sampler_backward(
+        grad_output, input, grid, interpolation_mode, padding_mode, align_corners, (True, True)
     )
-
-
-def affine_grid_generator(theta: Array, size: Sequence[int], align_corners: bool) -> Array:
-    """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return grid_kernels.affine_grid_generator(theta=theta, size=size, align_corners=align_corners)
-
-
-def constant_pad_nd(self: Array, pad: Sequence[int], value: ArrayLike = 0) -> Array:
-    """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.constant_pad_nd(self=self, pad=pad, value=value)
-
-
-def reflection_pad1d(self: Array, padding: Sequence[int]) -> Array:
-    """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.reflection_pad(self=self, padding=padding)
-
-
-def reflection_pad1d_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.reflection_pad_backward(grad_output=grad_output, self=self, padding=padding)
-
-
-def reflection_pad2d(self: Array, padding: Sequence[int]) -> Array:
-    """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.reflection_pad(self=self, padding=padding)
-
-
-def reflection_pad2d_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.reflection_pad_backward(grad_output=grad_output, self=self, padding=padding)
-
-
-def reflection_pad3d(self: Array, padding: Sequence[int]) -> Array:
-    """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.reflection_pad(self=self, padding=padding)
-
-
-def reflection_pad3d_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.reflection_pad_backward(grad_output=grad_output, self=self, padding=padding)
-
-
-def replication_pad1d(self: Array, padding: Sequence[int]) -> Array:
-    """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.replication_pad(self=self, padding=padding)
-
-
-def replication_pad1d_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.replication_pad_backward(grad_output=grad_output, self=self, padding=padding)
-
-
-def replication_pad2d(self: Array, padding: Sequence[int]) -> Array:
-    """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.replication_pad(self=self, padding=padding)
-
-
-def replication_pad2d_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.replication_pad_backward(grad_output=grad_output, self=self, padding=padding)
-
-
-def replication_pad3d(self: Array, padding: Sequence[int]) -> Array:
-    """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.replication_pad(self=self, padding=padding)
-
-
-def replication_pad3d_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return pad_kernels.replication_pad_backward(grad_output=grad_output, self=self, padding=padding)
-
-
-def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
-    """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return shuffle_kernels.pixel_shuffle(self=self, upscale_factor=upscale_factor)
-
-
-def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
-    """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return shuffle_kernels.pixel_unshuffle(self=self, downscale_factor=downscale_factor)
-
-
-def channel_shuffle(self: Array, groups: int) -> Array:
-    """channel_shuffle(Tensor self, SymInt groups) -> Tensor
-
-    Spec: ops_spec/resize.yaml
-    """
-    return shuffle_kernels.channel_shuffle(self=self, groups=groups)

@@ -13,68 +13,6 @@ from tenax.kernels import recurrent as recurrent_kernels
 from tenax.words import Array
 
 
-def lstm__input(
-    rng: Array,
-    input: Array,
-    hx: Sequence[Array],
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: ArrayLike,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool,
-) -> tuple[Array, Array, Array]:
-    """lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool
-        train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)
-
-    Spec: ops_spec/rnn.yaml
-    """
-    return recurrent_kernels.lstm_input(
-        rng=rng,
-        input=input,
-        hx=hx,
-        params=params,
-        has_biases=has_biases,
-        num_layers=num_layers,
-        dropout=dropout,
-        train=train,
-        bidirectional=bidirectional,
-        batch_first=batch_first,
-    )
-
-
-def lstm__data(
-    rng: Array,
-    data: Array,
-    batch_sizes: Array,
-    hx: Sequence[Array],
-    params: Sequence[Array],
-    has_biases: bool,
-    num_layers: int,
-    dropout: ArrayLike,
-    train: bool,
-    bidirectional: bool,
-) -> tuple[Array, Array, Array]:
-    """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float
-        dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)
-
-    Spec: ops_spec/rnn.yaml
-    """
-    return recurrent_kernels.lstm_data(
-        rng=rng,
-        data=data,
-        batch_sizes=batch_sizes,
-        hx=hx,
-        params=params,
-        has_biases=has_biases,
-        num_layers=num_layers,
-        dropout=dropout,
-        train=train,
-        bidirectional=bidirectional,
-    )
-
-
 def gru__input(
     rng: Array,
     input: Array,

@@ -5,8 +5,10 @@ Generated from ops_spec/scan.yaml by `python -m tenax.codegen`: edit the spec.
 
 from __future__ import annotations
 
+from jax import lax
+
 from tenax.kernels import scan as scan_kernels
-from tenax.words import Array, DType
+from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, axis, cast
 
 
 def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -14,7 +16,8 @@ def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/scan.yaml
     """
-    return scan_kernels.cumsum(self=self, dim=dim, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(lax.cumsum(self, axis(self, dim)) if self.ndim else self, dtype)
 
 
 def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -22,7 +25,8 @@ def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
 
     Spec: ops_spec/scan.yaml
     """
-    return scan_kernels.cumprod(self=self, dim=dim, dtype=dtype)
+    dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
+    return cast(lax.cumprod(self, axis(self, dim)) if self.ndim else self, dtype)
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:
@@ -30,7 +34,8 @@ def logcumsumexp(self: Array, dim: int) -> Array:
 
     Spec: ops_spec/scan.yaml
     """
-    return scan_kernels.logcumsumexp(self=self, dim=dim)
+    dtype, self = DEFAULT(self)
+    return cast(scan_kernels.logcumsumexp(self=self, dim=dim), dtype)
 
 
 def _logcumsumexp(self: Array, dim: int) -> Array:
@@ -38,23 +43,7 @@ def _logcumsumexp(self: Array, dim: int) -> Array:
 
     Spec: ops_spec/scan.yaml
     """
-    return scan_kernels.logcumsumexp(self=self, dim=dim)
-
-
-def cummax(self: Array, dim: int) -> tuple[Array, Array]:
-    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
-
-    Spec: ops_spec/scan.yaml
-    """
-    return scan_kernels.cummax(self=self, dim=dim)
-
-
-def cummin(self: Array, dim: int) -> tuple[Array, Array]:
-    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
-
-    Spec: ops_spec/scan.yaml
-    """
-    return scan_kernels.cummin(self=self, dim=dim)
+    return logcumsumexp(self, dim)
 
 
 def _cummax_helper(self: Array, values: Array, indices: Array, dim: int) -> tuple[Array, Array]:
@@ -62,7 +51,7 @@ def _cummax_helper(self: Array, values: Array, indices: Array, dim: int) -> tupl
 
     Spec: ops_spec/scan.yaml
     """
-    return cummax(self, dim)
+    return scan_kernels.cummax(self, dim)
 
 
 def _cummin_helper(self: Array, values: Array, indices: Array, dim: int) -> tuple[Array, Array]:
@@ -70,4 +59,4 @@ def _cummin_helper(self: Array, values: Array, indices: Array, dim: int) -> tupl
 
     Spec: ops_spec/scan.yaml
     """
-    return cummin(self, dim)
+    return scan_kernels.cummin(self, dim)

@@ -8,27 +8,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from tenax.generated import checks
 from tenax.kernels import search as search_kernels
 from tenax.words import ALWAYS_BOOL, Array, cast
-
-
-def searchsorted__Tensor(
-    sorted_sequence: Array,
-    self: Array,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Array | None = None,
-) -> Array:
-    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str?
-        side=None, Tensor? sorter=None) -> Tensor
-
-    Spec: ops_spec/search.yaml
-    """
-    return search_kernels.searchsorted(
-        sorted_sequence=sorted_sequence, self=self, out_int32=out_int32, right=right, side=side, sorter=sorter
-    )
 
 
 def searchsorted__Tensor__checks(
@@ -41,7 +23,7 @@ def searchsorted__Tensor__checks(
     sorter: Array | None = None,
 ) -> tuple[Array, ...]:
     """What must hold for searchsorted.Tensor; see its row of the table."""
-    return (sorter is None or jnp.all((sorter >= 0) & (sorter < sorted_sequence.shape[-1])),)
+    return (checks.sorter_in_bounds(sorted_sequence, sorter),)
 
 
 def searchsorted__Scalar(
@@ -58,7 +40,7 @@ def searchsorted__Scalar(
 
     Spec: ops_spec/search.yaml
     """
-    return searchsorted__Tensor(
+    return search_kernels.searchsorted(
         sorted_sequence, jnp.asarray(self), out_int32=out_int32, right=right, side=side, sorter=sorter
     )
 
@@ -73,15 +55,7 @@ def searchsorted__Scalar__checks(
     sorter: Array | None = None,
 ) -> tuple[Array, ...]:
     """What must hold for searchsorted.Scalar; see its row of the table."""
-    return (sorter is None or jnp.all((sorter >= 0) & (sorter < sorted_sequence.shape[-1])),)
-
-
-def bucketize__Tensor(self: Array, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:
-    """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
-
-    Spec: ops_spec/search.yaml
-    """
-    return search_kernels.bucketize(self=self, boundaries=boundaries, out_int32=out_int32, right=right)
+    return (checks.sorter_in_bounds(sorted_sequence, sorter),)
 
 
 def bucketize__Scalar(self: ArrayLike, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:
@@ -89,7 +63,7 @@ def bucketize__Scalar(self: ArrayLike, boundaries: Array, *, out_int32: bool = F
 
     Spec: ops_spec/search.yaml
     """
-    return bucketize__Tensor(jnp.asarray(self), boundaries, out_int32=out_int32, right=right)
+    return search_kernels.bucketize(jnp.asarray(self), boundaries, out_int32=out_int32, right=right)
 
 
 def isin__Tensor_Tensor(

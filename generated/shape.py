@@ -7,20 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels import shape as shape_kernels
 from tenax.kernels import slices as slices_kernels
-from tenax.words import Array, axes
-
-
-def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
-    """cat(Tensor[] tensors, int dim=0) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return shape_kernels.cat(tensors=tensors, dim=dim)
+from tenax.words import NO_OPMATH, Array, axes, cast
 
 
 def stack(tensors: Sequence[Array], dim: int = 0) -> Array:
@@ -28,7 +21,7 @@ def stack(tensors: Sequence[Array], dim: int = 0) -> Array:
 
     Spec: ops_spec/shape.yaml
     """
-    return shape_kernels.stack(tensors=tensors, dim=dim)
+    return shape_kernels.cat([jnp.expand_dims(x, dim) for x in tensors], dim)
 
 
 def _stack(tensors: Sequence[Array], dim: int = 0) -> Array:
@@ -36,15 +29,7 @@ def _stack(tensors: Sequence[Array], dim: int = 0) -> Array:
 
     Spec: ops_spec/shape.yaml
     """
-    return shape_kernels.stack(tensors=tensors, dim=dim)
-
-
-def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
-    """_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return shape_kernels._chunk_cat(tensors=tensors, dim=dim, num_chunks=num_chunks)
+    return stack(tensors, dim)
 
 
 def block_diag(tensors: Sequence[Array]) -> Array:
@@ -52,7 +37,8 @@ def block_diag(tensors: Sequence[Array]) -> Array:
 
     Spec: ops_spec/shape.yaml
     """
-    return shape_kernels.block_diag(tensors=tensors)
+    dtype, *tensors = NO_OPMATH(*tensors)
+    return cast(jax.scipy.linalg.block_diag(*tensors), dtype)
 
 
 def flip(self: Array, dims: Sequence[int]) -> Array:
@@ -68,7 +54,7 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
 
     Spec: ops_spec/shape.yaml
     """
-    return shape_kernels.roll(self=self, shifts=shifts, dims=dims)
+    return jnp.roll(self, tuple(shifts), axes(self, dims)) if dims and self.ndim else jnp.roll(self, shifts[0])
 
 
 def rot90(self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
@@ -87,14 +73,6 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
     return jnp.tile(self, tuple(repeats))
 
 
-def repeat_interleave__Tensor(repeats: Array, *, output_size: int | None = None) -> Array:
-    """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return shape_kernels.repeat_interleave(repeats=repeats, output_size=output_size)
-
-
 def narrow_copy(self: Array, dim: int, start: int, length: int) -> Array:
     """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
 
@@ -111,85 +89,11 @@ def _reshape_copy(self: Array, size: Sequence[int]) -> Array:
     return self.reshape(tuple(size))
 
 
-def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
-    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.select_scatter(self=self, src=src, dim=dim, index=index)
-
-
-def slice_scatter(
-    self: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Array:
-    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.slice_scatter(self=self, src=src, dim=dim, start=start, end=end, step=step)
-
-
-def diagonal_scatter(self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
-    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.diagonal_scatter(self=self, src=src, offset=offset, dim1=dim1, dim2=dim2)
-
-
-def as_strided_scatter(
-    self: Array, src: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Array:
-    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
-        Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.as_strided_scatter(
-        self=self, src=src, size=size, stride=stride, storage_offset=storage_offset
-    )
-
-
-def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
-    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.diag_embed(self=self, offset=offset, dim1=dim1, dim2=dim2)
-
-
-def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
-    """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.select_backward(grad_output=grad_output, input_sizes=input_sizes, dim=dim, index=index)
-
-
-def slice_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int) -> Array:
-    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) ->
-        Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.slice_backward(
-        grad_output=grad_output, input_sizes=input_sizes, dim=dim, start=start, end=end, step=step
-    )
-
-
 def diagonal_backward(grad_output: Array, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Array:
     """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor
 
     Spec: ops_spec/shape.yaml
     """
-    return slices_kernels.diagonal_backward(
-        grad_output=grad_output, input_sizes=input_sizes, offset=offset, dim1=dim1, dim2=dim2
+    return slices_kernels.diagonal_scatter(
+        jnp.zeros(tuple(input_sizes), grad_output.dtype), grad_output, offset, dim1, dim2
     )
-
-
-def unfold_backward(grad_in: Array, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Array:
-    """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return slices_kernels.unfold_backward(grad_in=grad_in, input_sizes=input_sizes, dim=dim, size=size, step=step)

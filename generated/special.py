@@ -6,6 +6,7 @@ Generated from ops_spec/special.yaml by `python -m tenax.codegen`: edit the spec
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
@@ -16,7 +17,7 @@ from tenax.kernels import incomplete as incomplete_kernels
 from tenax.kernels import normal as normal_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.kernels import polynomial as polynomial_kernels
-from tenax.words import DEFAULT, INT_TO_FLOAT, Array, cast
+from tenax.words import DEFAULT, INT_TO_FLOAT, Array, cast, double
 
 
 def erf(self: Array) -> Array:
@@ -100,8 +101,7 @@ def special_xlog1py__self_scalar(self: ArrayLike, other: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(pointwise_kernels.special_xlog1py(self=self, other=other), dtype)
+    return special_xlog1py(self, other)
 
 
 def special_xlog1py__other_scalar(self: Array, other: ArrayLike) -> Array:
@@ -109,8 +109,7 @@ def special_xlog1py__other_scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(pointwise_kernels.special_xlog1py(self=self, other=other), dtype)
+    return special_xlog1py(self, other)
 
 
 def lgamma(self: Array) -> Array:
@@ -185,8 +184,7 @@ def special_zeta__self_scalar(self: ArrayLike, other: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(gamma_kernels.special_zeta(self=self, other=other), dtype)
+    return special_zeta(self, other)
 
 
 def special_zeta__other_scalar(self: Array, other: ArrayLike) -> Array:
@@ -194,8 +192,7 @@ def special_zeta__other_scalar(self: Array, other: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(gamma_kernels.special_zeta(self=self, other=other), dtype)
+    return special_zeta(self, other)
 
 
 def special_bessel_j0(self: Array) -> Array:
@@ -247,8 +244,7 @@ def i0(self: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_modified_bessel_i0(self=self), dtype)
+    return special_modified_bessel_i0(self)
 
 
 def special_i0e(self: Array) -> Array:
@@ -265,8 +261,7 @@ def special_i1(self: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_modified_bessel_i1(self=self), dtype)
+    return special_modified_bessel_i1(self)
 
 
 def special_i1e(self: Array) -> Array:
@@ -293,7 +288,7 @@ def special_modified_bessel_i1(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_modified_bessel_i1(self=self), dtype)
+    return cast(jax.scipy.special.i1(double(self)), dtype)
 
 
 def special_modified_bessel_k0(self: Array) -> Array:
@@ -302,7 +297,7 @@ def special_modified_bessel_k0(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_modified_bessel_k0(self=self), dtype)
+    return cast(special_scaled_modified_bessel_k0(double(self)) * lax.exp(-jnp.maximum(double(self), 0)), dtype)
 
 
 def special_modified_bessel_k1(self: Array) -> Array:
@@ -311,7 +306,7 @@ def special_modified_bessel_k1(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_modified_bessel_k1(self=self), dtype)
+    return cast(special_scaled_modified_bessel_k1(double(self)) * lax.exp(-jnp.maximum(double(self), 0)), dtype)
 
 
 def special_scaled_modified_bessel_k0(x: Array) -> Array:
@@ -366,8 +361,7 @@ def special_chebyshev_polynomial_t__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_t(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_t(x, n)
 
 
 def special_chebyshev_polynomial_t__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -375,8 +369,7 @@ def special_chebyshev_polynomial_t__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_t(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_t(x, n)
 
 
 def special_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
@@ -393,8 +386,7 @@ def special_chebyshev_polynomial_u__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_u(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_u(x, n)
 
 
 def special_chebyshev_polynomial_u__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -402,8 +394,7 @@ def special_chebyshev_polynomial_u__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_u(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_u(x, n)
 
 
 def special_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
@@ -420,8 +411,7 @@ def special_chebyshev_polynomial_v__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_v(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_v(x, n)
 
 
 def special_chebyshev_polynomial_v__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -429,8 +419,7 @@ def special_chebyshev_polynomial_v__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_v(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_v(x, n)
 
 
 def special_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
@@ -447,8 +436,7 @@ def special_chebyshev_polynomial_w__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_w(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_w(x, n)
 
 
 def special_chebyshev_polynomial_w__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -456,8 +444,7 @@ def special_chebyshev_polynomial_w__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_chebyshev_polynomial_w(x=x, n=n), dtype)
+    return special_chebyshev_polynomial_w(x, n)
 
 
 def special_shifted_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
@@ -466,7 +453,7 @@ def special_shifted_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_t(x=x, n=n), dtype)
+    return cast(special_chebyshev_polynomial_t(2 * double(x) - 1, double(n)), dtype)
 
 
 def special_shifted_chebyshev_polynomial_t__x_scalar(x: ArrayLike, n: Array) -> Array:
@@ -474,8 +461,7 @@ def special_shifted_chebyshev_polynomial_t__x_scalar(x: ArrayLike, n: Array) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_t(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_t(x, n)
 
 
 def special_shifted_chebyshev_polynomial_t__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -483,8 +469,7 @@ def special_shifted_chebyshev_polynomial_t__n_scalar(x: Array, n: ArrayLike) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_t(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_t(x, n)
 
 
 def special_shifted_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
@@ -493,7 +478,7 @@ def special_shifted_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_u(x=x, n=n), dtype)
+    return cast(special_chebyshev_polynomial_u(2 * double(x) - 1, double(n)), dtype)
 
 
 def special_shifted_chebyshev_polynomial_u__x_scalar(x: ArrayLike, n: Array) -> Array:
@@ -501,8 +486,7 @@ def special_shifted_chebyshev_polynomial_u__x_scalar(x: ArrayLike, n: Array) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_u(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_u(x, n)
 
 
 def special_shifted_chebyshev_polynomial_u__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -510,8 +494,7 @@ def special_shifted_chebyshev_polynomial_u__n_scalar(x: Array, n: ArrayLike) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_u(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_u(x, n)
 
 
 def special_shifted_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
@@ -520,7 +503,7 @@ def special_shifted_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_v(x=x, n=n), dtype)
+    return cast(special_chebyshev_polynomial_v(2 * double(x) - 1, double(n)), dtype)
 
 
 def special_shifted_chebyshev_polynomial_v__x_scalar(x: ArrayLike, n: Array) -> Array:
@@ -528,8 +511,7 @@ def special_shifted_chebyshev_polynomial_v__x_scalar(x: ArrayLike, n: Array) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_v(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_v(x, n)
 
 
 def special_shifted_chebyshev_polynomial_v__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -537,8 +519,7 @@ def special_shifted_chebyshev_polynomial_v__n_scalar(x: Array, n: ArrayLike) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_v(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_v(x, n)
 
 
 def special_shifted_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
@@ -547,7 +528,7 @@ def special_shifted_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_w(x=x, n=n), dtype)
+    return cast(special_chebyshev_polynomial_w(2 * double(x) - 1, double(n)), dtype)
 
 
 def special_shifted_chebyshev_polynomial_w__x_scalar(x: ArrayLike, n: Array) -> Array:
@@ -555,8 +536,7 @@ def special_shifted_chebyshev_polynomial_w__x_scalar(x: ArrayLike, n: Array) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_w(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_w(x, n)
 
 
 def special_shifted_chebyshev_polynomial_w__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -564,8 +544,7 @@ def special_shifted_chebyshev_polynomial_w__n_scalar(x: Array, n: ArrayLike) -> 
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_shifted_chebyshev_polynomial_w(x=x, n=n), dtype)
+    return special_shifted_chebyshev_polynomial_w(x, n)
 
 
 def special_hermite_polynomial_h(x: Array, n: Array) -> Array:
@@ -582,8 +561,7 @@ def special_hermite_polynomial_h__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_hermite_polynomial_h(x=x, n=n), dtype)
+    return special_hermite_polynomial_h(x, n)
 
 
 def special_hermite_polynomial_h__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -591,8 +569,7 @@ def special_hermite_polynomial_h__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_hermite_polynomial_h(x=x, n=n), dtype)
+    return special_hermite_polynomial_h(x, n)
 
 
 def special_hermite_polynomial_he(x: Array, n: Array) -> Array:
@@ -609,8 +586,7 @@ def special_hermite_polynomial_he__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_hermite_polynomial_he(x=x, n=n), dtype)
+    return special_hermite_polynomial_he(x, n)
 
 
 def special_hermite_polynomial_he__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -618,8 +594,7 @@ def special_hermite_polynomial_he__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_hermite_polynomial_he(x=x, n=n), dtype)
+    return special_hermite_polynomial_he(x, n)
 
 
 def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
@@ -636,8 +611,7 @@ def special_laguerre_polynomial_l__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_laguerre_polynomial_l(x=x, n=n), dtype)
+    return special_laguerre_polynomial_l(x, n)
 
 
 def special_laguerre_polynomial_l__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -645,8 +619,7 @@ def special_laguerre_polynomial_l__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_laguerre_polynomial_l(x=x, n=n), dtype)
+    return special_laguerre_polynomial_l(x, n)
 
 
 def special_legendre_polynomial_p(x: Array, n: Array) -> Array:
@@ -663,8 +636,7 @@ def special_legendre_polynomial_p__x_scalar(x: ArrayLike, n: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_legendre_polynomial_p(x=x, n=n), dtype)
+    return special_legendre_polynomial_p(x, n)
 
 
 def special_legendre_polynomial_p__n_scalar(x: Array, n: ArrayLike) -> Array:
@@ -672,5 +644,4 @@ def special_legendre_polynomial_p__n_scalar(x: Array, n: ArrayLike) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    dtype, x, n = INT_TO_FLOAT(x, n)
-    return cast(polynomial_kernels.special_legendre_polynomial_p(x=x, n=n), dtype)
+    return special_legendre_polynomial_p(x, n)

@@ -10,39 +10,39 @@ from typing import TYPE_CHECKING, Any
 if __name__ != "tenax":
     raise ImportError(f"this package is imported as tenax, not as {__name__}; expected: import tenax")
 
-from .device.backend import register as _register
-from .device.backend import synchronize as synchronize
 from .device.tensor import Tensor as Tensor
+from .device.torch_jax import synchronize as synchronize
+from .install import install as _install
 
 if TYPE_CHECKING:
     from . import debug as debug
     from . import interop as interop
     from . import profiler as profiler
-    from .device.convert import from_jax as from_jax
-    from .device.convert import to_jax as to_jax
-    from .dispatch.lowering import register_lowering as register_lowering
-    from .dispatch.settings import compilation_cache as compilation_cache
+    from ._jit.buckets import bucket as bucket
+    from ._jit.buckets import pad as pad
+    from ._jit.explain import explain as explain
+    from ._jit.jitted import jit as jit
+    from .aten.custom_ops import register_lowering as register_lowering
+    from .dispatch.jax_config import compilation_cache as compilation_cache
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
-    from .lift.buckets import bucket as bucket
-    from .lift.buckets import pad as pad
-    from .lift.explanation import explain as explain
-    from .lift.jitted import jit as jit
+    from .trace.transfer import from_jax as from_jax
+    from .trace.transfer import to_jax as to_jax
 
 __version__ = "0.1.0"
 
 # What needs JAX is imported when first asked for.
 _LAZY = {
     "ScannedModule": "interop.scan",
-    "bucket": "lift.buckets",
+    "bucket": "_jit.buckets",
     "call_jax": "interop.calls",
-    "compilation_cache": "dispatch.settings",
-    "from_jax": "device.convert",
-    "explain": "lift.explanation",
-    "jit": "lift.jitted",
-    "pad": "lift.buckets",
-    "register_lowering": "dispatch.lowering",
-    "to_jax": "device.convert",
+    "compilation_cache": "dispatch.jax_config",
+    "from_jax": "trace.transfer",
+    "explain": "_jit.explain",
+    "jit": "_jit.jitted",
+    "pad": "_jit.buckets",
+    "register_lowering": "aten.custom_ops",
+    "to_jax": "trace.transfer",
 }
 
 _MODULES = ("debug", "interop", "profiler")
@@ -70,7 +70,7 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _LAZY:
-        from .dispatch.register import register_all
+        from .aten.registration import register_all
 
         register_all()
         value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
@@ -81,4 +81,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'tenax' has no attribute {name!r}")
 
 
-_register()
+_install()

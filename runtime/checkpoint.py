@@ -1,7 +1,7 @@
-"""Checkpoints by Orbax: modules, optimizers and all else that has a state, and the random streams, plain or sharded.
+"""Checkpoints with Orbax: all objects with a state, such as modules and optimizers, and the random streams.
 
-A checkpoint is a folder: arrays in Orbax's format, each under the path of its tensor, and a JSON tree that refers to
-them and holds the rest.
+A checkpoint is a folder with arrays in Orbax's format, sharded or not, each under the path of its tensor, and a JSON
+tree with references to the arrays and all other values.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import jax
 import numpy as np
 import torch
 
-from .device.backend import jax_devices
-from .device.cell import cell_of, wrap
-from .device.convert import array_index, from_numpy, read
-from .dispatch.register import register_all
+from .aten.registration import register_all
 from .dtypes import CARRIER, numpy_dtype, torch_dtype
+from .storage.ordinals import jax_devices
+from .storage.tensors import cell_of, wrap
+from .trace.transfer import array_index, from_numpy, read
 
 _TENSOR, _DICT, _TUPLE, _TORCH = "$tensor", "$dict", "$tuple", "$torch"
 _RANDOM = "$random"
@@ -27,45 +27,45 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def save(path: str | PathLike[str], state: Mapping[str, Any], *, overwrite: bool = False) -> None:
-    """Write a checkpoint, with the random state of the device and of the CPU.
+    """Write a checkpoint, including the random states of the device and of the CPU.
 
     Args:
-        path: a folder that does not exist. It appears under its name only when it is complete.
+        path: a folder that does not exist. It gets its name only when it is complete.
         state: by name, objects with a `state_dict` (modules, optimizers, schedulers, scalers), tensors, numbers,
             strings, and trees of these. Sharded tensors are written by the processes that hold the shards.
-        overwrite: replace what is at `path`.
+        overwrite: replace an existing checkpoint at `path`.
 
     Raises:
         ImportError: orbax-checkpoint is missing.
         ValueError: `path` exists.
-        TypeError: the state holds something else; names where.
+        TypeError: the state contains an unsupported value. The message states its path.
     """
     ocp = _orbax()
     writer = _Writer()
-    held = {name: value.state_dict() if hasattr(value, "state_dict") else value for name, value in state.items()}
-    held[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}  # type: ignore[attr-defined]
-    tree = {name: writer.encoded(value, name) for name, value in held.items()}
+    states = {name: value.state_dict() if hasattr(value, "state_dict") else value for name, value in state.items()}
+    states[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}  # type: ignore[attr-defined]
+    tree = {name: writer.encoded(value, name) for name, value in states.items()}
     arguments = ocp.args.Composite(arrays=ocp.args.StandardSave(writer.arrays), tree=ocp.args.JsonSave(tree))
     with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
         checkpointer.save(Path(path).absolute(), arguments, force=overwrite)
 
 
 def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
-    """Read a checkpoint into the objects of `state`, and set the random state that was saved.
+    """Read a checkpoint into the objects of `state`, and restore the saved random states.
 
-    A tensor takes the sharding of the one in whose place it comes; that of an optimizer's state is the sharding of its
-    parameter. So a checkpoint may be read on other devices than it was written on.
+    A tensor gets the sharding of the tensor that it replaces; optimizer state gets the sharding of its parameter. A
+    checkpoint can therefore be read on devices that differ from those that wrote it.
 
     Args:
-        path: what `save` wrote.
+        path: the folder that `save` wrote.
         state: as for `save`; objects with `load_state_dict` are loaded.
 
     Returns:
-        What was saved under the other names, also those that `state` lacks.
+        The saved values of all other names, including names that `state` lacks.
 
     Raises:
         ImportError: orbax-checkpoint is missing.
-        KeyError: nothing was saved under a name.
+        KeyError: the checkpoint lacks a name of `state`.
     """
     ocp = _orbax()
     register_all()
@@ -76,9 +76,9 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
             if name not in tree:
                 raise KeyError(f"{folder}: nothing was saved as {name!r}; expected one of {sorted(tree)}")
         targets = dict(_targets(state))
-        wanted = {t["name"]: _abstract(t, targets) for t in _tensors(tree) if "name" in t}
-        restored = ocp.args.Composite(arrays=ocp.args.StandardRestore(wanted))
-        arrays = checkpointer.restore(folder, restored).arrays if wanted else {}
+        targets_by_name = {t["name"]: _abstract(t, targets) for t in _tensors(tree) if "name" in t}
+        restored = ocp.args.Composite(arrays=ocp.args.StandardRestore(targets_by_name))
+        arrays = checkpointer.restore(folder, restored).arrays if targets_by_name else {}
     values = {name: _decoded(value, arrays) for name, value in tree.items()}
     streams = values.pop(_RANDOM)
     rest = {}
@@ -103,17 +103,17 @@ def _orbax() -> Any:
 
 
 class _Writer:
-    """A tree as JSON, and the arrays to which that refers."""
+    """Encodes a tree as JSON and collects the arrays that it refers to."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Any] = {}
-        self.known: dict[Any, str] = {}  # tied tensors are written once
+        self.names: dict[Any, str] = {}  # tied tensors are written once
 
     def encoded(self, value: Any, path: str) -> Any:
-        """A part of the tree.
+        """Encode a part of the tree.
 
         Raises:
-            TypeError: it is no tensor, number, string or tree.
+            TypeError: the value is not a tensor, number, string or tree.
         """
         if isinstance(value, torch.Tensor):
             return {_TENSOR: self.tensor(value.detach(), path)}
@@ -132,14 +132,14 @@ class _Writer:
         )
 
     def tensor(self, x: torch.Tensor, path: str) -> dict[str, Any]:
-        """What stands for a tensor; its array is added."""
+        """Describe a tensor in JSON, and add its array."""
         like = {"device": x.device.type, "dtype": numpy_dtype(x.dtype).name, "shape": list(x.shape)}
         if not x.numel():  # Orbax has no empty arrays
             return like
         ours = x.device.type == "jax"
         owner = cell_of(x) if ours else x.untyped_storage().data_ptr()
         key = owner, x.device, x.dtype, x.size(), x.stride(), x.storage_offset()
-        name = self.known.setdefault(key, path)
+        name = self.names.setdefault(key, path)
         if name not in self.arrays:
             self.arrays[name] = read(x) if ours else _host(x)
         return {"name": name, **like}
@@ -152,7 +152,7 @@ def _host(x: torch.Tensor) -> np.ndarray:
 
 
 def _tensors(tree: Any) -> Iterator[dict[str, Any]]:
-    """What stands for tensors in a JSON tree."""
+    """The descriptions of tensors in a JSON tree."""
     if isinstance(tree, dict) and _TENSOR in tree:
         yield tree[_TENSOR]
     elif isinstance(tree, (dict, list)):
@@ -161,16 +161,18 @@ def _tensors(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _decoded(tree: Any, arrays: Mapping[str, Any]) -> Any:
-    """What was encoded."""
+    """Decode a JSON tree."""
     if isinstance(tree, list):
         return [_decoded(v, arrays) for v in tree]
     if not isinstance(tree, dict):
         return tree
     if _TENSOR in tree:
-        held = tree[_TENSOR]
-        if "name" not in held:
-            return torch.empty(held["shape"], dtype=getattr(torch, held["dtype"]), device=held["device"])
-        array = arrays[held["name"]]
+        description = tree[_TENSOR]
+        if "name" not in description:
+            return torch.empty(
+                description["shape"], dtype=getattr(torch, description["dtype"]), device=description["device"]
+            )
+        array = arrays[description["name"]]
         if isinstance(array, np.ndarray):
             return from_numpy(array, torch_dtype(array.dtype))
         return wrap(array, array_index(array))
@@ -186,7 +188,7 @@ def _key(key: Any) -> Any:
 
 
 def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors that are there, by the paths at which they would be saved."""
+    """The current tensors of `state`, by the paths at which they would be saved."""
 
     def walk(value: Any, path: str) -> Iterator[tuple[str, torch.Tensor]]:
         if isinstance(value, torch.Tensor):
@@ -206,7 +208,7 @@ def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _abstract(tensor: dict[str, Any], targets: Mapping[str, torch.Tensor]) -> Any:
-    """What Orbax is asked to make: an array on the host, or one with the sharding of its target."""
+    """The array that Orbax is to restore: a host array, or one with the sharding of its target."""
     shape, dtype = tuple(tensor["shape"]), jax.numpy.dtype(tensor["dtype"])
     if tensor["device"] != "jax":
         return np.empty(shape, dtype)
@@ -214,9 +216,9 @@ def _abstract(tensor: dict[str, Any], targets: Mapping[str, torch.Tensor]) -> An
     target = targets.get(name, targets.get(name.rpartition(".")[0]))
     sharding: Any = jax.sharding.SingleDeviceSharding(jax_devices()[0])
     if target is not None and target.device.type == "jax":
-        held = read(target).sharding
+        current = read(target).sharding
         fits = tuple(target.shape) == shape
-        sharding = held if fits else jax.sharding.SingleDeviceSharding(jax_devices()[target.device.index or 0])
-        if not fits and isinstance(held, jax.sharding.NamedSharding):
-            sharding = jax.sharding.NamedSharding(held.mesh, jax.sharding.PartitionSpec())
+        sharding = current if fits else jax.sharding.SingleDeviceSharding(jax_devices()[target.device.index or 0])
+        if not fits and isinstance(current, jax.sharding.NamedSharding):
+            sharding = jax.sharding.NamedSharding(current.mesh, jax.sharding.PartitionSpec())
     return jax.ShapeDtypeStruct(shape, dtype, sharding=sharding)

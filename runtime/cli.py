@@ -1,16 +1,19 @@
-"""The command `tenax`. It imports neither torch nor JAX before a command needs them."""
+"""The command `tenax`. It imports torch and JAX only when a command needs them."""
 
 from __future__ import annotations
 
 import importlib
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-# Commands of other modules, imported when they are asked for: name, module that holds `app`, help.
+# Commands of other modules, imported when they are called: name, module with an `app`, help.
 MOUNTED = {
     "codegen": ("tenax.codegen.cli", "Render ops_spec/ to generated/; see also python -m tenax.codegen."),
     "coverage": ("tenax.coverage.cli", "Run torch's OpInfo database on the device and show what passes."),
@@ -18,7 +21,7 @@ MOUNTED = {
 
 
 app = typer.Typer(help="JAX as a PyTorch device.", no_args_is_help=True, add_completion=False)
-# A mounted command gets its arguments as they are, `--help` included.
+# A mounted command receives its arguments unchanged, including `--help`.
 _FORWARD = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
@@ -40,7 +43,7 @@ def _version(package: str) -> str:
 
 
 def _device() -> str:
-    """One op on the device, or what went wrong."""
+    """Run one op on the device, and return a text that starts with "works" or "failed"."""
     try:
         import torch
 
@@ -49,10 +52,10 @@ def _device() -> str:
         total = (torch.ones(2, 2, device="jax") @ torch.ones(2, 2, device="jax")).sum().item()
         import jax
 
-        held = ", ".join(f"jax:{i} = {d.device_kind}" for i, d in enumerate(jax.devices()))
+        devices = ", ".join(f"jax:{i} = {d.device_kind}" for i, d in enumerate(jax.devices()))
     except Exception as error:
         return f"failed: {type(error).__name__}: {error}"
-    return f"works: {held}" if total == 8 else f"failed: a 2x2 matmul of ones summed to {total}; expected 8"
+    return f"works: {devices}" if total == 8 else f"failed: a 2x2 matmul of ones summed to {total}; expected 8"
 
 
 def _lowerings() -> str:
@@ -63,17 +66,60 @@ def _lowerings() -> str:
     return f"{len(table.ROWS)} overloads, {len(table.UNSUPPORTED)} unsupported with a reason"
 
 
+def _allocator() -> str:
+    from .device import allocator
+
+    missing = "this build of torch does not export libc10's; C++ code that asks for one may end the process"
+    return "torch's Meta allocator" if allocator.installed else missing
+
+
+def _private_names() -> str:
+    """Whether torch and JAX have every private name that tenax uses."""
+    from ._torch.attributes import ATTRIBUTES
+    from .doctor import broken_names
+
+    broken = broken_names()
+    attributes = sum(map(len, ATTRIBUTES.values()))
+    return f"failed: {'; '.join(broken)}" if broken else f"every module of the seams, {attributes} attributes"
+
+
+def _changes() -> str:
+    """Whether what tenax changed is what its table says."""
+    from .changes import ENTRIES, PATCHES
+    from .doctor import broken_entries, broken_patches
+
+    broken = broken_patches() + broken_entries()
+    attributes = sum(len(patch.paths) for patch in PATCHES)
+    return f"failed: {'; '.join(broken)}" if broken else f"{attributes} attributes, {len(ENTRIES)} registrations"
+
+
 @app.command()
 def doctor() -> None:
-    """Say what is installed and whether the device works; exit 1 when it does not."""
+    """Show the installed versions and whether the device works as tenax's tables say; exit 1 if it does not."""
     device, lowerings = _device(), _lowerings()
+    checks = {"lowerings": lowerings, "device jax": device}
+    if "failed" not in device:
+        checks |= {"allocator": _allocator(), "private names": _private_names(), "changes": _changes()}
     table = Table(show_header=False, box=None)
     for name, value in (
         ("python", platform.python_version()),
         *((package, _version(package)) for package in ("tenax", "torch", "jax", "jaxlib", "numpy")),
-        ("lowerings", lowerings),
-        ("device jax", device),
+        *checks.items(),
     ):
-        table.add_row(name, value)
+        table.add_row(name, escape(value))
     Console().print(table)
-    raise typer.Exit(1 if "failed" in device + lowerings else 0)
+    raise typer.Exit(1 if any("failed" in value for value in checks.values()) else 0)
+
+
+@app.command()
+def changes(
+    path: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/changes.md"),
+    write: Annotated[bool, typer.Option("--write", help="Put the tables between the markers of the file.")] = False,
+) -> None:
+    """Print what tenax changes in torch and JAX, as Markdown, or write it into the docs."""
+    from .doctor import page, write_page
+
+    if write:
+        path.write_text(write_page(path.read_text(encoding="utf-8")), encoding="utf-8")
+    else:
+        typer.echo(page())

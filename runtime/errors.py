@@ -1,14 +1,14 @@
-"""The sentences of errors that several places raise."""
+"""Errors that several modules raise."""
 
 from __future__ import annotations
 
 
 class TraceError(RuntimeError):
-    """What a program asks for is not known, or would be lost, while it is traced."""
+    """A traced program needs a value that is unknown, or has an effect that would be lost."""
 
 
 def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
-    """Torch's error for operands on different devices, with a remedy."""
+    """torch's error for operands on different devices, with a remedy."""
     return RuntimeError(
         f"{op}: Expected all tensors to be on the same device, but found at least two devices, {expected} and {found}! "
         f"Move one of them: tensor.to('{expected}') or tensor.to('{found}')"

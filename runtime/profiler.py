@@ -1,4 +1,4 @@
-"""Profiles of the device, by JAX's profiler: operations carry torch's names, and in compiled programs module names."""
+"""Profile the device with JAX's profiler: operations have torch's names, and compiled programs also module names."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 
 import jax
 
-from .device.backend import synchronize
+from .device.torch_jax import synchronize
 
 
 @contextmanager
 def trace(folder: str | Path, **options: Any) -> Iterator[None]:
-    """Record what the host and the device do, for TensorBoard or Perfetto.
+    """Record the activity of the host and the device, for TensorBoard or Perfetto.
 
     Args:
-        folder: where the profile goes.
-        options: those of `jax.profiler.trace`, as `create_perfetto_trace=True`.
+        folder: the output folder.
+        options: options of `jax.profiler.trace`, such as `create_perfetto_trace=True`.
     """
     with jax.profiler.trace(str(folder), **options):
         yield
-        synchronize()  # what was started within belongs to the profile
+        synchronize()  # include all work that was started within the context
 
 
 def annotate(name: str) -> Any:
-    """A context or decorator that names a stretch of the host's work in the profile."""
+    """A context manager or decorator that names a section of host work in the profile."""
     return jax.profiler.TraceAnnotation(name)
 
 
 def step(number: int) -> Any:
-    """A context that marks one step of training, so that the profile is cut into steps."""
+    """A context manager that marks one training step, so that the profile is divided into steps."""
     return jax.profiler.StepTraceAnnotation("step", step_num=number)

@@ -1,8 +1,9 @@
-"""The word list of the specs: torch's type promotion and axis conventions as functions of JAX arrays."""
+"""The words of spec expressions: torch's type promotion and axis conventions as functions of JAX arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -26,7 +27,7 @@ BFLOAT16 = np.dtype(jnp.bfloat16)
 
 
 class Number:
-    """A Python number in a lowering: `value` keeps its full precision, `dtype` is the one torch gives the number."""
+    """A Python number in a lowering: `value` keeps its full precision, `dtype` is its dtype in torch."""
 
     __slots__ = ("dtype", "value")
 
@@ -70,7 +71,7 @@ _default_float: ContextVar[DType] = ContextVar("default float", default=FLOAT32)
 
 
 def default_float() -> DType:
-    """What a float is that nothing else gives a dtype: torch's default dtype when the trace began."""
+    """The dtype of a Python float: torch's default dtype at the start of the trace."""
     return _default_float.get()
 
 
@@ -85,7 +86,7 @@ def default_float_is(dtype: DType) -> Iterator[None]:
 
 
 def dtype_of(x: Any) -> DType:
-    """The dtype torch sees: of an array, a `Number`, a Python number or a dtype."""
+    """The dtype of an array, a `Number`, a Python number or a dtype, according to torch."""
     if isinstance(x, bool):
         return BOOL
     if isinstance(x, int):
@@ -104,20 +105,20 @@ def opmath(dtype: Any) -> DType:
 
 
 def real_dtype(dtype: Any) -> DType:
-    """complex64 to float32, complex128 to float64, others unchanged."""
+    """Map complex64 to float32 and complex128 to float64; others are unchanged."""
     dtype = np.dtype(dtype)
     parts: dict[DType, DType] = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
     return parts.get(dtype, dtype)
 
 
-# Torch has these for what other programs wrote, and promotes them with floats only.
+# torch has these dtypes for data of other programs, and promotes them only with floats.
 _UNPROMOTED = frozenset(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 
 def _complex(dtype: DType) -> DType:
-    """The complex type whose parts have a float dtype; bfloat16's are float32."""
+    """The complex dtype whose parts have a float dtype; for bfloat16 the parts are float32."""
     if dtype == FLOAT16:
-        raise NotImplementedError("float16 and a complex number: torch gives complex32, which JAX does not have")
+        raise NotImplementedError("float16 and a complex number: the result is complex32, which JAX does not have")
     return COMPLEX128 if dtype == FLOAT64 else COMPLEX64
 
 
@@ -150,8 +151,8 @@ def result_type(*args: Any) -> DType:
         ndim = getattr(x, "ndim", None)
         rank = 2 if ndim is None else (0 if ndim else 1)
         dtype = dtype_of(x)
-        held = best[rank]
-        best[rank] = dtype if held is None else promote_types(held, dtype)
+        previous = best[rank]
+        best[rank] = dtype if previous is None else promote_types(previous, dtype)
     result: DType | None = None
     for dtype in [d for d in best if d is not None]:
         if result is None:
@@ -172,11 +173,11 @@ def cast(x: Any, dtype: Any) -> Array:
     if isinstance(x, Number):
         x = x.value
     if not hasattr(x, "dtype"):
-        if x.__class__ is int and dtype.kind in "iu":  # which wraps, as a conversion does
+        if x.__class__ is int and dtype.kind in "iu":  # wraps around, like a conversion
             bits = 8 * dtype.itemsize
             x %= 1 << bits
             x -= (x >> (bits - 1) << bits) * (dtype.kind == "i")
-        return lax.full((), x, dtype)  # jnp.asarray takes a number through 32 bits
+        return lax.full((), x, dtype)  # jnp.asarray converts a number to 32 bits first
     if x.dtype == dtype and not getattr(x, "weak_type", False):
         return x
     if _level(np.dtype(x.dtype)) == 3 and _level(dtype) < 3 and dtype != BOOL:
@@ -187,24 +188,35 @@ def cast(x: Any, dtype: Any) -> Array:
 def _promoted(
     common: DType, compute: DType, result: DType, tensors: Sequence[Any], scalars: Sequence[Any]
 ) -> tuple[Any, ...]:
-    converted = [x if x is None else cast(x, compute) for x in (*tensors, *scalars)]
-    return (result, *converted)
+    return (result, *[x if x is None else _converted(x, compute) for x in (*tensors, *scalars)])
+
+
+def _converted(x: Any, dtype: DType) -> Array:
+    """`cast`, except that a bool mask becomes 1 and 0 by a select.
+
+    XLA turns a product with a converted mask into a select between the other factor and 0. This is wrong, because
+    infinity times 0 is NaN and -1 times 0 is -0.
+    """
+    mask = x.value if isinstance(x, Number) else x
+    if dtype.kind in "biu" or getattr(mask, "dtype", None) != BOOL:
+        return cast(x, dtype)
+    return lax.select(mask, lax.full_like(mask, 1, dtype), lax.full_like(mask, 0, dtype))
 
 
 def DEFAULT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802 (torch's names)
-    """(result dtype, arguments in the compute dtype)."""
+    """Return the result dtype, and the arguments in the compute dtype."""
     common = result_type(*tensors)
     return _promoted(common, opmath(common), common, tensors, scalars)
 
 
 def NO_OPMATH(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """(result dtype, arguments in the common dtype)."""
+    """Return the result dtype, and the arguments in the common dtype."""
     common = result_type(*tensors)
     return _promoted(common, common, common, tensors, scalars)
 
 
 def INT_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """As DEFAULT, with integers and bool made the default float."""
+    """Like DEFAULT, with integers and bool converted to the default float."""
     common = result_type(*tensors)
     common = default_float() if _level(common) < 2 else common
     return _promoted(common, opmath(common), common, tensors, scalars)
@@ -217,20 +229,20 @@ def ALWAYS_BOOL(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]: 
 
 
 def COMPLEX_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """As DEFAULT; a complex result becomes real."""
+    """Like DEFAULT; a complex result becomes real."""
     common = result_type(*tensors)
     return _promoted(common, opmath(common), real_dtype(common), tensors, scalars)
 
 
 def BOOL_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """As DEFAULT, with bool made int64."""
+    """Like DEFAULT, with bool converted to int64."""
     common = result_type(*tensors)
     common = INT64 if common == BOOL else common
     return _promoted(common, opmath(common), common, tensors, scalars)
 
 
 def INT_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """As DEFAULT, with integers and bool made int64, as torch sums them."""
+    """Like DEFAULT, with integers and bool converted to int64, as in torch's sum."""
     common = result_type(*tensors)
     common = INT64 if _level(common) < 2 else common
     return _promoted(common, opmath(common), common, tensors, scalars)
@@ -238,7 +250,7 @@ def INT_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]: 
 
 @jax.custom_jvp
 def root(x: Array) -> Array:
-    """The square root of a norm or a deviation: torch takes its derivative at 0 to be 0, where JAX would give NaN."""
+    """The square root of a norm or a deviation. Its derivative at 0 is 0, as in torch; that of `lax.sqrt` gives NaN."""
     return lax.sqrt(x)
 
 
@@ -251,13 +263,15 @@ def _root_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arr
 
 
 def place(index: int) -> np.integer:
-    """A static index as small as it can be: JAX (0.10) fails to lower a batched slice at an int64 one, where its 64-bit
-    types are off."""
+    """A static index in the smallest dtype.
+
+    With 64-bit types off, JAX (0.10) fails to lower a batched slice at an int64 index.
+    """
     return np.int32(index) if index < 1 << 31 else np.int64(index)
 
 
 def axis(x: Array, dim: int) -> int:
-    """One non-negative axis; a 0-d array has the axis 0 that torch gives it.
+    """One non-negative axis; as in torch, a 0-d array has an axis 0.
 
     Raises:
         IndexError: there is no such axis.
@@ -277,6 +291,103 @@ def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:
     return tuple(d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims))
 
 
+def truth(x: Array) -> Array:
+    """Elementwise `x != 0` as bool; NaN is true."""
+    return x if x.dtype == BOOL else x != cast(0, x.dtype)
+
+
+def numel(x: Array, dims: int | Sequence[int] | None = None) -> int:
+    """The number of elements over the given axes."""
+    return math.prod(x.shape[d] for d in axes(x, dims))
+
+
+def reduce_over(
+    reduction: Callable[..., Array], x: Array, dims: int | Sequence[int] | None = None, keepdim: bool = False
+) -> Array:
+    """A reduction of `lax`, such as `lax.reduce_max`, over `dims` (see `axes`); `keepdim` keeps them with length 1.
+
+    The reductions of `jnp` take one and a half times as long to trace.
+    """
+    over = axes(x, dims)
+    value = reduction(x, over)
+    return lax.expand_dims(value, over) if keepdim and over else value
+
+
+def reduce_sum(x: Array, dims: int | Sequence[int] | None = None, keepdim: bool = False) -> Array:
+    """The sum over the given axes in the dtype of `x`; bools are combined by `or`, as in torch."""
+    return reduce_over(lax.reduce_or if x.dtype == BOOL else lax.reduce_sum, x, dims, keepdim)
+
+
+def reduce_prod(x: Array, dims: int | Sequence[int] | None = None, keepdim: bool = False) -> Array:
+    """The product over the given axes in the dtype of `x`; bools are combined by `and`, as in torch."""
+    return reduce_over(lax.reduce_and if x.dtype == BOOL else lax.reduce_prod, x, dims, keepdim)
+
+
+NONE, MEAN, SUM = 0, 1, 2  # `at::Reduction::Reduction`, which the schemas of losses call `reduction`
+
+
+def reduced(losses: Array, reduction: int, weight: Array | None = None) -> Array:
+    """The losses, times `weight` where there is one: each of them, their mean (NaN of none) or their sum."""
+    losses = losses if weight is None else losses * weight
+    if reduction == NONE:
+        return losses
+    total = lax.reduce_sum(losses, axes(losses, None))
+    return total / losses.size if reduction == MEAN else total
+
+
+def reduced_backward(grad_output: Array, slope: Array, reduction: int, weight: Array | None = None) -> Array:
+    """The gradient of `reduced` losses, whose own derivative is `slope`."""
+    slope = slope if weight is None else slope * weight
+    return grad_output * slope / slope.size if reduction == MEAN and slope.size else grad_output * slope
+
+
+def contract(
+    a: Array, b: Array, left: Sequence[int], right: Sequence[int], batch: int = 0, dtype: DType | None = None
+) -> Array:
+    """The product summed over the axes `left` of `a` and `right` of `b`; the first `batch` axes of both go in step.
+
+    Float16 and bfloat16 accumulate in float32, and round once on backends that allow excess precision; integers wrap.
+    With `dtype` the sum is given in that dtype, unrounded.
+
+    Raises:
+        RuntimeError: the dtypes differ, about which Meta kernels are silent.
+        NotImplementedError: the dtype is bool.
+    """
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}")
+    if a.dtype == BOOL:
+        raise NotImplementedError('"addmm_impl" not implemented for bool; expected a number dtype')
+    along = tuple(range(batch))
+    return lax.dot_general(a, b, ((left, right), (along, along)), preferred_element_type=dtype)
+
+
+def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None) -> Array:
+    """`alpha * x + beta * y` of a product `x`, in the dtype of `y` or in `dtype`; `alpha` and `beta` are static.
+
+    `y` is broadcast to x's shape, and with `beta` 0 a NaN in it does not count. Numbers are added and multiplied by
+    `lax`, since the operators of arrays look for a common dtype first and take several times as long to trace.
+    """
+    x = cast(x, opmath(x.dtype))
+    add, mul = (jnp.logical_or, jnp.logical_and) if x.dtype == BOOL else (lax.add, lax.mul)
+    x = x if alpha == 1 else mul(x, cast(alpha, x.dtype))
+    if beta == 0:
+        return cast(jnp.broadcast_to(x, jnp.broadcast_shapes(y.shape, x.shape)), dtype or y.dtype)
+    if x.ndim > 1 and x.shape[-2] == 1:
+        # XLA's CPU backend (jaxlib 0.10) would fuse the sum into a product with a vector, and copy a matrix that is
+        # transposed for that.
+        x = lax.optimization_barrier(x)
+    result = dtype or y.dtype
+    y = cast(y, x.dtype)
+    y = y if beta == 1 else mul(y, cast(beta, x.dtype))
+    return cast(add(x, lax.expand_dims(y, range(x.ndim - y.ndim)) if y.ndim else y), result)
+
+
+def fft_norm(normalization: int, forward: bool) -> str | None:
+    """The name that `jnp.fft` has for the scale of a transform: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
+    unscaled, by_n = (None, "forward") if forward else ("forward", None)
+    return (unscaled, "ortho", by_n)[normalization]
+
+
 class UnknownSizeError(jax.errors.ConcretizationTypeError):
     """The size of a result is known only when its program runs."""
 
@@ -286,29 +397,38 @@ class UnknownSizeError(jax.errors.ConcretizationTypeError):
 
 
 def extent(count: Any, instead: str) -> int:
-    """A count that becomes the size of a result.
+    """Convert a count to a Python int, to be used as the size of a result.
 
     Raises:
-        UnknownSizeError: within a trace, where only `instead` is possible.
+        UnknownSizeError: the count is traced. The message recommends `instead`.
     """
     if isinstance(count, jax.core.Tracer):
         raise UnknownSizeError(count, instead)
     return int(count)
 
 
-# What lowerings take for granted in a trace that finds out with its results whether it holds, and the errors if not.
+# The conditions that lowerings assume in the current trace, with their errors. The program returns the conditions with
+# its results, and a false one raises its error.
 promises: ContextVar[list[tuple[Array, str]] | None] = ContextVar("promises", default=None)
 
 
 def promised(holds: Any, error: str) -> bool:
-    """Whether something may be taken for granted: it holds, or the trace finds out with its results."""
+    """Whether a lowering may assume a condition: it holds, or the trace checks it with its results."""
     if not isinstance(holds, jax.core.Tracer):
         return bool(holds)
-    taken = promises.get()
-    if taken is None:
+    assumptions = promises.get()
+    if assumptions is None:
         return False
-    taken.append((holds, error))
+    assumptions.append((holds, error))
     return True
+
+
+def double(x: Any) -> Any:
+    """A float32 array as float64, for a special function no float32 formula of which keeps the digits.
+
+    Price: float64 is slow on most accelerators, so it is for functions that no model calls in its inner loop.
+    """
+    return cast(x, FLOAT64) if getattr(x, "dtype", None) == FLOAT32 else x
 
 
 def as_long(x: Any) -> Array:

@@ -4,13 +4,14 @@ from typing import Any
 
 import jax
 import jax.export
-import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.export import Dim, ExportedProgram, export
 
 from tenax.export import exported_to_jax, to_exported
+from tests.agreement import close
+from tests.tolerances import COMPOSED
 
 Tensor = torch.Tensor
 N, T = Dim("n", min=2, max=64), Dim("t", min=4)
@@ -27,20 +28,14 @@ def arrays(tree: Any) -> Any:
         return torch.utils._pytree.tree_map_only(Tensor, lambda x: jax.numpy.asarray(x.numpy()), tree)
 
 
-def agree(found: Any, expected: Any) -> None:
-    for x, y in zip(jax.tree.leaves(found), torch.utils._pytree.tree_leaves(expected), strict=True):
-        assert x.dtype == y.detach().numpy().dtype
-        np.testing.assert_allclose(x, y.detach().numpy(), rtol=1e-4, atol=1e-5)
-
-
 def check(module: nn.Module, *inputs: Tensor, shapes: Any = None, others: Any = ()) -> ExportedProgram:
     """A module as a function, and as an artifact that also takes `others`."""
     program = export(module, inputs, dynamic_shapes=shapes)
     weights, function = exported_to_jax(program)
-    agree(jax.jit(function)(weights, *arrays(inputs))[0], module(*inputs))
+    close(jax.jit(function)(weights, *arrays(inputs))[0], module(*inputs), COMPOSED)
     exported = to_exported(program)
     for given in (inputs, *others):
-        agree(exported.call(weights, *arrays(given))[0], module(*given))
+        close(exported.call(weights, *arrays(given))[0], module(*given), COMPOSED)
     return program
 
 

@@ -5,7 +5,6 @@ Everything random is drawn on the CPU, so that a run on another device must give
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import torch
@@ -13,6 +12,8 @@ import torch.nn.functional as F  # noqa: N812 (torch's own idiom)
 from torch import nn
 from torch.distributions import Bernoulli, Normal, kl_divergence
 from torch.utils.checkpoint import checkpoint
+
+from tests.training import train
 
 Losses = list[float]
 PROGRAMS: dict[str, Callable[[str, int], Losses]] = {}
@@ -24,20 +25,11 @@ def program(function: Callable[[str, int], Losses]) -> Callable[[str, int], Loss
     return function
 
 
-def train(model: nn.Module, device: str, steps: int, loss: Callable, optimizer: Callable, clip: float = 0) -> Losses:
-    """An ordinary loop; `loss(model)` makes its own batch."""
-    model.to(device)
-    opt = optimizer(model.parameters())
-    losses = []
-    for _ in range(steps):
-        opt.zero_grad()
-        value = loss(model)
-        value.backward()
-        if clip:
-            nn.utils.clip_grad_norm_(model.parameters(), clip)
-        opt.step()
-        losses.append(value.item())
-    return losses
+def losses_of(
+    model: nn.Module, device: str, steps: int, loss: Callable, optimizer: Callable, clip: float = 0
+) -> Losses:
+    """Those of training a model on the device; `loss(model)` makes its own batch."""
+    return [value.item() for value in train(model.to(device), optimizer, loss, steps=steps, clip=clip)]
 
 
 @program
@@ -45,7 +37,7 @@ def mlp(device, steps):
     model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.LayerNorm(32), nn.Linear(32, 3))
     x, y = torch.randn(16, 8).to(device), torch.randint(0, 3, (16,)).to(device)
     sgd = lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-3)  # noqa: E731
-    return train(model, device, steps, lambda m: F.cross_entropy(m(x), y, label_smoothing=0.1), sgd)
+    return losses_of(model, device, steps, lambda m: F.cross_entropy(m(x), y, label_smoothing=0.1), sgd)
 
 
 class Block(nn.Module):
@@ -74,7 +66,7 @@ def resnet18(device, steps):
     x, y = torch.randn(8, 3, 64, 64).to(device), torch.randint(0, 5, (8,)).to(device)
     # Larger steps on smaller batches are chaotic: rounding alone then moves the loss by a tenth.
     sgd = lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9)  # noqa: E731
-    return train(model, device, steps, lambda m: F.cross_entropy(m(x), y), sgd)
+    return losses_of(model, device, steps, lambda m: F.cross_entropy(m(x), y), sgd)
 
 
 class Attention(nn.Module):
@@ -121,7 +113,7 @@ def _gpt(device, steps, **options):
     def loss(m):
         return F.cross_entropy(m(ids[:, :-1]).flatten(0, 1), ids[:, 1:].reshape(-1))
 
-    return train(model, device, steps, loss, lambda p: torch.optim.AdamW(p, lr=1e-3), clip=1.0)
+    return losses_of(model, device, steps, loss, lambda p: torch.optim.AdamW(p, lr=1e-3), clip=1.0)
 
 
 @program
@@ -146,7 +138,7 @@ def _recurrent(kind, device, steps):
 
     x, y = torch.randn(3, 7, 5).to(device), torch.randint(0, 3, (21,)).to(device)
     adam = lambda p: torch.optim.Adam(p, lr=1e-2)  # noqa: E731
-    return train(Tagger(), device, steps, lambda m: F.cross_entropy(m(x).flatten(0, 1), y), adam)
+    return losses_of(Tagger(), device, steps, lambda m: F.cross_entropy(m(x).flatten(0, 1), y), adam)
 
 
 @program
@@ -182,7 +174,7 @@ def encoder_with_masks(device, steps):
     )
     padding = padding.to(device)
     adam = lambda p: torch.optim.Adam(p, lr=1e-3)  # noqa: E731
-    return train(Classifier(), device, steps, lambda m: F.cross_entropy(m(x, padding), y), adam)
+    return losses_of(Classifier(), device, steps, lambda m: F.cross_entropy(m(x, padding), y), adam)
 
 
 @program
@@ -203,7 +195,7 @@ def vae(device, steps):
     x = (torch.rand(8, 20) > 0.5).float().to(device)
     generator = torch.Generator().manual_seed(1)
     loss = lambda m: m(x, torch.randn(8, 4, generator=generator).to(device))  # noqa: E731
-    return train(VAE(), device, steps, loss, lambda p: torch.optim.Adam(p, lr=1e-2))
+    return losses_of(VAE(), device, steps, loss, lambda p: torch.optim.Adam(p, lr=1e-2))
 
 
 def _networks(device):
@@ -284,7 +276,7 @@ def custom_function(device, steps):
             return self.b(Swish.apply(self.a(x)))
 
     x = torch.randn(6, 5).to(device)
-    return train(Net(), device, steps, lambda m: m(x).square().mean(), lambda p: torch.optim.Adagrad(p, lr=0.1))
+    return losses_of(Net(), device, steps, lambda m: m(x).square().mean(), lambda p: torch.optim.Adagrad(p, lr=0.1))
 
 
 @program
@@ -298,7 +290,7 @@ def autocast_bfloat16(device, steps):
             assert logits.dtype == torch.bfloat16
         return F.cross_entropy(logits.float(), y)
 
-    return train(model, device, steps, loss, lambda p: torch.optim.SGD(p, lr=0.05))
+    return losses_of(model, device, steps, loss, lambda p: torch.optim.SGD(p, lr=0.05))
 
 
 @program
@@ -344,9 +336,3 @@ def functional_transforms(device, steps):
     hessian = torch.func.hessian(lambda s: f(s).sum())(x[0])
     forward = torch.func.jacfwd(f)(x[0])
     return [*losses, jacobian.sum().item(), tangent.sum().item(), hessian.sum().item(), forward.sum().item()]
-
-
-def worst(ours: Losses, reference: Losses) -> float:
-    """The largest relative difference, and infinity for a NaN."""
-    pairs = zip(ours, reference, strict=True)
-    return max(abs(a - b) / max(abs(b), 1e-3) if math.isfinite(a) else math.inf for a, b in pairs)

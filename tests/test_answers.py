@@ -10,7 +10,7 @@ from torch import nn
 
 import tenax
 from tenax.interop import functional, t2j
-from tests.arrays import close
+from tests.agreement import close
 
 D = torch.distributions
 COVARIANCE = torch.tensor([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 1.5]])

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 import torch
 
@@ -17,11 +16,12 @@ from benchmarks.models.decode import Decoder, decode
 from benchmarks.models.gpt import GPT
 from benchmarks.models.training import cross_entropy
 from benchmarks.models.training import train_step as torch_train_step
+from tests.agreement import close
+from tests.tolerances import ACCUMULATED, COMPOSED
 
 # 12 and 48 layers are more of the same.
 TRAINED = [case for case in CASES if not case.name.startswith("GPT")] + [gpt(2)]
 by_case = pytest.mark.parametrize("case", TRAINED, ids=lambda case: case.name)
-close = np.testing.assert_allclose
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_forward_agrees_in_both_modes(case: Case) -> None:
     params, state = case.by_hand.from_torch(weights(module))
     for training in (False, True):
         result, _ = jax.jit(case.by_hand.apply, static_argnums=3)(params, state, array(x), training)
-        close(result, module.train(training)(x).detach(), rtol=1e-4, atol=1e-4)
+        close(result, module.train(training)(x), COMPOSED)
 
 
 @by_case
@@ -50,7 +50,7 @@ def test_gradients_agree(case: Case) -> None:
     )
     cross_entropy(module(x), target).backward()
     expected = held | {name: p.grad.numpy() for name, p in module.named_parameters()}
-    jax.tree.map(lambda a, b: close(a, b, rtol=1e-4, atol=1e-5), gradients, case.by_hand.from_torch(expected)[0])
+    close(gradients, case.by_hand.from_torch(expected)[0], COMPOSED)
 
 
 @by_case
@@ -65,12 +65,12 @@ def test_three_training_steps_agree(case: Case) -> None:
     )
     for _ in range(3):
         held, value = step(held, array(x), array(target))
-        close(value, torch_step(x, target), rtol=1e-4, atol=1e-4)
+        close(value, torch_step(x, target), ACCUMULATED)
     # Parameters whose gradient is all rounding move by rounding alone, so what is compared is what the model gives.
     module.eval()
     result, _ = jax.jit(case.by_hand.apply)(*held[:2], array(x))
-    close(result, module(x).detach(), rtol=1e-4, atol=1e-4)
-    jax.tree.map(lambda a, b: close(a, b, rtol=1e-4, atol=1e-4), held[1], case.by_hand.from_torch(weights(module))[1])
+    close(result, module(x), ACCUMULATED)
+    close(held[1], case.by_hand.from_torch(weights(module))[1], ACCUMULATED)
 
 
 def test_decoding_gives_the_same_tokens_and_caches() -> None:
@@ -90,7 +90,7 @@ def test_decoding_gives_the_same_tokens_and_caches() -> None:
     assert len(set(found[0].tolist())) > 3
     caches = jax.tree.leaves(state)
     for cache, name in zip(caches, ("keys0", "values0", "keys1", "values1"), strict=True):
-        close(cache.swapaxes(1, 2), decoder.get_buffer(name), rtol=1e-4, atol=1e-4)
+        close(cache.swapaxes(1, 2), decoder.get_buffer(name), COMPOSED)
 
 
 def test_the_decoder_gives_what_the_whole_sequence_gives() -> None:

@@ -18,19 +18,20 @@ from torch.nn.attention.flex_attention import flex_attention
 from torch.utils.checkpoint import checkpoint
 
 import tenax
-from tests.agreement import agree, check, compiled, leaves, on_device
+from tests.agreement import agree, check, close, compiled, leaves, on_device
+from tests.tolerances import ACCUMULATED, COMPOSED
+from tests.training import both, train
 
 Tensor = torch.Tensor
 
 
-def _train_alike(reference: tuple[nn.Module, Any], ours: tuple[nn.Module, Any], count: int) -> None:
+def check_steps(reference: tuple[nn.Module, Any], ours: tuple[nn.Module, Any], count: int) -> None:
     """So many steps on both devices, after which the parameters agree."""
     for _ in range(count):
         for (module, step), kind in ((reference, "cpu"), (ours, "jax")):
             module(torch.ones(2, 3, device=kind)).square().sum().backward()
             step()
-    for p, q in zip(reference[0].parameters(), ours[0].parameters(), strict=True):
-        torch.testing.assert_close(q.detach().cpu(), p.detach(), rtol=1e-4, atol=1e-5)
+    close(list(ours[0].parameters()), list(reference[0].parameters()), COMPOSED)
 
 
 @pytest.fixture(autouse=True)
@@ -41,26 +42,24 @@ def fresh() -> Iterator[None]:
         yield
 
 
-def train(make: Callable[[], nn.Module], *inputs: Tensor, steps: int = 3, **options: Any) -> None:
-    """A module: training, then evaluation."""
-    host = make()
-    device = copy.deepcopy(host).to("jax")
-    run = compiled(device, **options)
-    optimizers = [torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (host, device)]
-    for _ in range(steps):
-        for f, optimizer, kind in zip((host, run), optimizers, ("cpu", "jax"), strict=True):
-            optimizer.zero_grad()
-            leaves(f(*(x.to(kind) for x in inputs)))[0].square().mean().backward()
-            optimizer.step()
-        expected, found = host.state_dict(), device.state_dict()
-        for name, value in expected.items():
-            torch.testing.assert_close(found[name].cpu(), value, rtol=1e-3, atol=1e-4, msg=name)
+def sgd(parameters: Iterator[nn.Parameter]) -> torch.optim.Optimizer:
+    return torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+
+
+def check_training(make: Callable[[], nn.Module], *inputs: Tensor) -> None:
+    """A module trains, and is then evaluated, as on the CPU."""
+    host, device = both(make())
+    run, moved = compiled(device), [x.to("jax") for x in inputs]
+
+    def loss(module: nn.Module, *inputs: Tensor) -> Tensor:
+        return leaves(module(*inputs))[0].square().mean()
+
+    close(train(run, sgd, loss, *moved), [x.to("jax") for x in train(host, sgd, loss, *inputs)], COMPOSED)
+    close(device.state_dict(), host.state_dict(), COMPOSED)
     host.eval()
     run.eval()
     with torch.no_grad():
-        for x, y in zip(leaves(run(*(x.to("jax") for x in inputs))), leaves(host(*inputs)), strict=True):
-            torch.testing.assert_close(x.cpu(), y, rtol=1e-3, atol=1e-3)
-            assert x.stride() == y.stride()
+        agree(run(*moved), host(*inputs), COMPOSED)
 
 
 class Block(nn.Module):
@@ -86,23 +85,25 @@ class Block(nn.Module):
 
 
 def test_an_mlp_trains_as_on_the_cpu() -> None:
-    train(lambda: nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2)), torch.randn(3, 4))
+    check_training(
+        lambda: nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2)), torch.randn(3, 4)
+    )
 
 
 def test_convolution_and_batch_norm_train_as_on_the_cpu() -> None:
     layers = lambda: nn.Sequential(  # noqa: E731
         nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 2)
     )
-    train(layers, torch.randn(2, 3, 8, 8))
+    check_training(layers, torch.randn(2, 3, 8, 8))
 
 
 def test_a_transformer_block_trains_as_on_the_cpu() -> None:
-    train(Block, torch.randn(2, 5, 8))
+    check_training(Block, torch.randn(2, 5, 8))
 
 
 def test_an_lstm_trains_as_on_the_cpu() -> None:
     with torch._dynamo.config.patch(allow_rnn=True):
-        train(lambda: nn.LSTM(4, 6, 2, batch_first=True), torch.randn(2, 5, 4))
+        check_training(lambda: nn.LSTM(4, 6, 2, batch_first=True), torch.randn(2, 5, 4))
 
 
 def test_composites_stay_whole_in_the_graph() -> None:
@@ -163,7 +164,7 @@ def test_random_numbers_are_those_of_eager_mode_and_new_in_each_call() -> None:
             drawn.append([f(x).detach() for _ in range(3)])
         assert not torch.equal(drawn[0][0], drawn[0][1])
         for a, b in zip(*drawn, strict=True):
-            torch.testing.assert_close(a, b)
+            close(a, b)
 
 
 def test_two_draws_in_one_graph_differ() -> None:
@@ -174,7 +175,7 @@ def test_two_draws_in_one_graph_differ() -> None:
     y = compiled(f)(x)
     y.sum().backward()
     assert y.abs().min() > 0
-    torch.testing.assert_close(x.grad, y.detach())
+    close(x.grad, y)
 
 
 def test_backward_sees_the_mask_that_forward_drew() -> None:
@@ -183,7 +184,7 @@ def test_backward_sees_the_mask_that_forward_drew() -> None:
     for _ in range(2):
         y = run(x)
         (g,) = torch.autograd.grad(y.sum(), x)
-        torch.testing.assert_close(g, y.detach())
+        close(g, y)
 
 
 # -- what torch does around the graphs ---------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def test_what_a_score_function_closes_over_has_its_gradient() -> None:
         return flex_attention(q, k, v, score_mod=lambda s, _, h, i, j: s + slopes[h] * (i - j))
 
     compiled(attend)(*(on_device(x).requires_grad_() for x in (q, k, v)), ours).sin().sum().backward()
-    torch.testing.assert_close(ours.grad.cpu(), slopes.grad, rtol=1e-4, atol=1e-4)
+    close(ours.grad, slopes.grad, ACCUMULATED)
 
 
 def test_a_question_for_an_array_breaks_the_graph() -> None:
@@ -257,7 +258,7 @@ def test_a_question_for_an_array_breaks_the_graph() -> None:
         return y * 2 if hasattr(y, "jax") and traced_by_jax(y) else y
 
     x = torch.ones(2, device="jax")
-    torch.testing.assert_close(compiled(by_jax)(x), (x * 2).sin() + 1)
+    close(compiled(by_jax)(x), (x * 2).sin() + 1)
     assert compiled(asks, dynamic=True)(x).tolist() == [2, 2]
 
 
@@ -319,7 +320,7 @@ def test_an_optimizer_step_compiles() -> None:
         if optimizers[0].defaults.get("capturable"):
             optimizers[0].param_groups[0]["capturable"] = False  # not on the CPU
         step = compiled(optimizers[1].step)
-        _train_alike((host, optimizers[0].step), (device, step), 3)
+        check_steps((host, optimizers[0].step), (device, step), 3)
 
 
 def test_a_step_counter_on_the_cpu_counts() -> None:
@@ -327,7 +328,7 @@ def test_a_step_counter_on_the_cpu_counts() -> None:
     device = copy.deepcopy(host).to("jax")
     optimizers = [torch.optim.Adam(m.parameters(), lr=0.1) for m in (host, device)]
     step = compiled(optimizers[1].step)
-    _train_alike((host, optimizers[0].step), (device, step), 4)
+    check_steps((host, optimizers[0].step), (device, step), 4)
     assert {int(s["step"]) for s in optimizers[1].state.values()} == {4}
 
 
@@ -351,7 +352,7 @@ def test_a_checkpointed_dropout_draws_the_same_mask_again() -> None:
         y = g(x)
         y.sum().backward()
         kept = y.detach() != 0
-        torch.testing.assert_close(x.grad, torch.where(kept, 2 * torch.cos(torch.full_like(y, 2.0)), 0.0).detach())
+        close(x.grad, torch.where(kept, 2 * torch.cos(torch.full_like(y, 2.0)), 0.0))
         drawn.append(y.detach())
     assert not torch.equal(drawn[0], drawn[1])
 
@@ -390,8 +391,8 @@ def test_a_compiled_module_is_part_of_a_jitted_step() -> None:
     jitted, run = tenax.jit(step), compiled(module)
     optimizers = [torch.optim.SGD(m.parameters(), 0.1) for m in (module, other)]
     for _ in range(3):
-        torch.testing.assert_close(jitted(run, optimizers[0], x), step(other, optimizers[1], x))
-    torch.testing.assert_close(module.weight, other.weight)
+        close(jitted(run, optimizers[0], x), step(other, optimizers[1], x))
+    close(module.weight, other.weight)
 
 
 def test_autocast_is_part_of_the_graph() -> None:
@@ -410,7 +411,7 @@ def test_inference_mode_has_graphs_of_its_own() -> None:
     run = compiled(device)
     x = torch.randn(2, 5, 8)
     with torch.inference_mode():
-        torch.testing.assert_close(run(x.to("jax")).cpu(), block(x), rtol=1e-4, atol=1e-5)
+        close(run(x.to("jax")), block(x))
     agree(run(x.to("jax")), block(x))
 
 
@@ -459,4 +460,4 @@ class Counting(nn.Module):
 
 
 def test_a_gradient_is_that_of_the_buffers_as_forward_found_them() -> None:
-    train(Counting, torch.ones(2, 3))
+    check_training(Counting, torch.ones(2, 3))

@@ -88,7 +88,7 @@ def test_the_first_operation_that_differs_is_named_with_its_line() -> None:
     x = torch.tensor([1.0, 2.0, 6.0], device="jax")
     expected = (
         r"tenax_debug::half_of\(float32\[3\]\): 1 of 3 elements differ, greatest difference 1 at \(2,\): "
-        r"2\.0; CPU torch gives 3\.0 \(.*test_debug\.py:\d+, in test_the_first"
+        r"2\.0; CPU torch returns 3\.0 \(.*test_debug\.py:\d+, in test_the_first"
     )
     with pytest.raises(debug.MismatchError, match=expected), debug.compare():
         half_of(x * 1)
@@ -128,7 +128,7 @@ def test_a_compiled_function_runs_eagerly_where_its_operations_are_looked_at() -
 
 
 def test_a_traced_function_cannot_be_compared() -> None:
-    message = r"aten::sin: tenax.debug: the values of a traced function are not known \(.*test_debug\.py"
+    message = r"aten::sin: tenax.debug: the values of a traced function are unknown \(.*test_debug\.py"
     for context in (debug.compare(), debug.check_finite()):
         with pytest.raises(tenax.errors.TraceError, match=message), context:
             jax.jit(t2j(torch.sin))(jnp.ones(3))
@@ -165,7 +165,7 @@ def test_the_first_infinity_is_named() -> None:
     with debug.check_finite():
         x.masked_fill(x == 0, -torch.inf).softmax(0)  # as asked
         torch.empty(3, device="jax")
-    message = r"aten::log\(float32\[2\]\): gave infinity from finite arguments \(.*in test_the_first_infinity"
+    message = r"aten::log\(float32\[2\]\): returned infinity for finite arguments \(.*in test_the_first_infinity"
     with pytest.raises(FloatingPointError, match=message), debug.check_finite():
         x.log() - x.log()
     found: list[str] = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,8 +10,9 @@ import pytest
 import torch
 
 import tenax
-from tenax.dispatch import settings  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
+from tenax.dispatch import jax_config  # noqa: F401 (the setting under which JAX honours 64-bit dtypes)
 from tenax.errors import TraceError
+from tenax.generated import lowering
 from tenax.generated.table import ROWS
 
 # Operators whose result's shape depends on data: arguments after the array, and what the error offers instead.
@@ -33,11 +32,6 @@ ANSWERS = {"equal", "_fused_sdp_choice", "_nested_tensor_from_mask_left_aligned"
 # Dynamic without its keyword `total_L` alone: tests/test_nested.py.
 JAGGED = {"_padded_dense_to_jagged_forward"}
 BOXES = {"torchvision::nms"}  # tests/test_vision.py
-
-
-def lowering(name: str) -> Callable[..., Any]:
-    row = ROWS[name]
-    return getattr(importlib.import_module(f"tenax.generated.{row.module}"), row.function)
 
 
 @pytest.mark.parametrize("name", DYNAMIC)

@@ -13,8 +13,8 @@ from torch import nn
 from torch._dynamo.testing import CompileCounterWithBackend
 
 import tenax
-from tenax.graphs.graph import Graph
-from tests.agreement import check, compiled
+from tenax.compile.graph import CompiledGraph
+from tests.agreement import check, close, compiled
 
 Tensor = torch.Tensor
 
@@ -47,8 +47,8 @@ def test_calls_alike_are_bound_once(monkeypatch: pytest.MonkeyPatch) -> None:
             return (a * b * torch.rand_like(a)).sum()
 
     bound: list[str] = []
-    bind = Graph.bind
-    monkeypatch.setattr(Graph, "bind", lambda self, args: bound.append(self.name) or bind(self, args))
+    bind = CompiledGraph.bind
+    monkeypatch.setattr(CompiledGraph, "bind", lambda self, args: bound.append(self.name) or bind(self, args))
     run = torch.compile(Halves(), backend="tenax")
     for _ in range(4):
         x = torch.randn(4, 3, device="jax", requires_grad=True)
@@ -64,7 +64,7 @@ def test_a_write_to_a_view_reaches_its_base() -> None:
             f(rows)
         if kind == "cpu":
             expected = base.clone()
-    torch.testing.assert_close(base.cpu(), expected)
+    close(base, expected)
 
 
 def test_arguments_that_share_memory_go_on_to_share_it() -> None:
@@ -77,7 +77,7 @@ def test_arguments_that_share_memory_go_on_to_share_it() -> None:
     for kind, g in (("cpu", f), ("jax", run)):
         base = torch.arange(6.0, device=kind)
         results.append([g(base[:4], base[2:]).cpu(), base.cpu()])
-    torch.testing.assert_close(results[0], results[1])
+    close(results[0], results[1])
 
 
 def test_results_alias_each_other_and_the_inputs() -> None:
@@ -119,7 +119,7 @@ def test_the_layout_of_an_incoming_gradient_may_change() -> None:
             grads.append(x.grad.cpu())  # type: ignore[union-attr]
         if kind == "cpu":
             expected = grads
-    torch.testing.assert_close(grads, expected)
+    close(grads, expected)
 
 
 def test_lazily_conjugated_tensors_pass_in_and_out() -> None:
@@ -130,7 +130,7 @@ def test_lazily_conjugated_tensors_pass_in_and_out() -> None:
     z = torch.randn(3, dtype=torch.complex64)
     for x in (z, z.conj()):
         for found, expected in zip(run(x.to("jax")), f(x), strict=True):
-            torch.testing.assert_close(found.cpu(), expected)
+            close(found, expected)
 
 
 def test_64_bit_types_are_kept() -> None:
@@ -182,7 +182,7 @@ def test_a_second_device_computes_its_own() -> None:
     for _ in range(2):
         y = run(torch.ones(1, 3, device="jax:1"))
         assert y.device == torch.device("jax:1") and y.jax().devices() == {__import__("jax").devices()[1]}
-        torch.testing.assert_close(y.detach().cpu(), layer(torch.ones(1, 3)).detach())
+        close(y, layer(torch.ones(1, 3)))
     made = compiled(lambda: torch.arange(3, device="jax:1") + 1)()
     assert made.tolist() == [1, 2, 3] and made.jax().devices() == {__import__("jax").devices()[1]}
 
@@ -219,7 +219,7 @@ def test_a_graph_with_an_operator_that_asks_for_values_runs_eagerly() -> None:
             y = g(x)
             y.sum().backward()
             found.append((y.detach().cpu(), x.grad.cpu()))
-        torch.testing.assert_close(found[0], found[1])
+        close(found[0], found[1])
 
 
 # -- arrays that are kept, and where they lie --------------------------------------------------------------------------
@@ -245,10 +245,10 @@ def test_parameters_that_changed_between_calls_count() -> None:
     with torch.no_grad():
         for change in (halve, replace, load, swap):
             for _ in range(4):
-                torch.testing.assert_close(run(x.to("jax")).cpu(), model(x))
+                close(run(x.to("jax")), model(x))
             change(model)
             change(ours)
-        torch.testing.assert_close(run(x.to("jax")).cpu(), model(x))
+        close(run(x.to("jax")), model(x))
 
 
 @pytest.mark.parametrize("compiler", [tenax.jit, partial(torch.compile, backend="tenax")], ids=["jit", "compile"])
@@ -257,7 +257,7 @@ def test_arrays_of_one_device_and_of_several_share_a_program(compiler: Any) -> N
     mesh = jax.sharding.Mesh(np.array(jax.devices()), ("d",))
     spread = jax.device_put(np.ones(4, np.float32), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
     for x in (torch.ones(4, device="jax"), tenax.from_jax(spread)) * 2:
-        torch.testing.assert_close(f(x).cpu(), torch.ones(4).exp())
+        close(f(x), torch.ones(4).exp())
 
 
 def test_a_result_lies_as_it_is_shown() -> None:

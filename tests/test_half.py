@@ -9,6 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
+from tests.agreement import close
+
 PLACES = 3000
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
@@ -76,7 +78,7 @@ def test_the_gradient_of_what_is_repeated(name: str) -> None:
     p = torch.ones(4, dtype=torch.bfloat16, device="jax", requires_grad=True)
     OPERATIONS[name](p).sum().backward()
     assert p.grad is not None
-    torch.testing.assert_close(p.grad.cpu().float(), torch.full((4,), float(PLACES)), rtol=0.02, atol=0)
+    close(p.grad, torch.full((4,), float(PLACES), dtype=torch.bfloat16))
 
 
 @pytest.mark.parametrize(
@@ -84,4 +86,4 @@ def test_the_gradient_of_what_is_repeated(name: str) -> None:
 )
 def test_sums(reduce: Callable[..., torch.Tensor]) -> None:
     total = reduce(torch.ones(PLACES, 2, dtype=torch.bfloat16, device="jax"), 0)
-    torch.testing.assert_close(total.cpu().float(), torch.full((2,), float(PLACES)), rtol=0.02, atol=0)
+    close(total, torch.full((2,), float(PLACES), dtype=torch.bfloat16))

@@ -13,9 +13,10 @@ import torch
 
 import tenax
 from tenax import call_jax
-from tenax.dispatch import call as calls
+from tenax.dispatch import jax_call as calls
 from tenax.interop import j2t, t2j
-from tests.arrays import X, close
+from tests.agreement import close
+from tests.arrays import X
 
 
 def tensor(grad: bool = True) -> torch.Tensor:
@@ -168,7 +169,7 @@ def test_functions_that_are_gone_leave_nothing_behind() -> None:
     def sizes() -> list[int]:
         gc.collect()
         tables = (calls._functions, calls._numbers, calls._derived, calls._roots, calls._splits)
-        return [len(t) for t in (*tables, calls._registered[0].entries)]
+        return [len(t) for t in (*tables, calls._dispatchers[0].entries)]
 
     once(0)
     before = sizes()

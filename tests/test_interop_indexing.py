@@ -12,7 +12,8 @@ import torch
 
 from tenax.errors import TraceError
 from tenax.interop import t2j
-from tests.arrays import X, close
+from tests.agreement import close
+from tests.arrays import X
 
 
 def _counted(x: torch.Tensor, i: Any, j: Any) -> torch.Tensor:

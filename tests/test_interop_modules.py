@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -17,14 +19,10 @@ from torch import nn
 
 import tenax
 from tenax.interop import from_equinox, from_flax, from_nnx, t2j
+from tests.agreement import close
+from tests.training import train
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
-
-
-def same(a: Any, b: Any) -> None:
-    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
-        x = x.detach().cpu() if isinstance(x, torch.Tensor) else x
-        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=3e-5, atol=3e-6)
 
 
 class Net(linen.Module):
@@ -43,16 +41,12 @@ class Plain(linen.Module):
         return linen.Dense(2)(jnp.tanh(x))
 
 
-def train(module: nn.Module, steps: int, **kwargs: Any) -> list[float]:
-    optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = module(torch.tensor(X, device="jax"), **kwargs).square().mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+def squares(module: nn.Module, **kwargs: Any) -> torch.Tensor:
+    return module(torch.tensor(X, device="jax"), **kwargs).square().mean()
+
+
+def sgd(parameters: Iterator[nn.Parameter]) -> torch.optim.Optimizer:
+    return torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
 
 
 def test_a_linen_module_trains_as_with_optax() -> None:
@@ -61,7 +55,7 @@ def test_a_linen_module_trains_as_with_optax() -> None:
     module = from_flax(model, variables, mutable=["batch_stats"])
     assert {n for n, _ in module.named_parameters()} >= {"params.Dense_0.kernel", "params.BatchNorm_0.scale"}
     assert {n for n, _ in module.named_buffers()} == {"batch_stats.BatchNorm_0.mean", "batch_stats.BatchNorm_0.var"}
-    losses = train(module, 3, train=True)
+    losses = train(module, sgd, partial(squares, train=True))
 
     tx = optax.sgd(0.1, momentum=0.9)
     params, stats = variables["params"], variables["batch_stats"]
@@ -75,10 +69,10 @@ def test_a_linen_module_trains_as_with_optax() -> None:
         (value, stats), grads = jax.value_and_grad(loss, has_aux=True)(params, stats)
         updates, state = tx.update(grads, state)
         params = optax.apply_updates(params, updates)
-        same(ours, value)
-    same(module.get_parameter("params.Dense_1.kernel"), params["Dense_1"]["kernel"])
-    same(module.get_buffer("batch_stats.BatchNorm_0.mean"), stats["BatchNorm_0"]["mean"])
-    same(module.eval()(torch.tensor(X, device="jax")), model.apply({"params": params, "batch_stats": stats}, X))
+        close(ours, value)
+    close(module.get_parameter("params.Dense_1.kernel"), params["Dense_1"]["kernel"])
+    close(module.get_buffer("batch_stats.BatchNorm_0.mean"), stats["BatchNorm_0"]["mean"])
+    close(module.eval()(torch.tensor(X, device="jax")), model.apply({"params": params, "batch_stats": stats}, X))
 
 
 def test_dropout_of_linen_follows_torchs_seed_and_mode() -> None:
@@ -90,7 +84,7 @@ def test_dropout_of_linen_follows_torchs_seed_and_mode() -> None:
     torch.manual_seed(0)
     c = module(x, train=True)
     assert not torch.allclose(a, b)
-    same(a, c.detach().cpu())
+    close(a, c.detach().cpu())
     assert torch.equal(module.eval()(x), module(x))
 
 
@@ -104,14 +98,14 @@ def test_an_nnx_module_trains_and_moves_its_statistics() -> None:
     assert "layers.0.kernel" in dict(module.named_parameters())
     x = torch.tensor(X, device="jax")
     for _ in range(2):  # the random stream advances on both sides
-        same(module(x), theirs(jnp.asarray(X)))
-    same(module.get_buffer("layers.1.mean"), theirs.layers[1].mean[...])
+        close(module(x), theirs(jnp.asarray(X)))
+    close(module.get_buffer("layers.1.mean"), theirs.layers[1].mean[...])
     before = module.get_parameter("layers.0.kernel").detach().clone()
-    train(module, 1)
+    train(module, sgd, squares, steps=1)
     assert not torch.equal(before, module.get_parameter("layers.0.kernel"))
     theirs.eval()
     fresh = from_nnx(theirs)
-    same(fresh.eval()(x), theirs(jnp.asarray(X)))
+    close(fresh.eval()(x), theirs(jnp.asarray(X)))
 
 
 def test_an_equinox_module_has_parameters_gradients_and_a_copy() -> None:
@@ -122,12 +116,12 @@ def test_an_equinox_module_has_parameters_gradients_and_a_copy() -> None:
     x = torch.tensor(X[0], device="jax", requires_grad=True)
     module(x).sum().backward()
     grads, dx = eqx.filter_grad(lambda args: args[0](args[1]).sum())((model, jnp.asarray(X[0])))
-    same(module.get_parameter("layers.0.weight").grad, grads.layers[0].weight)
-    same(x.grad, dx)
-    same(torch.func.vmap(module)(torch.tensor(X, device="jax")), jax.vmap(model)(X))
+    close(module.get_parameter("layers.0.weight").grad, grads.layers[0].weight)
+    close(x.grad, dx)
+    close(torch.func.vmap(module)(torch.tensor(X, device="jax")), jax.vmap(model)(X))
     with torch.no_grad():
         module.get_parameter("layers.0.weight").zero_()
-    same(twin(x), model(jnp.asarray(X[0])))
+    close(twin(x), model(jnp.asarray(X[0])))
     dropout = from_equinox(eqx.nn.Dropout(0.5), key="key")
     ones = torch.ones(64, device="jax")
     assert set(dropout(ones).tolist()) == {0, 2}
@@ -140,7 +134,7 @@ def test_a_wrapped_module_is_pure_to_jax_and_runs_in_a_jitted_step() -> None:
     f = t2j(module)
     state = t2j(module.state_dict())
     grads = jax.jit(jax.grad(lambda s: f(X[0], state_dict=s).sum()))(state)
-    same(grads["layers.0.weight"], eqx.filter_grad(lambda m: m(X[0]).sum())(model).layers[0].weight)
+    close(grads["layers.0.weight"], eqx.filter_grad(lambda m: m(X[0]).sum())(model).layers[0].weight)
 
     @tenax.jit
     def step(x: torch.Tensor) -> torch.Tensor:
@@ -150,7 +144,7 @@ def test_a_wrapped_module_is_pure_to_jax_and_runs_in_a_jitted_step() -> None:
         return out
 
     step(torch.tensor(X[0], device="jax"))
-    same(module.get_parameter("layers.0.weight").grad, grads["layers.0.weight"])
+    close(module.get_parameter("layers.0.weight").grad, grads["layers.0.weight"])
 
 
 def test_what_is_no_module_of_the_library_is_refused() -> None:

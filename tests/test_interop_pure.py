@@ -21,7 +21,8 @@ from torch.utils import _pytree as pytree
 import tenax.interop as interop
 from tenax.errors import TraceError
 from tenax.interop import j2t, t2j
-from tests.arrays import X, close
+from tests.agreement import close
+from tests.arrays import X
 
 
 def of_torch(function: Callable[..., torch.Tensor], *args: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -11,7 +11,8 @@ from torch import nn
 
 from tenax.errors import TraceError
 from tenax.interop import functional, t2j
-from tests.arrays import X, close
+from tests.agreement import close
+from tests.arrays import X
 
 
 def net() -> nn.Sequential:

@@ -15,6 +15,8 @@ import torch
 from torch import nn
 
 from tenax.interop import functional, t2j
+from tests.agreement import close
+from tests.tolerances import COMPOSED, LOSSES
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "optax_training.py"
 
@@ -63,6 +65,6 @@ def test_steps_with_optax_are_steps_with_torchs_optimizer() -> None:
         theirs = nn.functional.mse_loss(module(torch.tensor(x)), torch.tensor(y[:, :2]))
         theirs.backward()
         optimizer.step()
-        np.testing.assert_allclose(value, theirs.detach(), rtol=1e-5)
+        close(value, theirs, LOSSES)
     for name, tensor in module.state_dict().items():
-        np.testing.assert_allclose({**params, **buffers}[name], tensor, rtol=2e-4, atol=2e-5, err_msg=name)
+        close({**params, **buffers}[name], tensor, COMPOSED)

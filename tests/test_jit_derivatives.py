@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 import tenax
+from tests.agreement import close
 from tests.training import both, mlp
 
 
@@ -33,7 +34,7 @@ def test_a_gradient_penalty_is_taken_outside_of_a_compiled_module(kind: str) -> 
         expected = penalized(model, x * scale, list(model.parameters()))
         found = penalized(compiled, (x * scale).to("jax"), list(ours.parameters()))
         for a, b in zip(found, expected, strict=True):
-            torch.testing.assert_close(a.detach().cpu(), b.detach(), rtol=1e-4, atol=1e-6)
+            close(a, b)
 
 
 def test_derivatives_of_a_compiled_function_have_any_order() -> None:

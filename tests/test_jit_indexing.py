@@ -11,6 +11,7 @@ import torch
 
 import tenax
 from tenax.errors import TraceError
+from tests.agreement import close
 
 X, I = torch.arange(24.0).view(6, 4), torch.tensor(2)  # noqa: E741
 
@@ -38,8 +39,8 @@ def test_an_index_is_no_part_of_the_program(name: str) -> None:
     compiled = tenax.jit(f)
     for i in (I, I - 1):
         x, ours = X.clone(), X.to("jax")
-        torch.testing.assert_close(compiled(ours, i.to("jax")).cpu(), f(x, i))
-        torch.testing.assert_close(ours.cpu(), x)
+        close(compiled(ours, i.to("jax")), f(x, i))
+        close(ours, x)
     assert len(compiled.history) == 1
 
 
@@ -58,7 +59,7 @@ def test_what_is_no_index_raises_as_in_eager_mode(f: Callable[..., Any], expecte
 
 
 def test_a_parameter_is_trained_at_an_index() -> None:
-    def train(device: str, jit: Any) -> torch.Tensor:
+    def table_after(device: str, jit: Any) -> torch.Tensor:
         table = X.clone().to(device).requires_grad_()
         optimizer = torch.optim.SGD([table], lr=0.1)
 
@@ -72,7 +73,7 @@ def test_a_parameter_is_trained_at_an_index() -> None:
             step(torch.tensor(i, device=device))
         return table.detach().cpu()
 
-    torch.testing.assert_close(train("jax", tenax.jit), train("cpu", lambda f: f))
+    close(table_after("jax", tenax.jit), table_after("cpu", lambda f: f))
 
 
 def test_an_index_out_of_range_raises_when_the_results_are_there() -> None:

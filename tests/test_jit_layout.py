@@ -14,8 +14,11 @@ import torch
 from torch import nn
 
 import tenax
-from tenax.device.cell import cell_of
-from tenax.lift.jitted import compiled_of
+from tenax._jit.jitted import compiled_of
+from tenax.storage.tensors import cell_of
+from tests.agreement import agree, close
+from tests.tolerances import COMPOSED, SUMMED
+from tests.training import both
 
 pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="XLA's other backends lay weights by themselves")
 
@@ -42,25 +45,18 @@ def laid(module: nn.Module) -> list[bool]:
     return ["laid" in cell_of(p).__dict__ for p in module.parameters()]
 
 
-def pair(make: Callable[[], nn.Module]) -> tuple[nn.Module, nn.Module]:
-    theirs = make()
-    return theirs, copy.deepcopy(theirs).to("jax")
-
-
-def agree(ours: nn.Module, theirs: nn.Module, compiled: nn.Module) -> None:
-    x = torch.randn(2, 3, 5, 5, dtype=next(theirs.parameters()).dtype)
-    exact = x.dtype.itemsize >= 4
+def predicts_alike(compiled: nn.Module, reference: nn.Module) -> None:
+    x = torch.randn(2, 3, 5, 5, dtype=next(reference.parameters()).dtype)
     with torch.no_grad():
-        found, expected = compiled(x.to("jax")).cpu(), theirs(x)
-    torch.testing.assert_close(found, expected, rtol=2e-5 if exact else 2e-2, atol=2e-5 if exact else 1e-2)
+        agree(compiled(x.to("jax")), reference(x), COMPOSED)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_weights_lie_as_the_program_computes(name: str) -> None:
-    theirs, ours = pair(MODELS[name])
+    theirs, ours = both(MODELS[name]())
     compiled = tenax.jit(ours)
     for _ in range(3):
-        agree(ours, theirs, compiled)
+        predicts_alike(compiled, theirs)
         assert any(laid(ours))
     for mine, wanted in zip(ours.parameters(), theirs.parameters(), strict=True):
         assert torch.equal(mine.cpu(), wanted) and mine.stride() == wanted.stride()
@@ -109,41 +105,41 @@ BETWEEN: dict[str, Callable[[nn.Module], Any]] = {
 
 @pytest.mark.parametrize("name", BETWEEN)
 def test_what_happens_between_calls_counts(name: str) -> None:
-    theirs, ours = pair(MODELS["convolutions"])
+    theirs, ours = both(MODELS["convolutions"]())
     compiled = tenax.jit(ours)
     for _ in range(2):
-        agree(ours, theirs, compiled)
+        predicts_alike(compiled, theirs)
         for module in (theirs, ours):
             BETWEEN[name](module)
-    agree(ours, theirs, compiled)
+    predicts_alike(compiled, theirs)
     for mine, wanted in zip(ours.parameters(), theirs.parameters(), strict=True):
-        torch.testing.assert_close(mine.cpu(), wanted, rtol=1e-5, atol=1e-6)
+        close(mine, wanted)
 
 
 def test_weights_that_others_read_between_calls_stay_as_they_are() -> None:
-    _, ours = pair(MODELS["convolutions"])
+    _, ours = both(MODELS["convolutions"]())
     theirs, compiled = copy.deepcopy(ours).cpu(), tenax.jit(ours)
     for _ in range(6):
-        agree(ours, theirs, compiled)
+        predicts_alike(compiled, theirs)
         ours[0].weight.sum()
-    agree(ours, theirs, compiled)
+    predicts_alike(compiled, theirs)
     assert not any(laid(ours))
     assert len(compiled_of(compiled).history) == 1  # no new trace
 
 
 def test_programs_of_one_module_share_its_weights() -> None:
-    theirs, ours = pair(MODELS["convolutions"])
+    theirs, ours = both(MODELS["convolutions"]())
     first, second = tenax.jit(ours), tenax.jit(lambda x: ours(x) * 2)
     for _ in range(5):
-        agree(ours, theirs, first)
+        predicts_alike(first, theirs)
         with torch.no_grad():
             second(torch.ones(2, 3, 5, 5, device="jax"))
     assert laid(ours) == [True, False, True, False]
 
 
 def test_a_jax_function_reads_weights_in_torchs_order() -> None:
-    theirs, ours = pair(MODELS["convolutions"])
-    agree(ours, theirs, tenax.jit(ours))
+    theirs, ours = both(MODELS["convolutions"]())
+    predicts_alike(tenax.jit(ours), theirs)
     assert any(laid(ours))
     read = jax.jit(lambda: tenax.to_jax(ours[0].weight) * 1)
     assert read().tolist() == theirs[0].weight.tolist()
@@ -169,11 +165,11 @@ def test_an_average_of_trained_weights_agrees_with_the_cpu() -> None:
                     a.lerp_(p, 0.2)
                 losses.append(predict(x).sum().item())
         results.append(losses)
-    assert results[0] == pytest.approx(results[1], rel=1e-4)
+    close(torch.tensor(results[1]), torch.tensor(results[0]), SUMMED)
 
 
 def test_a_call_while_another_thread_traces_leaves_the_weights_to_the_trace() -> None:
-    _, ours = pair(MODELS["convolutions"])
+    _, ours = both(MODELS["convolutions"]())
     x, began, called = torch.ones(2, 3, 5, 5, device="jax"), threading.Event(), threading.Event()
     predict = tenax.jit(ours)
 

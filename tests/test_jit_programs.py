@@ -19,6 +19,8 @@ from torch.optim import lr_scheduler as schedulers
 
 import tenax
 from tenax.errors import TraceError
+from tests.agreement import close
+from tests.tolerances import COMPOSED
 
 Tensors = Iterator[torch.Tensor]
 Program = Callable[[str, Callable[[Any], Any]], Tensors]
@@ -173,7 +175,7 @@ def assert_agrees(program: Program) -> None:
         torch.manual_seed(0)
         found.append([x.detach().cpu() for x in program(device, jit)])
     for ours, reference in zip(found[1], found[0], strict=True):
-        torch.testing.assert_close(ours, reference, rtol=1e-4, atol=1e-5)
+        close(ours, reference, COMPOSED)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
@@ -256,7 +258,7 @@ def test_distributions_check_their_arguments_when_the_call_is_done() -> None:
 
     compiled = tenax.jit(sample)
     good = torch.tensor([1.0, 2.0])
-    torch.testing.assert_close(compiled(good.to("jax")).cpu(), sample(good))
+    close(compiled(good.to("jax")), sample(good))
     torch.jax.synchronize()
     compiled(torch.tensor([1.0, -2.0], device="jax"))
     with pytest.raises(ValueError, match="out of its range"):
@@ -270,7 +272,7 @@ def test_a_distribution_checks_its_matrix_when_the_call_is_done() -> None:
 
     compiled = tenax.jit(density)
     good = torch.tensor([[2.0, 1.0], [1.0, 3.0]])
-    torch.testing.assert_close(compiled(good.to("jax")).cpu(), density(good))
+    close(compiled(good.to("jax")), density(good))
     torch.jax.synchronize()
     compiled(torch.tensor([[2.0, 1.0], [0.0, 3.0]], device="jax"))
     with pytest.raises(ValueError, match="out of its range"):
@@ -289,7 +291,7 @@ def test_layers_of_a_transformer_take_a_mask_that_may_be_causal() -> None:
     x = normal("cpu", 2, 3, 4)
     for mask in (torch.ones(3, 3).triu(1).bool(), torch.eye(3).bool()):
         found = compiled(ours, x.to("jax"), mask.to("jax"))
-        torch.testing.assert_close(found.detach().cpu(), run(model, x, mask).detach())
+        close(found, run(model, x, mask))
 
 
 def test_an_encoder_in_eval_mode_takes_a_mask_of_padding() -> None:
@@ -299,7 +301,7 @@ def test_an_encoder_in_eval_mode_takes_a_mask_of_padding() -> None:
     x = normal("cpu", 2, 3, 4)
     padding = torch.tensor([[False, False, False], [False, True, True]])
     found = ours(x.to("jax"), src_key_padding_mask=padding.to("jax"))
-    torch.testing.assert_close(found.detach().cpu(), model(x, src_key_padding_mask=padding).detach())
+    close(found, model(x, src_key_padding_mask=padding))
 
 
 def test_a_set_that_a_step_changes_is_changed_by_each_call() -> None:
@@ -333,12 +335,12 @@ def test_a_momentum_encoder_gets_new_data_in_each_call() -> None:
     compiled = tenax.jit(ours)
     x = torch.randn(4, 3)
     for _ in range(3):
-        torch.testing.assert_close(compiled(x.to("jax")).cpu(), step(x))
+        close(compiled(x.to("jax")), step(x))
         with torch.no_grad():
             encoder.weight.mul_(2)
             on_device.weight.mul_(2)
-    torch.testing.assert_close(its_momentum.weight.cpu(), momentum.weight)
-    torch.testing.assert_close(its_before.cpu(), before)  # which has the old data
+    close(its_momentum.weight, momentum.weight)
+    close(its_before, before)  # which has the old data
     assert len(compiled.history) == 1
 
 

@@ -17,6 +17,8 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tenax
 from tenax.errors import TraceError
+from tests.agreement import close
+from tests.tolerances import COMPOSED, LOSSES, ROUNDED
 from tests.training import OPTIMIZERS, assert_same_state, both, data, mlp, trainer
 
 
@@ -30,9 +32,9 @@ def test_an_unmodified_training_step_trains_as_on_the_cpu(kind: str) -> None:
     for _ in range(5):
         want = expected(x, y)
         got = step(x.to("jax"), y.to("jax"))
-        torch.testing.assert_close(got.cpu(), want, atol=1e-5, rtol=1e-5)
-    assert_same_state(ours, reference, 1e-5)
-    assert optimizer.param_groups[0]["lr"] == pytest.approx(OPTIMIZERS[kind]["lr"] * 0.9**5)
+        close(got, want, COMPOSED)
+    assert_same_state(ours, reference, COMPOSED)
+    close(optimizer.param_groups[0]["lr"], OPTIMIZERS[kind]["lr"] * 0.9**5)
 
 
 def test_the_first_step_and_later_ones_share_one_program() -> None:
@@ -91,9 +93,9 @@ def test_a_compiled_module_is_differentiable_outside() -> None:
             one.step()
             if device == "cpu":
                 want = start.grad
-        torch.testing.assert_close(start.grad.cpu(), want)
+        close(start.grad, want)
     assert_same_state(ours, reference)
-    assert len(tenax.lift.jitted.compiled_of(forward).history) == 1
+    assert len(tenax._jit.jitted.compiled_of(forward).history) == 1
 
 
 def test_scaler_skips_a_step_with_infinities() -> None:
@@ -124,7 +126,7 @@ def test_scaler_skips_a_step_with_infinities() -> None:
         expected(batch, y)
         step(batch.to("jax"), y.to("jax"))
         assert scaler.get_scale() == theirs.get_scale()
-    assert_same_state(ours, reference, 1e-5)
+    assert_same_state(ours, reference, COMPOSED)
 
 
 def average_beside(
@@ -195,7 +197,7 @@ def test_eager_steps_before_and_after_go_on_with_the_same_state() -> None:
     for step in (eager, compiled, compiled, eager, compiled):
         expected(x, y)
         step(x.to("jax"), y.to("jax"))
-    assert_same_state(ours, reference, 1e-5)
+    assert_same_state(ours, reference, COMPOSED)
 
 
 def test_no_array_of_the_trace_is_kept() -> None:
@@ -257,7 +259,7 @@ def test_averaged_models(ema: bool, use_buffers: bool) -> None:
 def test_complex_parameters_train(foreach: bool) -> None:
     """Optimizers see them as pairs of real numbers, a second dtype on one storage."""
 
-    def train(device: str, wrap: Callable[..., Any]) -> torch.Tensor:
+    def weight_after(device: str, wrap: Callable[..., Any]) -> torch.Tensor:
         p = nn.Parameter(torch.tensor([1 + 2j, 3 - 1j], device=device))
         optimizer = torch.optim.Adam([p], lr=0.1, foreach=foreach)
 
@@ -271,7 +273,7 @@ def test_complex_parameters_train(foreach: bool) -> None:
             step(torch.tensor([0.3 + 0.1j * i, 0.5 * i - 0.2j], device=device))
         return p.detach().cpu()
 
-    torch.testing.assert_close(train("jax", tenax.jit), train("cpu", lambda f: f), atol=1e-5, rtol=1e-5)
+    close(weight_after("jax", tenax.jit), weight_after("cpu", lambda f: f), COMPOSED)
 
 
 def test_a_packed_sequence_of_captured_lengths() -> None:
@@ -283,7 +285,7 @@ def test_a_packed_sequence_of_captured_lengths() -> None:
 
     x = torch.randn(3, 4, 3)
     want = run(rnn, x)
-    torch.testing.assert_close(tenax.jit(run)(rnn.to("jax"), x.to("jax")).cpu(), want)
+    close(tenax.jit(run)(rnn.to("jax"), x.to("jax")), want)
 
 
 def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
@@ -293,9 +295,9 @@ def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
     x, y = torch.ones(4, 256, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
     for _ in range(2):
         step(x, y)
-    memory = step.programs[next(iter(step.programs))][0].forward.compiled.memory_analysis()
     state = 2 * sum(p.nbytes for p in model.parameters())
-    assert memory.alias_size_in_bytes >= state
+    # The first step makes the momentum and has a program of its own.
+    assert max(program.aliased_bytes for program in tenax.explain(step).programs) >= state
 
 
 @pytest.mark.parametrize(("kind", "options"), [("SGD", {"momentum": 0.9}), ("AdamW", {}), ("Adam", {"foreach": False})])
@@ -323,7 +325,7 @@ def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[st
     for _ in range(6):
         expected(x, y)
         step(x.to("jax"), y.to("jax"))
-    assert_same_state(ours, reference, 1e-5)
+    assert_same_state(ours, reference, COMPOSED)
     assert len(step.history) <= 2  # a momentum buffer comes to be in the first step
     for key in ("lr", "momentum", "betas"):
         assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)
@@ -339,13 +341,13 @@ def test_the_second_device_compiles_too() -> None:
         expected(x, y)
         loss = step(x.to("jax:1"), y.to("jax:1"))
     assert loss.device == ours[0].weight.device == torch.device("jax:1")
-    assert_same_state(ours, reference, 1e-5)
+    assert_same_state(ours, reference, COMPOSED)
     view = tenax.jit(lambda x: (x * 2).t())(x.to("jax:1"))
     assert view.device == torch.device("jax:1") and view.stride() == (1, 6)
 
 
 def test_a_state_that_is_loaded_between_steps_counts() -> None:
-    def train(device: str) -> list[float]:
+    def losses_and_momenta(device: str) -> list[float]:
         weight = nn.Parameter(torch.ones(2, device=device))
         optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
         seen: list[float] = []
@@ -368,7 +370,7 @@ def test_a_state_that_is_loaded_between_steps_counts() -> None:
         handle.remove()
         return [*seen, weight[0].item()]
 
-    assert train("jax") == pytest.approx(train("cpu"))
+    close(torch.tensor(losses_and_momenta("jax")), torch.tensor(losses_and_momenta("cpu")), ROUNDED)
 
 
 def test_a_gradient_that_a_step_only_looks_for_counts() -> None:
@@ -402,7 +404,7 @@ def test_a_gradient_from_outside_is_added_to_though_none_is_left() -> None:
 
 
 def test_a_learning_rate_that_the_step_sets_itself_is_set_by_each_call() -> None:
-    def train(jit: Any) -> list[Any]:
+    def losses_and_rates(jit: Any) -> list[Any]:
         torch.manual_seed(0)
         model = mlp(6, 4, 2).to("jax")
         optimizer = torch.optim.SGD(list(model.parameters())[:2], 0.1, momentum=0.9)
@@ -427,7 +429,7 @@ def test_a_learning_rate_that_the_step_sets_itself_is_set_by_each_call() -> None
         losses = [step(x).item() for _ in range(5)]
         return [*losses, *(group["lr"] for group in optimizer.param_groups)]
 
-    assert train(tenax.jit) == pytest.approx(train(lambda f: f), rel=1e-4)
+    close(torch.tensor(losses_and_rates(tenax.jit)), torch.tensor(losses_and_rates(lambda f: f)), LOSSES)
 
 
 def test_a_learning_rate_is_set_by_a_scheduler_or_by_the_step() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -16,7 +14,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import tenax
-from tenax.dispatch.call import call, number
+from tenax.dispatch.jax_call import call, function_number
+from tests.agreement import agree, close
+from tests.tolerances import ROUNDED
 
 LIBRARY = "tenaxtest"
 _names = (f"{LIBRARY}::op{i}" for i in itertools.count())
@@ -51,12 +51,6 @@ def on_jax(*values: torch.Tensor) -> list[torch.Tensor]:
     return [v.detach().to("jax").requires_grad_(v.requires_grad) for v in values]
 
 
-def agree(ours: torch.Tensor, theirs: torch.Tensor) -> None:
-    assert ours.device.type == "jax"
-    assert (ours.shape, ours.stride(), ours.dtype) == (theirs.shape, theirs.stride(), theirs.dtype)
-    torch.testing.assert_close(ours.cpu(), theirs, rtol=1e-5, atol=1e-6)
-
-
 # Values
 
 
@@ -65,8 +59,7 @@ def test_the_function_is_what_the_operator_computes(op: Any, dtype: torch.dtype)
     x, y = torch.rand(2, 3, dtype=dtype), torch.rand(3, dtype=dtype)
     ours, theirs = op(*on_jax(x, y), 0.3), mix(x, y, 0.3)
     assert ours.dtype is dtype
-    close = {torch.float64: 1e-14, torch.float32: 1e-6, torch.bfloat16: 2e-2}[dtype]
-    torch.testing.assert_close(ours.cpu(), theirs, rtol=close, atol=close)
+    close(ours, theirs, ROUNDED)
 
 
 def test_a_view_is_read_and_another_number_compiles_nothing(op: Any, xs: Any) -> None:
@@ -199,7 +192,7 @@ def test_derivatives_of_any_order_are_those_of_the_function(op: Any) -> None:
     xs = [torch.rand(2, 3, dtype=torch.float64, requires_grad=True), torch.rand(3, dtype=torch.float64)]
     xs[1].requires_grad_()
     for ours, theirs in zip(derivatives(op, *on_jax(*xs)), derivatives(mix, *xs), strict=True):
-        torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=1e-12, atol=1e-12)
+        close(ours, theirs)
 
 
 def test_a_number_beside_a_gradient_compiles_nothing() -> None:
@@ -214,7 +207,7 @@ def test_a_number_beside_a_gradient_compiles_nothing() -> None:
     counts = []
     for scale in (1.0, 2.0, 3.0):
         (gradient,) = torch.autograd.grad(made(x, y, scale).sum(), x)
-        torch.testing.assert_close(gradient.cpu(), scale * x.detach().cpu().cos())
+        close(gradient, scale * x.detach().cpu().cos())
         counts.append(len(compiled))
     assert counts[0] == counts[2]
 
@@ -263,9 +256,9 @@ def test_forward_mode_is_refused(op: Any) -> None:
 def test_vmap_is_that_of_the_function(op: Any, xs: Any) -> None:
     x, y = xs
     ours = torch.func.vmap(op, in_dims=(1, 0, None), out_dims=1)(*on_jax(x, y), 2.0)
-    torch.testing.assert_close(ours.cpu(), mix(x, y, 2.0))
+    close(ours, mix(x, y, 2.0))
     theirs = torch.func.vmap(op, in_dims=(1, 0, None), out_dims=1)(x, y, 2.0)  # other devices: one call at a time
-    torch.testing.assert_close(theirs, mix(x, y, 2.0))
+    close(theirs, mix(x, y, 2.0))
 
 
 def test_vmap_goes_over_lists() -> None:
@@ -273,7 +266,7 @@ def test_vmap_goes_over_lists() -> None:
     tenax.register_lowering(made, lambda xs, scale: [x * scale for x in xs])
     x, y = torch.rand(2, 3), torch.rand(3)
     ours = torch.func.vmap(lambda a: made([a, y.to("jax")], 2.0))(x.to("jax"))
-    torch.testing.assert_close([o.cpu() for o in ours], [x * 2, (y * 2).expand(2, 3)])
+    close([o.cpu() for o in ours], [x * 2, (y * 2).expand(2, 3)])
 
 
 def test_gradients_of_functions_nest(op: Any, xs: Any) -> None:
@@ -286,7 +279,7 @@ def test_gradients_of_functions_nest(op: Any, xs: Any) -> None:
         return [each.detach(), y.grad, hessian]
 
     for ours, theirs in zip(check(op, *on_jax(*xs)), check(mix, *xs), strict=True):
-        torch.testing.assert_close(ours.cpu(), theirs)
+        close(ours, theirs)
 
 
 def test_a_vmap_rule_of_the_library_wins() -> None:
@@ -343,7 +336,7 @@ def test_an_exported_program_calls_the_operator(op: Any, xs: Any) -> None:
 
 
 def test_a_function_of_the_runtime_is_traced_by_its_shapes() -> None:
-    f = number("test", lambda: lambda x: (jnp.concatenate([x, x]), jnp.argmax(x)))
+    f = function_number("test", lambda: lambda x: (jnp.concatenate([x, x]), jnp.argmax(x)))
     x = torch.rand(3, device="jax")
     graph = make_fx(lambda x: call(f, [x]), tracing_mode="fake")(x)
     assert torch.ops.tenax.call.default in [node.target for node in graph.graph.nodes]
@@ -360,12 +353,6 @@ def test_a_composite_kept_whole_is_traced() -> None:
         y, h = torch.gru(x, x.new_zeros(1, 2, 4), weights, True, 1, 0.0, True, False, False)
         (gradient,) = torch.autograd.grad(y.sum(), x)
     assert (y.shape, h.shape, gradient.shape) == ((5, 2, 4), (1, 2, 4), (5, 2, 3))
-
-
-def test_the_example_of_the_documentation_runs() -> None:
-    text = (Path(__file__).parent.parent / "docs" / "custom_ops.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    exec(compile(example, "docs/custom_ops.md", "exec"), {})
 
 
 # Refusals

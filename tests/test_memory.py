@@ -11,6 +11,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.agreement import close, same
+from tests.tolerances import COMPOSED, ROUNDED
+
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 
@@ -18,15 +21,6 @@ def both(shape, dtype=torch.float32):
     """The same values on the CPU and on the device."""
     cpu = torch.arange(math.prod(shape)).reshape(shape).to(dtype)
     return cpu, cpu.to("jax")
-
-
-def same(ours: torch.Tensor, reference: torch.Tensor) -> None:
-    assert ours.shape == reference.shape
-    assert ours.stride() == reference.stride()
-    assert ours.storage_offset() == reference.storage_offset()
-    assert ours.dtype == reference.dtype
-    assert ours._version == reference._version
-    assert torch.equal(ours.cpu(), reference)
 
 
 def random_view(draw, t):
@@ -81,15 +75,15 @@ def test_chains_of_views_and_writes_agree(data):
 
 
 def test_a_loop_over_slices_compiles_once_per_geometry():
-    from tenax.dispatch.register import overload
+    from tenax.aten.registry import dispatcher_of
 
     x = torch.ones(17, 3, device="jax")
     x[0] + x[1]
     x[1] + x[2]
-    entries = len(overload("neg").entries)
+    entries = len(dispatcher_of("neg").entries)
     for i in range(17):
         torch.neg(x[i])
-    assert len(overload("neg").entries) <= entries + 2
+    assert len(dispatcher_of("neg").entries) <= entries + 2
 
 
 def test_storage_is_shared_by_views_and_not_by_clones():
@@ -144,14 +138,14 @@ def test_lazily_conjugated_and_negated_tensors():
         lambda z: z.mH.clone(),
         lambda z: z.conj().resolve_conj(),
     ):
-        assert torch.allclose(f(ours).cpu(), f(cpu))
+        close(f(ours), f(cpu), ROUNDED)
     for z in (cpu, ours):
         z.conj().mul_(2j)
         z.conj().imag.neg_()
         z.conj()[0] = 1 + 1j
         z.conj().copy_(z.clone())
-    assert torch.allclose(ours.cpu(), cpu)
-    assert torch.allclose(ours.conj().cpu(), cpu.conj())
+    close(ours, cpu, ROUNDED)
+    close(ours.conj(), cpu.conj(), ROUNDED)
 
 
 def test_as_strided_reads_overlapping_windows():
@@ -219,7 +213,7 @@ def test_convolutions_keep_the_layout(shape, last, channels):
         results.append([y, *torch.autograd.grad(y.sum(), (x, w))])
     for ours, reference in zip(*reversed(results), strict=True):
         assert ours.stride() == reference.stride()
-        torch.testing.assert_close(ours.detach().cpu(), reference.detach(), rtol=1e-4, atol=1e-5)
+        close(ours, reference, COMPOSED)
 
 
 def test_the_gradient_of_dropout_keeps_the_layout():
@@ -297,7 +291,7 @@ def test_a_number_that_a_dtype_cannot_hold(
         with pytest.raises(RuntimeError, match=re.escape(str(error))):
             make(value, dtype=dtype, device="jax")
     else:
-        torch.testing.assert_close(make(value, dtype=dtype, device="jax").cpu(), want, equal_nan=True)
+        close(make(value, dtype=dtype, device="jax"), want, nan=True)
 
 
 def test_parts_of_complex_rows_at_several_offsets() -> None:
@@ -311,7 +305,7 @@ def test_parts_of_complex_rows_at_several_offsets() -> None:
             getattr(z, part)[i].add_(i)
         same((ours[i].expand(2, 4).imag * 2).cpu(), z[i].expand(2, 4).imag * 2)
         same((ours[i, :1].expand(3).imag * 2).cpu(), z[i, :1].expand(3).imag * 2)
-    torch.testing.assert_close(ours.cpu(), z)
+    close(ours, z)
     bits = torch.arange(16.0).reshape(4, 4)
     for i in range(4):
         same((bits.to("jax").view(torch.int32)[i] + 0).cpu(), bits.view(torch.int32)[i] + 0)
@@ -325,4 +319,4 @@ def test_a_complex_convolution_with_a_repeated_bias(bias: Callable[[torch.Tensor
     x, w, b = (torch.randn(n, dtype=torch.complex64, generator=generator) for n in ((1, 3, 4), (3, 3, 3), (3,)))
     want = torch.nn.functional.conv1d(x, w, bias(b), stride=2, padding=2)
     ours = torch.nn.functional.conv1d(x.to("jax"), w.to("jax"), bias(b.to("jax")), stride=2, padding=2)
-    torch.testing.assert_close(ours.cpu(), want)
+    close(ours, want)

@@ -7,6 +7,8 @@ import torch
 
 from tenax.coverage import numerics, points, ulp
 from tenax.coverage.digits import EXACT
+from tests.agreement import close
+from tests.tolerances import LAST_DIGITS, ROUNDED
 
 COUNT = 300
 DIGITS = 60  # where mpmath takes milliseconds for each value
@@ -60,11 +62,11 @@ def test_a_note_bounds_the_error_of_its_dtype_only() -> None:
 def test_lgamma_keeps_its_digits_at_its_zeros() -> None:
     x = torch.tensor([1.0, 2.0, 1.0000001, 1.9999999, -2.4570247, 0.0, -1.0, float("inf"), float("nan")])
     expected = torch.lgamma(x.double()).float()
-    torch.testing.assert_close(torch.lgamma(x.to("jax")).cpu(), expected, rtol=2e-7, atol=0, equal_nan=True)
+    close(torch.lgamma(x.to("jax")), expected, LAST_DIGITS, nan=True)
 
 
 def test_silu_and_mish_do_not_vanish_before_their_values_do() -> None:
     x = torch.tensor([-86.0, -88.0])
     for function in (torch.nn.functional.silu, torch.nn.functional.mish):
         expected = function(x.double()).float()
-        torch.testing.assert_close(function(x.to("jax")).cpu(), expected, rtol=1e-6, atol=0)
+        close(function(x.to("jax")), expected, ROUNDED)

@@ -7,7 +7,7 @@ import warnings
 import pytest
 import torch
 
-from tenax.dispatch.register import overload
+from tenax.aten.registry import dispatcher_of
 
 
 def on(device: str) -> torch.Tensor:
@@ -88,7 +88,7 @@ def test_rows_that_are_added_to_rows_share_a_program():
     x, programs = torch.ones(9, 7, device="jax"), []
     for i in range(1, 9):
         x[i].add_(x[i - 1])
-        programs.append(len(overload("add_.Tensor").entries))
+        programs.append(len(dispatcher_of("add_.Tensor").entries))
     assert programs[2] == programs[-1]
 
 

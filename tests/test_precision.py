@@ -6,17 +6,18 @@ import pytest
 import torch
 
 import tenax
-from tenax.dispatch.overload import Overload
-from tenax.dispatch.register import overload
+from tenax.dispatch.dispatcher import Dispatcher
+from tenax.dispatch.signature import Signature
+from tenax.generated.table import ROWS
+from tests.agreement import close
+from tests.tolerances import LAST_DIGITS
 
 
 def test_a_python_number_in_a_lowering_keeps_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    tenth = Overload("neg", overload("neg").row)
-    monkeypatch.setattr(tenth, "_lowering", lambda self: self * 0.1 + jnp.linspace(0.0, 0.3, 4))
+    tenth = Dispatcher(Signature("neg", ROWS["neg"]))
+    monkeypatch.setattr(tenth.signature, "_lowering", lambda self: self * 0.1 + jnp.linspace(0.0, 0.3, 4))
     x = torch.arange(4, dtype=torch.float64)
-    torch.testing.assert_close(
-        tenth(x.to("jax")).cpu(), x * 0.1 + torch.linspace(0, 0.3, 4, dtype=torch.float64), rtol=1e-15, atol=0
-    )
+    close(tenth(x.to("jax")), x * 0.1 + torch.linspace(0, 0.3, 4, dtype=torch.float64), LAST_DIGITS)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

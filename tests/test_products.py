@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -13,7 +11,9 @@ import torch.nn.functional as F  # noqa: N812 (as everybody writes it)
 from torch import nn
 
 import tenax
-from tenax.lift.jitted import compiled_of
+from tests.agreement import close
+from tests.tolerances import SUMMED
+from tests.traced import equations, jaxpr_of
 
 pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="XLA's other backends do this by themselves")
 
@@ -27,18 +27,9 @@ PRODUCTS = {
 }
 
 
-def equations(jaxpr: Any) -> Iterator[Any]:
-    """All equations of a jaxpr, and of what it calls."""
-    for equation in jaxpr.eqns:
-        yield equation
-        if "jaxpr" in equation.params:
-            yield from equations(equation.params["jaxpr"].jaxpr)
-
-
 def products(compiled: Any) -> list[tuple[int, ...]]:
     """The shapes of the first operands of a compiled function's products."""
-    (program,) = next(iter(compiled_of(compiled).programs.values()))
-    found = [e for e in equations(program.jaxpr) if e.primitive.name == "dot_general"]
+    found = [e for e in equations(jaxpr_of(compiled)) if e.primitive.name == "dot_general"]
     return [e.invars[0].aval.shape for e in found]
 
 
@@ -76,7 +67,7 @@ def test_gradients_of_few_rows() -> None:
     loss(*theirs).backward()
     tenax.jit(loss)(*ours).backward()
     for mine, wanted in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine.grad.cpu(), wanted.grad)
+        close(mine.grad, wanted.grad, SUMMED)
 
 
 class Cache(nn.Module):
@@ -104,20 +95,22 @@ class Put(Cache):
         self.keys.index_put_((position[0] % 2,), x[0])
 
 
-@pytest.mark.parametrize("kind", [Cache, Assigned, Put])
-def test_a_cache_is_written_in_place(kind: type[Cache]) -> None:
+# How many arrays of the cache's size a program needs besides it; with a copy for each reader there are two or more.
+@pytest.mark.parametrize(("kind", "copies"), [(Cache, 0), (Assigned, 0), (Put, 1)])
+def test_a_cache_is_written_in_place(kind: type[Cache], copies: int) -> None:
     theirs, ours = kind(), kind().to("jax")
     function = tenax.jit(ours)
     for i in (3, 0, -1):
         x, position = torch.randn(2, 4, 1, 8), torch.tensor([i % 16 if kind is Cache else i])
-        torch.testing.assert_close(function(x.to("jax"), position.to("jax")).cpu(), theirs(x, position))
-    torch.testing.assert_close(ours.keys.cpu(), theirs.keys)
-    (program,) = next(iter(compiled_of(function).programs.values()))
-    assert not re.search(r"f32\[2,4,16,8\]\S* copy\(", program.forward.compiled.as_text())
+        close(function(x.to("jax"), position.to("jax")), theirs(x, position))
+    close(ours.keys, theirs.keys)
+    (program,) = tenax.explain(function).programs
+    assert program.aliased_bytes >= ours.keys.nbytes
+    assert program.temporary_bytes < (copies + 1) * ours.keys.nbytes
 
 
 def test_an_optional_operand_that_is_not_given() -> None:
     x, w = torch.randn(4, 8).bfloat16(), torch.randn(2, 8, 16).bfloat16()
     ends = torch.tensor([1, 4], dtype=torch.int32)  # of the groups; there is no bias
     found = torch._grouped_mm(*(t.to("jax") for t in (x, w)), offs=ends.to("jax"))
-    torch.testing.assert_close(found.cpu(), torch._grouped_mm(x, w, offs=ends))
+    close(found, torch._grouped_mm(x, w, offs=ends))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from .programs import PROGRAMS, worst
+from tests.agreement import close
+from tests.tolerances import LOSSES
 
-# bfloat16 rounds at 2**-8.
-TOLERANCE = {"autocast_bfloat16": 2e-2}
+from .programs import PROGRAMS
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -17,4 +17,4 @@ def test_twenty_steps_agree_with_the_cpu(name: str) -> None:
     for device in ("cpu", "jax"):
         torch.manual_seed(0)
         losses[device] = PROGRAMS[name](device, 20)
-    assert worst(losses["jax"], losses["cpu"]) < TOLERANCE.get(name, 1e-4), losses
+    close(*(torch.tensor(losses[device]) for device in ("jax", "cpu")), LOSSES)

@@ -11,6 +11,9 @@ import torch
 from torch import nn
 from torch.ao import quantization as ao
 
+from tests.agreement import close
+from tests.tolerances import IN_FLOAT32
+
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore:Please use quant_min", "ignore:torch.quantize_per"
 )
@@ -41,7 +44,7 @@ def test_fake_quantization_and_its_gradient_agree_with_cpu_torch(name: str, dtyp
         y = FORMULAS[name](leaf)
         y.sum().backward()
         results.append([y.detach().cpu(), leaf.grad.cpu()])
-    torch.testing.assert_close(*results)
+    close(*results, IN_FLOAT32)
 
 
 @pytest.mark.parametrize("per_channel", [False, True])
@@ -57,7 +60,7 @@ def test_learned_steps_get_the_gradients_of_cpu_torch(per_channel: bool) -> None
             y = torch._fake_quantize_learnable_per_tensor_affine(*leaves, -8, 7, 0.5)  # type: ignore[attr-defined]
         y.square().sum().backward()
         results.append([y.detach().cpu(), *(leaf.grad.cpu() for leaf in leaves)])
-    torch.testing.assert_close(*results)
+    close(*results)
 
 
 OBSERVERS: dict[str, Callable[[], nn.Module]] = {
@@ -94,7 +97,7 @@ def test_an_observer_of_several_batches_agrees_with_cpu_torch(name: str) -> None
         observer = OBSERVERS[name]().to(device)
         outputs = [observer(batch.to(device)).cpu() for batch in batches]
         results.append([*outputs, *(q.cpu() for q in observer.calculate_qparams())])
-    torch.testing.assert_close(*results)
+    close(*results)
 
 
 def test_quantization_aware_training_agrees_with_cpu_torch() -> None:
@@ -112,7 +115,7 @@ def test_quantization_aware_training_agrees_with_cpu_torch() -> None:
             loss.backward()
             optimizer.step()
         losses.append(loss.item())
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    close(torch.tensor(losses[0]), torch.tensor(losses[1]))
 
 
 REFUSED: dict[str, Callable[[torch.Tensor], Any]] = {

@@ -9,6 +9,8 @@ import pytest
 import torch
 from scipy import stats
 
+from tests.tolerances import SIGNIFICANCE
+
 N = 20_000
 D = torch.distributions
 
@@ -46,7 +48,7 @@ def test_continuous_samplers_pass_kolmogorov_smirnov(name, dtype):
     finally:
         torch.set_default_dtype(torch.float32)
     assert x.dtype == dtype and x.isfinite().all()
-    assert stats.kstest(x.double().numpy(), distribution.cdf).pvalue > 1e-4
+    assert stats.kstest(x.double().numpy(), distribution.cdf).pvalue > SIGNIFICANCE
 
 
 DISCRETE = {
@@ -76,7 +78,7 @@ def test_discrete_samplers_pass_chi_squared(name):
     common = expected > 5
     seen, expected = seen[common], expected[common]
     statistic = ((seen - expected) ** 2 / expected).sum()
-    assert stats.chi2(len(seen)).sf(statistic) > 1e-4
+    assert stats.chi2(len(seen)).sf(statistic) > SIGNIFICANCE
 
 
 def test_multinomial_without_replacement_gives_each_once_and_in_proportion():

@@ -10,6 +10,9 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from tests.agreement import close
+from tests.tolerances import IN_BFLOAT16
+
 BFLOAT, SINGLE = torch.bfloat16, torch.float32
 DEVICES = ["jax", "cpu"]
 
@@ -126,7 +129,7 @@ def test_backward_gives_the_gradients_of_the_cpu_inside_and_outside_the_region(i
             loss.backward()
         found.append([p.grad.cpu() for p in net.parameters()])
     assert all(g.dtype == SINGLE for g in found[0])
-    torch.testing.assert_close(found[0], found[1], rtol=3e-2, atol=3e-2)
+    close(found[0], found[1], IN_BFLOAT16)
 
 
 @pytest.mark.parametrize("use_reentrant", [True, False])
@@ -145,7 +148,7 @@ def test_a_checkpoint_is_computed_again_in_its_region(use_reentrant: bool) -> No
     assert seen == [(BFLOAT, True)] * 2
     assert w.grad.dtype == x.grad.dtype == SINGLE
     expected = torch.full((2, 2), 2.0).cos() * 2
-    torch.testing.assert_close(w.grad.cpu(), expected, rtol=1e-2, atol=1e-2)
+    close(w.grad, expected, IN_BFLOAT16)
 
 
 @pytest.mark.parametrize("make", [nn.LSTM, nn.GRU, nn.RNN])

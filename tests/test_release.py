@@ -6,16 +6,17 @@ import pytest
 import torch
 
 import tenax  # noqa: F401
-from tenax.dispatch import register
-from tenax.dispatch.release import fit, known
+from tenax.aten.registry import signature_of
+from tenax.dispatch.schema_compat import adapt_arguments, parameters_of
 from tenax.generated.table import ROWS
+from tests.agreement import close
 
 
 def lowering(x: object, n: int = 1, *, dtype: object, rng: object = None) -> object:
     return x
 
 
-ACCEPTED, NEEDED = known(lowering)
+ACCEPTED, NEEDED = parameters_of(lowering)
 
 
 def test_every_row_that_the_installed_torch_has_is_registered_and_fits_its_schema() -> None:
@@ -23,10 +24,10 @@ def test_every_row_that_the_installed_torch_has_is_registered_and_fits_its_schem
     held = set(torch._C._dispatch_get_all_op_names())
     for name in (name for name in ROWS if f"aten::{name}" in held):
         assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "PrivateUse1"), name
-        overload = register.overload(name)
-        given = {s.parameter for s in overload.slots if s.kind not in ("dropped", "device", "generator")}
-        given -= {overload.slots[i].parameter for i in overload.outs}
-        accepted, needed = known(overload.lowering)
+        signature = signature_of(name)
+        given = {s.parameter for s in signature.arguments if s.kind not in ("dropped", "device", "generator")}
+        given -= {signature.arguments[i].parameter for i in signature.outs}
+        accepted, needed = parameters_of(signature.lowering)
         assert needed <= given <= accepted, name
 
 
@@ -36,23 +37,23 @@ def test_a_renamed_argument_reaches_its_lowering() -> None:
         torch.pdist(x * x).sum().backward()
         return x.grad.cpu()
 
-    torch.testing.assert_close(gradient("jax"), gradient("cpu"))
+    close(gradient("jax"), gradient("cpu"))
 
 
 def test_an_argument_that_the_lowering_does_not_know_is_left_out_at_its_default() -> None:
-    assert fit("f", {"x": 1, "new": 2}, {"new": 2}, ACCEPTED, NEEDED) == {"x": 1}
-    assert fit("f", {"x": 1, "new": None}, {"new": None}, ACCEPTED, NEEDED) == {"x": 1}
+    assert adapt_arguments("f", {"x": 1, "new": 2}, {"new": 2}, ACCEPTED, NEEDED) == {"x": 1}
+    assert adapt_arguments("f", {"x": 1, "new": None}, {"new": None}, ACCEPTED, NEEDED) == {"x": 1}
 
 
 @pytest.mark.parametrize(("value", "default"), [(3, 2), (True, 1), (torch.ones(2), None)])
 def test_an_argument_that_the_lowering_does_not_know_is_refused_otherwise(value: object, default: object) -> None:
     with pytest.raises(NotImplementedError, match=rf"f: the argument `new` of torch {torch.__version__[:4]}"):
-        fit("f", {"x": 1, "new": value}, {"new": default}, ACCEPTED, NEEDED)
+        adapt_arguments("f", {"x": 1, "new": value}, {"new": default}, ACCEPTED, NEEDED)
 
 
 def test_an_argument_that_the_lowering_needs_and_torch_lacks_is_named() -> None:
     with pytest.raises(NotImplementedError, match="has no argument `x`; expected the schema of a release"):
-        fit("f", {"n": 1}, {}, ACCEPTED, NEEDED)
+        adapt_arguments("f", {"n": 1}, {}, ACCEPTED, NEEDED)
 
 
 @pytest.mark.skipif(not hasattr(torch.linalg, "polar"), reason="torch.linalg.polar is new in torch 2.14")
@@ -68,5 +69,5 @@ def test_polar_and_the_root_of_a_matrix_are_those_of_the_cpu(shape: tuple[int, .
         return [t.detach().cpu() for t in (u, h, root, x.grad)]
 
     for found, wanted in zip(run("jax"), run("cpu"), strict=True):
-        torch.testing.assert_close(found, wanted)
+        close(found, wanted)
         assert found.stride() == wanted.stride()

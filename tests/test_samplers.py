@@ -12,8 +12,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from scipy import special, stats
 
+from tests.agreement import close
+from tests.tolerances import QUOTIENT, ROUNDED, SERIES, SIGNIFICANCE
+
 N = 20_000
-LEAST = 1e-4  # of a p-value
 D = torch.distributions
 
 
@@ -38,7 +40,7 @@ def agrees(x: np.ndarray, law: Any) -> None:
         # 1.5 for the skewness of a sum of squares
         assert abs(((x - mean) ** 2).mean() - variance) < 1.5 * 4.5 * variance * math.sqrt((kurtosis + 2) / N)
     if hasattr(getattr(law, "dist", law), "pdf"):
-        assert stats.kstest(x, law.cdf).pvalue > LEAST
+        assert stats.kstest(x, law.cdf).pvalue > SIGNIFICANCE
         return
     values, seen = np.unique(x, return_counts=True)
     expected = law.pmf(values) * N
@@ -46,7 +48,7 @@ def agrees(x: np.ndarray, law: Any) -> None:
     common = expected > 5
     if common.sum() > 1:
         statistic = ((seen - expected) ** 2 / expected)[common].sum()
-        assert stats.chi2(common.sum() - 1).sf(statistic) > LEAST
+        assert stats.chi2(common.sum() - 1).sf(statistic) > SIGNIFICANCE
 
 
 # Parameters at the ends of their ranges.
@@ -85,8 +87,8 @@ def test_gamma_numbers_of_a_tiny_shape_do_not_reach_zero() -> None:
         law = stats.gamma(1e-3)
         share = law.cdf(least)
         assert x.min() == least
-        assert stats.binomtest(int((x == least).sum()), N, share).pvalue > LEAST
-        assert stats.kstest(x[x > least], lambda t, p=share, f=law.cdf: (f(t) - p) / (1 - p)).pvalue > LEAST
+        assert stats.binomtest(int((x == least).sum()), N, share).pvalue > SIGNIFICANCE
+        assert stats.kstest(x[x > least], lambda t, p=share, f=law.cdf: (f(t) - p) / (1 - p)).pvalue > SIGNIFICANCE
 
 
 def test_certain_outcomes_are_certain() -> None:
@@ -120,7 +122,7 @@ def test_of_many_categories_each_is_drawn_in_proportion() -> None:
     weights = torch.arange(1.0, 1001.0, dtype=torch.float64)
     x = torch.multinomial(weights.to("jax"), N, replacement=True).cpu()
     seen = np.bincount(x.numpy(), minlength=1000)
-    assert stats.chisquare(seen, (weights / weights.sum() * N).numpy()).pvalue > LEAST
+    assert stats.chisquare(seen, (weights / weights.sum() * N).numpy()).pvalue > SIGNIFICANCE
 
 
 # Dtypes.
@@ -146,7 +148,7 @@ def test_a_half_is_the_law_rounded(name: str, dtype: torch.dtype) -> None:
     slack = eps * np.abs(x) + eps / 2
     above = (steps[1:] - law.cdf(x + slack)).max()
     below = (law.cdf(x - slack) - steps[:-1]).max()
-    assert stats.kstwo(N).sf(max(above, below, 0)) > LEAST
+    assert stats.kstwo(N).sf(max(above, below, 0)) > SIGNIFICANCE
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
@@ -157,7 +159,7 @@ def test_integers_fill_the_range_of_their_dtype(dtype: torch.dtype) -> None:
     for x, start in ((whole, low), (part, 0)):
         # Each integer is spread over a cell of its own; in float64, which holds 53 of the bits.
         cell = (numbers(x) - start + np.random.default_rng(0).random(N)) / (float(high) - start + 1)
-        assert stats.kstest(cell, "uniform").pvalue > LEAST
+        assert stats.kstest(cell, "uniform").pvalue > SIGNIFICANCE
 
 
 def test_integers_reach_both_ends_of_int64() -> None:
@@ -204,10 +206,10 @@ def test_dropout_drops_elements_or_features_and_keeps_the_moments(name: str) -> 
     assert len(values) == 2
     dropped = x == values[0]
     trials = dropped[..., 0] if features else dropped
-    assert stats.binomtest(int(trials.sum()), trials.size, 0.3).pvalue > LEAST
+    assert stats.binomtest(int(trials.sum()), trials.size, 0.3).pvalue > SIGNIFICANCE
     assert not features or (dropped.all(-1) == dropped.any(-1)).all()
     if "alpha" not in name:
-        assert values == pytest.approx([0, 1 / 0.7])
+        close(values, np.array([0, 1 / 0.7], np.float32), ROUNDED)
     else:  # of standard normal numbers, mean 0 and variance 1 are kept (Klambauer et al. 2017)
         y = numbers(drop(torch.randn(100, 50, 20, device="jax")))
         assert abs(y.mean()) < 0.05
@@ -296,12 +298,12 @@ def test_the_gradient_of_a_gamma_sample_is_that_of_its_quantile() -> None:
     shapes = torch.tensor([0.05, 0.3, 1.0, 2.5, 30.0, 1e3], dtype=torch.float64)[:, None]
     x = torch.from_numpy(stats.gamma(shapes.numpy()).ppf([0.1, 0.5, 0.9]))
     found = torch._standard_gamma_grad(shapes.expand_as(x).to("jax"), x.to("jax")).cpu()
-    torch.testing.assert_close(found, torch._standard_gamma_grad(shapes.expand_as(x), x), rtol=5e-3, atol=0)
+    close(found, torch._standard_gamma_grad(shapes.expand_as(x), x), SERIES)
     a, value = shapes.numpy(), x.numpy()
     step = 1e-5 * a
     rise = (special.gammainc(a + step, value) - special.gammainc(a - step, value)) / (2 * step)
     exact = -rise / stats.gamma(a).pdf(value)
-    np.testing.assert_allclose(found.numpy(), exact, rtol=1e-4)
+    close(found, exact, QUOTIENT)
 
 
 def test_the_gradient_of_a_dirichlet_sample_is_the_cpus() -> None:
@@ -309,7 +311,7 @@ def test_the_gradient_of_a_dirichlet_sample_is_the_cpus() -> None:
     total = alpha + 2.5
     x = torch.tensor([0.05, 0.5, 0.9], dtype=torch.float64).expand(4, 3).contiguous()
     found = torch._dirichlet_grad(*(t.to("jax") for t in (x, alpha, total))).cpu()
-    torch.testing.assert_close(found, torch._dirichlet_grad(x, alpha, total), rtol=5e-3, atol=1e-3)
+    close(found, torch._dirichlet_grad(x, alpha, total), SERIES)
 
 
 @pytest.mark.parametrize("name", ["Gamma", "Beta", "Dirichlet", "StudentT"])

@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from tests.agreement import close
+
 INF = float("inf")
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, foreach=False),
@@ -31,7 +33,7 @@ def scaler_of(device: str, **settings: Any) -> torch.amp.GradScaler:
 
 
 def both(run: Callable[[str], Any]) -> None:
-    torch.testing.assert_close(run("jax"), run("cpu"))
+    close(run("jax"), run("cpu"))
 
 
 def host(tensors: Any) -> list[torch.Tensor]:

@@ -13,8 +13,10 @@ import pytest
 import torch
 from torch import nn
 
-from tenax.dispatch.register import register_all
-from tenax.sparse.layouts import BORROWED, overload
+from tenax.aten.registration import register_all
+from tenax.sparse.borrowed import BORROWED
+from tenax.sparse.result_meta import aten_overload
+from tests.agreement import close
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Sparse (CSR|invariant)"),
@@ -59,7 +61,7 @@ def assert_agree(ours: Any, theirs: Any) -> None:
             assert ours.is_coalesced() == theirs.is_coalesced()
             assert ours.sparse_dim() == theirs.sparse_dim()
             assert ours.coalesce()._nnz() == theirs.coalesce()._nnz()
-        torch.testing.assert_close(ours.to_dense(), theirs.to_dense(), equal_nan=True)
+        close(ours.to_dense(), theirs.to_dense(), nan=True)
     else:
         assert ours == theirs
 
@@ -139,7 +141,7 @@ def test_a_call_agrees_with_cpu_torch(name: str) -> None:
 def _unary(key: str) -> list[tuple[str, str]]:
     named = []
     for name in BORROWED[key].split():
-        first, *rest = overload(name)._schema.arguments
+        first, *rest = aten_overload(name)._schema.arguments
         if str(first.type) == "Tensor" and all(a.has_default_value() for a in rest) and "strided" not in name:
             named.append((key, name))
     return named
@@ -156,7 +158,7 @@ def test_a_borrowed_kernel_of_one_tensor_agrees_with_cpu_torch(key: str, name: s
         given = torch.view_as_real(given * (1 + 1j)) if name == "view_as_complex" else given.clone()
         given = given * (1 + 1j) if name == "view_as_real" else given
         try:
-            results.append(overload(name)(given))
+            results.append(aten_overload(name)(given))
         except RuntimeError as error:
             results.append(type(error))
     assert_agree(*results)
@@ -192,7 +194,7 @@ def test_a_gradient_agrees_with_cpu_torch(name: str) -> None:
         assert (ours is None) == (theirs is None)
         if theirs is not None:
             assert ours.layout is theirs.layout
-            torch.testing.assert_close(ours.cpu().to_dense(), theirs.to_dense())
+            close(ours.cpu().to_dense(), theirs.to_dense())
 
 
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
@@ -219,7 +221,7 @@ def test_embeddings_with_sparse_gradients_train_as_on_the_cpu(optimizer: str, ba
             assert model.weight.grad.is_sparse
             step.step()
         weights.append(model.weight.detach().cpu())
-    torch.testing.assert_close(*weights)
+    close(*weights)
 
 
 def test_a_sparse_tensor_prints_with_its_device() -> None:
@@ -236,7 +238,7 @@ def test_a_sparse_tensor_is_saved_and_loaded(name: str, place: str | None) -> No
     file.seek(0)
     loaded = torch.load(file, map_location=place, weights_only=True)
     assert loaded.layout is saved.layout and loaded.device.type == (place or "jax")
-    torch.testing.assert_close(loaded.to_dense().cpu(), saved.to_dense().cpu())
+    close(loaded.to_dense().cpu(), saved.to_dense().cpu())
 
 
 ERRORS: dict[str, Call] = {

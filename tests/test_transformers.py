@@ -16,6 +16,9 @@ import transformers
 from torch._dynamo.exc import Unsupported
 
 import tenax
+from tests.agreement import close
+from tests.tolerances import ACCUMULATED, COMPOSED
+from tests.training import train
 
 SIZE = {
     "vocab_size": 32,
@@ -76,33 +79,26 @@ def batch_on(device: str, family: str) -> dict[str, torch.Tensor]:
     return {name: x.to(device) for name, x in batch.items()}
 
 
-def train(
+def trained(
     model: torch.nn.Module, batch: dict[str, torch.Tensor], compiled: Callable[[Any], Any] = lambda step: step
-) -> list[torch.Tensor]:
-    """Three steps of AdamW: the logits and losses on the way, then the last gradients and the weights."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+) -> list[Any]:
+    """Three steps of AdamW: the losses and logits on the way, then the last gradients and the weights."""
 
-    @compiled
-    def step(**batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        optimizer.zero_grad()
+    def loss(model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         out = model.train()(**batch)
-        out.loss.backward()
-        optimizer.step()
-        return out.logits.detach(), out.loss.detach()
+        return out.loss, out.logits
 
-    seen = [x for _ in range(3) for x in step(**batch)]
-    seen += [p.grad for p in model.parameters() if p.grad is not None]
-    return [x.detach().cpu() for x in [*seen, *model.parameters()]]
+    seen = train(model, lambda p: torch.optim.AdamW(p, lr=1e-3), loss, batch, compiled=compiled)
+    return [seen, [p.grad for p in model.parameters()], list(model.parameters())]
 
 
 @cache
-def trained_on_the_cpu(family: str) -> list[torch.Tensor]:
-    return train(model_on("cpu", family), batch_on("cpu", family))
+def trained_on_the_cpu(family: str) -> list[Any]:
+    return trained(model_on("cpu", family), batch_on("cpu", family))
 
 
-def assert_as_on_the_cpu(found: list[torch.Tensor], family: str) -> None:
-    for ours, reference in zip(found, trained_on_the_cpu(family), strict=True):
-        torch.testing.assert_close(ours, reference, rtol=1e-3, atol=1e-4)
+def assert_as_on_the_cpu(found: list[Any], family: str) -> None:
+    close(found, trained_on_the_cpu(family), ACCUMULATED)
 
 
 def generate(model: torch.nn.Module, family: str, device: str) -> list[list[int]]:
@@ -120,7 +116,7 @@ def written_on_the_cpu(family: str) -> list[list[int]]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_model_trains_eagerly_as_on_the_cpu(family: str) -> None:
-    assert_as_on_the_cpu(train(model_on("jax", family), batch_on("jax", family)), family)
+    assert_as_on_the_cpu(trained(model_on("jax", family), batch_on("jax", family)), family)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -131,8 +127,8 @@ def test_a_compiled_training_step_trains_as_on_the_cpu(family: str) -> None:
         steps.append(tenax.jit(step))
         return steps[0]
 
-    assert_as_on_the_cpu(train(model_on("jax", family), batch_on("jax", family), compiled), family)
-    assert len(tenax.lift.jitted.compiled_of(steps[0]).programs) == 1
+    assert_as_on_the_cpu(trained(model_on("jax", family), batch_on("jax", family), compiled), family)
+    assert len(tenax._jit.jitted.compiled_of(steps[0]).programs) == 1
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -143,8 +139,7 @@ def test_a_compiled_module_gives_the_logits_and_gradients_of_the_cpu(family: str
         out = m.train()(**batch_on(device, family))
         out.loss.backward()
         found.append([out.logits, *(p.grad for p in m.parameters() if p.grad is not None)])
-    for ours, theirs in zip(found[1], found[0], strict=True):
-        torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=1e-4, atol=1e-5)
+    close(found[1], found[0], COMPOSED)
 
 
 # Mamba asks for the version of torch within the graph.
@@ -157,7 +152,7 @@ def test_a_graph_of_torch_compile_trains_as_on_the_cpu(family: str) -> None:
         model.set_experts_implementation("batched_mm")
     model = torch.compile(model, backend="tenax", fullgraph=True)
     try:
-        found = train(model, batch_on("jax", family))
+        found = trained(model, batch_on("jax", family))
     except Unsupported:
         skip_if_torch_breaks_the_graph(family)
         raise
@@ -183,5 +178,5 @@ def test_greedy_generation_writes_what_it_writes_on_the_cpu(family: str) -> None
 def test_a_compiled_module_generates_with_one_program_for_the_prompt_and_one_for_a_token(family: str) -> None:
     model = tenax.jit(model_on("jax", family))
     assert generate(model, family, "jax") == written_on_the_cpu(family)
-    history = tenax.lift.jitted.compiled_of(model).history
+    history = tenax._jit.jitted.compiled_of(model).history
     assert len(history) == 2, [c.reason for c in history]

@@ -12,15 +12,10 @@ from torch import nn
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
 from tenax.generated.table import ROWS
+from tests.agreement import agree, close, leaves
+from tests.tolerances import QUOTIENT
 
 KINDS = {"lstm": nn.LSTM, "gru": nn.GRU, "tanh": nn.RNN, "relu": lambda *a, **k: nn.RNN(*a, nonlinearity="relu", **k)}
-CLOSE = {torch.float32: {"rtol": 1e-4, "atol": 1e-5}, torch.float64: {"rtol": 1e-10, "atol": 1e-12}}
-
-
-def flat(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [] if value is None else [t for v in value for t in flat(v)]
 
 
 def moved(value: Any) -> Any:
@@ -29,15 +24,8 @@ def moved(value: Any) -> Any:
     return value if value is None else tuple(moved(v) for v in value)
 
 
-def agree(ours: Any, theirs: Any) -> None:
-    for a, b in zip(flat(ours), flat(theirs), strict=True):
-        assert a.device.type == "jax"
-        assert (a.shape, a.stride(), a.dtype) == (b.shape, b.stride(), b.dtype)
-        torch.testing.assert_close(a.detach().cpu(), b.detach(), **CLOSE[b.dtype])
-
-
 def wave(outputs: Any) -> torch.Tensor:
-    return sum((t * t.sin()).sum() for t in flat(outputs))
+    return sum((t * t.sin()).sum() for t in leaves(outputs))
 
 
 def pair(kind: str, dtype: torch.dtype = torch.float64, **options: Any) -> tuple[nn.Module, nn.Module]:
@@ -82,7 +70,9 @@ def test_a_network_has_the_values_and_gradients_of_the_cpu(
     agree(results, theirs)
     wave(theirs).backward()
     wave(results).backward()
-    agree([p.grad for p in (x2, *flat(hx2), *ours.parameters())], [p.grad for p in (x, *flat(hx), *net.parameters())])
+    agree(
+        [p.grad for p in (x2, *leaves(hx2), *ours.parameters())], [p.grad for p in (x, *leaves(hx), *net.parameters())]
+    )
     with torch.no_grad():
         agree(ours(x2), net(x))
 
@@ -168,7 +158,7 @@ def test_dropout_is_the_same_in_forward_and_backward_and_double_backward() -> No
     assert net(x)[0].square().sum().item() != net(x)[0].square().sum().item()
     (first,) = torch.autograd.grad(run(), x, create_graph=True)
     (plain,) = torch.autograd.grad(run(), x)
-    torch.testing.assert_close(first, plain)
+    close(first, plain)
     step = 1e-5 * torch.randn_like(x)
     slope = (first.detach() * step).sum().item()
     with torch.no_grad():
@@ -176,7 +166,7 @@ def test_dropout_is_the_same_in_forward_and_backward_and_double_backward() -> No
         for sign in (1, -1):
             torch.manual_seed(1)
             ends.append(net(x + sign * step)[0].square().sum().item())
-    assert abs((ends[0] - ends[1]) / 2 - slope) < 1e-6 * abs(slope) + 1e-12
+    close((ends[0] - ends[1]) / 2, slope, QUOTIENT)
     net.eval()
     assert net(x)[0].square().sum().item() == net(x)[0].square().sum().item()
 
@@ -212,7 +202,7 @@ def test_forward_mode() -> None:
         with torch.autograd.forward_ad.dual_level():
             dual = torch.autograd.forward_ad.make_dual(primal, tangent)
             found.append(torch.autograd.forward_ad.unpack_dual(module(dual)[0]).tangent.detach().cpu())
-    torch.testing.assert_close(found[1], found[0])
+    close(found[1], found[0])
 
 
 def test_autocast_computes_in_the_lower_precision() -> None:

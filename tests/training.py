@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import copy
 import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
+
+from tests.agreement import close
+from tests.tolerances import Allowance
 
 
 def mlp(*sizes: int, act: type[nn.Module] = nn.Tanh) -> nn.Sequential:
@@ -26,9 +31,33 @@ def both(model: nn.Module) -> tuple[nn.Module, nn.Module]:
     return model, copy.deepcopy(model).to("jax")
 
 
-def assert_same_state(ours: nn.Module, reference: nn.Module, tolerance: float = 2e-6) -> None:
-    for (name, a), b in zip(ours.state_dict().items(), reference.state_dict().values(), strict=True):
-        torch.testing.assert_close(a.cpu(), b, atol=tolerance, rtol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
+def assert_same_state(ours: nn.Module, reference: nn.Module, allowance: Allowance | None = None) -> None:
+    close(ours.state_dict(), reference.state_dict(), allowance)
+
+
+def train(
+    model: nn.Module,
+    optimizer: Callable[[Iterator[nn.Parameter]], torch.optim.Optimizer],
+    loss: Callable[..., Any],
+    *batch: Any,
+    steps: int = 3,
+    clip: float = 0.0,
+    compiled: Callable[[Any], Any] = lambda step: step,
+) -> list[Any]:
+    """An ordinary loop: what `loss(model, *batch)` gives in each step, a loss or a tuple that begins with one."""
+    chosen = optimizer(model.parameters())
+
+    @compiled
+    def step(*batch: Any) -> Any:
+        chosen.zero_grad()
+        results = loss(model, *batch)
+        (results[0] if isinstance(results, tuple) else results).backward()
+        if clip:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        chosen.step()
+        return torch.utils._pytree.tree_map(torch.Tensor.detach, results)
+
+    return [step(*batch) for _ in range(steps)]
 
 
 OPTIMIZERS = {

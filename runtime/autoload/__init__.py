@@ -17,7 +17,7 @@ def autoload() -> None:
     import torch
 
     wanted = os.environ.get("TENAX_AUTOLOAD")
-    if wanted == "0" or (wanted != "1" and torch._C._get_accelerator().type != "cpu"):
+    if wanted == "0" or (wanted != "1" and torch.accelerator.current_accelerator() is not None):
         return
     try:
         import tenax  # noqa: F401

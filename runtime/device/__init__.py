@@ -1,1 +1,1 @@
-"""The device: its tensors, their storages, memory, random state, and torch's hooks for all of it."""
+"""What torch asks of a device: hooks, tensor methods, storages, serialization."""

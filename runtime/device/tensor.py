@@ -1,7 +1,7 @@
-"""`tenax.Tensor`: the name of the device's tensors, and the methods they gain.
+"""`tenax.Tensor`, the type of device tensors for `isinstance`, and the methods that these tensors gain.
 
-What torch makes in C++ stays a plain `torch.Tensor`, and a parameter a plain `nn.Parameter`; so checkpoints, `type()`
-checks and tracing tools see nothing foreign.
+Device tensors remain plain `torch.Tensor` and `nn.Parameter` objects, so checkpoints, `type()` checks and tracing tools
+see nothing foreign.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
-from .backend import NAME
+from .. import patches
+from .._torch.fake import FakeTensor
+from ..storage.ordinals import NAME
 
 
 class _TensorMeta(type(torch.Tensor)):  # type: ignore[misc]
-    """`isinstance(x, tenax.Tensor)` is true exactly for tensors of the device, as `nn.Parameter` does it."""
+    """Makes `isinstance(x, tenax.Tensor)` true exactly for device tensors, in the way of `nn.Parameter`."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, torch.Tensor) and instance.device.type == NAME
 
 
 class Tensor(torch.Tensor, metaclass=_TensorMeta):
-    """A tensor on device "jax". `tenax.Tensor(array)` makes one of a `jax.Array`, without a copy."""
+    """A tensor on device "jax". `tenax.Tensor(array)` wraps a `jax.Array` without a copy."""
 
     def __new__(cls, array: Any) -> torch.Tensor:  # type: ignore[misc]
-        """A tensor that holds `array`.
+        """Wrap an array.
 
         Raises:
-            TypeError: it is not a `jax.Array`, or torch has no such dtype.
+            TypeError: `array` is not a `jax.Array`, or torch has no equivalent of its dtype.
         """
         import jax
 
@@ -39,40 +40,40 @@ class Tensor(torch.Tensor, metaclass=_TensorMeta):
             raise TypeError(
                 f"tenax.Tensor: got {type(array).__name__}; expected a jax.Array (torch.tensor makes others)"
             )
-        from ..dispatch.register import register_all
-        from .convert import from_jax
+        from ..aten.registration import register_all
+        from ..trace.transfer import from_jax
 
         register_all()
         return from_jax(array)
 
 
 def _jax(self: torch.Tensor) -> Any:
-    """The value as a `jax.Array`: no copy of a whole tensor, a strided read of a view, one copy from the CPU."""
+    """The value as a `jax.Array`: no copy for a whole tensor, a strided read for a view, one copy from the CPU."""
     return _conversion()(self)
 
 
 @functools.cache
 def _conversion() -> Callable[[torch.Tensor], Any]:
-    from .convert import jax_value
+    from ..trace.transfer import tensor_to_jax
 
-    return jax_value
+    return tensor_to_jax
 
 
 def _no_jax(self: FakeTensor) -> Any:
-    # Programs ask whether a tensor has the method, and call it.
+    # Programs call the method wherever hasattr finds it.
     raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
 
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    from ..tracing.trace import refuse
-    from .convert import read
+    from ..trace.core import require_known
+    from ..trace.transfer import read
 
-    array = np.asarray(refuse(read(self.detach()), "numpy"))
+    array = np.asarray(require_known(read(self.detach()), "numpy"))
     return array.astype(dtype) if dtype is not None and array.dtype != dtype else array
 
 
 def install() -> None:
-    """Give torch's tensors of the device their protocols; tensors elsewhere behave as before."""
+    """Install the array protocols and methods of device tensors; tensors of other devices behave as before."""
     plain_array = torch.Tensor.__array__
     plain_dlpack = torch.Tensor.__dlpack__
     plain_dlpack_device = torch.Tensor.__dlpack_device__
@@ -89,9 +90,9 @@ def install() -> None:
         if self.device.type != NAME:
             return plain_dlpack(self, *args, **kwargs)
         kwargs.pop("stream", None)
-        from ..tracing.trace import refuse
+        from ..trace.core import require_known
 
-        return refuse(_jax(self.detach()), "DLPack").__dlpack__(**kwargs)
+        return require_known(_jax(self.detach()), "DLPack").__dlpack__(**kwargs)
 
     def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
@@ -99,13 +100,13 @@ def install() -> None:
         return _jax(self.detach()).__dlpack_device__()
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
-        # Registering a device makes torch look for its pinned allocator; a host tensor is as good as it is.
+        # A registered device makes torch look for its pinned allocator. There is none, and plain host memory serves.
         return self if self.device.type == "cpu" and device is None else plain_pin(self, device)
 
     def __jax_array__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
             raise TypeError(f"tensor on {self.device} is no JAX array; expected device jax: tensor.to('jax')")
-        from ..interop.operand import without_gradient
+        from .jax_operand import without_gradient
 
         return _jax(without_gradient(self))
 
@@ -117,16 +118,17 @@ def install() -> None:
             return plain_pointer(self)
         return self.untyped_storage().data_ptr() + int(self.storage_offset()) * self.element_size()
 
-    plain_text = torch._tensor_str._tensor_str
-
-    def _tensor_str(self: torch.Tensor, indent: int) -> str:
-        # One transfer; torch would compute on the device, element by element, what to print.
-        return plain_text(self.cpu() if self.device.type == NAME else self, indent)
-
-    torch._tensor_str._tensor_str = _tensor_str
-    for method in (__array__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr):
+    _jax.__name__ = "jax"
+    for method in (__array__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr, _jax):
         method.__qualname__ = f"Tensor.{method.__name__}"
-        setattr(torch.Tensor, method.__name__, method)
-    _jax.__name__, _jax.__qualname__ = "jax", "Tensor.jax"
-    torch.Tensor.jax = _jax  # type: ignore[attr-defined]
-    FakeTensor.jax = property(_no_jax)  # type: ignore[attr-defined]
+        patches.replace(f"torch.{method.__qualname__}", method)
+    patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
+    patches.wrap("torch._tensor_str._tensor_str", _fetching)
+
+
+def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
+    def text(self: torch.Tensor, indent: int) -> str:
+        # One transfer; torch would run operations on the device for each element that it prints.
+        return plain(self.cpu() if self.device.type == NAME else self, indent)
+
+    return text

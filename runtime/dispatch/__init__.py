@@ -1,1 +1,1 @@
-"""From a call of torch to an executable of JAX: kernels, signatures, programs, the fast path."""
+"""From a call of a torch operator to an XLA executable, and back to tensors."""

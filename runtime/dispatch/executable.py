@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import torch
-from torch.utils import _pytree as pytree
 
-from ..device.cell import Cell, Kind, kind_of, new_tensor
-from ..dtypes import numpy_dtype, torch_dtype
-from .meta import NO_SUCH_DIM, SHARED, WRONG_DTYPE, Output, corrected, describe, infer, refuse
-from .overlap import refuse_expanded
-from .products import matrices_first
-from .program import in_memory, program
-from .taken import refuse_dtypes
-
-if TYPE_CHECKING:
-    from .overload import Call, Overload
-
-_META = torch._C.DispatchKey.Meta
-_restride = torch.ops.aten.as_strided.default._op_dk
+from .._torch import pytree
+from .._torch.tensors import meta_as_strided
+from ..dtypes import torch_dtype
+from ..storage.access import memory_shape
+from ..storage.avals import Aval, tensor_aval
+from ..storage.cell import Cell, FreshCell
+from ..storage.spec import Ints, TensorSpec
+from ..storage.tensors import new_tensor
+from .cpu_matmul_rewrite import with_weights_first
+from .dtype_support import check_dtypes
+from .encode import EncodedCall
+from .lowering_trace import trace_functions
+from .overlap import check_not_expanded
+from .shape_inference import (
+    NO_SUCH_DIM,
+    SHARED,
+    WRONG_DTYPE,
+    describe_results,
+    infer_results,
+    raise_matching_host_error,
+)
+from .signature import Signature
 
 
 class Executable:
@@ -35,30 +43,31 @@ class Executable:
         "donating",
         "kept",
         "order",
-        "outputs",
         "resize",
+        "results",
         "run",
         "single",
-        "unwrap",
+        "specs",
     )
 
     def __init__(
-        self, run: Callable[..., Any], donate: tuple[int, ...], outputs: Any, order: tuple[int, ...], kept: set[int]
+        self, run: Callable[..., Any], donate: tuple[int, ...], results: Any, order: tuple[int, ...], kept: set[int]
     ) -> None:
+        """`results` is the tree of results, a `TensorSpec` for each tensor."""
         self.run = run
-        self.donate = donate
-        self.kept = kept
+        self.donate = donate  # the positions of the written operands
+        self.kept = kept  # those that stay as they are, known when `run` has been traced
         self.donating: Callable[..., Any] | None = None
-        self.unwrap = outputs  # the tree of results, Output at its leaves
         self.check: Callable[..., Any] | None = None
-        self.resize: list[Output] = []
+        self.resize: list[TensorSpec] = []  # of the `out=` tensors, which are resized in place of the call
         self.order = order
-        self.outputs: list[Output] = list(_leaves(outputs))
-        self.count = len(self.outputs)
-        # (size, dtype, kind) when the only result is contiguous and not empty: dispatch makes its tensor on the spot.
-        self.single: tuple[tuple[int, ...], torch.dtype, Kind] | None = None
-        if isinstance(outputs, Output) and outputs.stride is None and 0 not in outputs.size:
-            self.single = (outputs.size, outputs.dtype, kind_of(outputs.size, numpy_dtype(outputs.dtype)))
+        self.specs: list[TensorSpec] = list(_leaves(results))
+        self.count = len(self.specs)
+        self.results = _map_specs(NewResult, results)
+        # (size, dtype, aval) when the only result is contiguous and not empty: dispatch makes its tensor on the spot.
+        self.single: tuple[Ints, torch.dtype, Aval] | None = None
+        if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size:
+            self.single = (results.size, results.dtype, self.results.aval)
 
     def donate_to(self, operands: Sequence[Any]) -> Any:
         """Run, reusing the written arrays."""
@@ -68,17 +77,17 @@ class Executable:
             self.donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[attr-defined]
         return self.donating(*operands)
 
-    def bound(self, starts: Sequence[jax.Array]) -> Executable | Bound:
+    def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
         """The executable with the starts of its views given, as the fast path wants it."""
-        return Bound(self, starts) if starts else self
+        return BoundExecutable(self, starts) if starts else self
 
     def finish(self, arrays: Sequence[Any], index: int) -> Any:
         """The results as tensors."""
-        return _tensors(self.unwrap, iter(arrays), index)
+        return _tensors(self.results, iter(arrays), index)
 
 
-class Bound:
-    """An executable whose views lie where they lay when it was bound."""
+class BoundExecutable:
+    """An executable for views that start at known places."""
 
     __slots__ = ("finish", "run", "single")
 
@@ -89,98 +98,112 @@ class Bound:
         self.finish = executable.finish
 
 
+class NewResult:
+    """A result of an executable: the tensor of `spec` on a storage of its own."""
+
+    __slots__ = ("aval", "spec", "strided")
+
+    def __init__(self, spec: TensorSpec) -> None:
+        self.spec = spec
+        self.aval = tensor_aval(memory_shape(spec), spec.dtype)  # of the array, whose axes are in the order of memory
+        self.strided = not spec.is_contiguous()
+
+    def tensor(self, array: jax.Array, index: int) -> torch.Tensor:
+        """The tensor of one call."""
+        spec = self.spec
+        tensor = new_tensor(Cell(array, index) if index else FreshCell(array, self.aval), spec.size, spec.dtype)
+        return meta_as_strided(tensor, spec.size, spec.stride, 0) if self.strided else tensor
+
+
 def _tensors(tree: Any, arrays: Iterator[jax.Array], index: int) -> Any:
     # A function of the module: a closure that calls itself is a cycle, and would hold the arrays until a collection.
-    if isinstance(tree, Output):
-        return _tensor(next(arrays), tree, index)
+    if tree.__class__ is NewResult:
+        return tree.tensor(next(arrays), index)
     if isinstance(tree, (list, tuple)):
         return type(tree)([_tensors(t, arrays, index) for t in tree])
     return tree
 
 
-def _never(*operands: Any) -> Any:
-    raise AssertionError("the arguments are resized before the call")
+def _map_specs(function: Callable[[TensorSpec], Any], tree: Any) -> Any:
+    """The tree with the function applied to each spec."""
+    if isinstance(tree, TensorSpec):
+        return function(tree)
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([_map_specs(function, t) for t in tree])
+    return tree
 
 
-def _leaves(tree: Any) -> Any:
-    if isinstance(tree, Output):
+def _leaves(tree: Any) -> Iterator[TensorSpec]:
+    if isinstance(tree, TensorSpec):
         yield tree
     elif isinstance(tree, (list, tuple)):
         for branch in tree:
             yield from _leaves(branch)
 
 
-def _tensor(array: jax.Array, output: Output, index: int) -> torch.Tensor:
-    tensor = new_tensor(Cell(array, index), output.size, output.dtype)
-    if output.stride is None:
-        return tensor
-    return _restride(_META, tensor, output.size, output.stride, 0)
+def _never(*operands: Any) -> Any:
+    raise AssertionError("the arguments are resized before the call")
 
 
-def laid_out(array: jax.Array, output: Output, index: int) -> torch.Tensor:
-    """A new tensor of an array, with the strides of `output`."""
-    return _tensor(array if output.stride is None else in_memory(array, output), output, index)
-
-
-def build(overload: Overload, values: list[Any], call: Call) -> Executable:
+def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
     """Trace a new signature.
 
     Raises:
         Whatever torch's Meta kernel raises for the arguments; RuntimeError when the lowering disagrees with it.
     """
-    row = overload.row
-    refuse_expanded(overload, call.written)
+    row = signature.row
+    check_not_expanded(signature, call.written)
     if call.written and len(call.key) > 4:
-        refuse(overload.op, overload.names, values, overload.positional, SHARED)
+        raise_matching_host_error(signature, values, SHARED)
     first = values[0] if values else None
-    if "dim" in overload.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
-        refuse(overload.op, overload.names, values, overload.positional, NO_SUCH_DIM)  # many Meta kernels do not
+    if "dim" in signature.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
+        raise_matching_host_error(signature, values, NO_SUCH_DIM)  # many Meta kernels do not
     dtypes = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
     if any(dtypes >= pair for pair in _PRECISIONS):
-        refuse(overload.op, overload.names, values, overload.positional, WRONG_DTYPE)  # where a lowering would cast
-    refuse_dtypes(overload, values)
+        raise_matching_host_error(signature, values, WRONG_DTYPE)  # where a lowering would cast
+    check_dtypes(signature, values)
     expected: Any = None
-    resize: list[Output] = []
-    known = overload.has_meta
+    resize: list[TensorSpec] = []
+    known = signature.has_meta
     if known:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # resizing warns at every call, in Overload.resize_outs
-                result = infer(overload.op, overload.names, values, overload.positional)
+                warnings.simplefilter("ignore")  # resizing warns at every call, in out_arguments.resize_outs
+                result = infer_results(signature, values)
         except NotImplementedError as error:
             if "no fake impl or Meta kernel" not in str(error):
                 raise
             known = False
     if known:
-        if overload.fresh:
-            expected = describe(result)
+        if signature.fresh:
+            expected = describe_results(result)
             if isinstance(result, tuple):
-                expected = tuple(corrected(overload.packet, values, expected))
-            elif isinstance(expected, Output):
-                expected = corrected(overload.packet, values, [expected])[0]
-        elif overload.outs:
-            resize = describe(result if isinstance(result, (tuple, list)) else [result])
-    if not known and (overload.fresh or overload.outs):
+                expected = tuple(signature.corrected(values, expected))
+            elif isinstance(expected, TensorSpec):
+                expected = signature.corrected(values, [expected])[0]
+        elif signature.outs:
+            resize = describe_results(result if isinstance(result, (tuple, list)) else [result])
+    if not known and (signature.fresh or signature.outs):
         with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
-            shapes = jax.eval_shape(program(overload, values, call, "free")[0], *call.operands, *call.starts)
-        if overload.outs:
-            resize = [Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes[: len(overload.outs)]]
+            shapes = jax.eval_shape(trace_functions(signature, values, call, "free")[0], *call.operands, *call.starts)
+        if signature.outs:
+            resize = [TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes[: len(signature.outs)]]
         else:
-            expected = overload.packed([Output(tuple(s.shape), None, torch_dtype(s.dtype)) for s in shapes])
-            if expected.__class__ is tuple:  # an Output is a named one
-                expected = tuple(corrected(overload.packet, values, list(expected)))
-    if overload.outs:
-        resize = [_without_overlap(o) for o in corrected(overload.packet, values, resize)]
-        if any(tuple(values[i].shape) != o.size for i, o in zip(overload.outs, resize, strict=True)):
+            expected = signature.packed([TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes])
+            if expected.__class__ is tuple:  # a TensorSpec is a named one
+                expected = tuple(signature.corrected(values, list(expected)))
+    if signature.outs:
+        resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
+        if any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, resize, strict=True)):
             stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
     donate = tuple(p for p in call.positions if p >= 0)
-    expected = _without_overlap(expected)
-    run, check, kept = program(overload, values, call, expected)
+    expected = _map_specs(_without_overlap, expected)
+    run, check, kept = trace_functions(signature, values, call, expected)
     # The family whose products take weights: to look for products in every program would trace each of them twice.
-    if row.module == "matmul" and jax.default_backend() == "cpu":
-        run = matrices_first(run)
+    if row.module.endswith(".matmul") and jax.default_backend() == "cpu":
+        run = with_weights_first(run)
     executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3], kept)
     if row.checks:
         executable.check = jax.jit(check)
@@ -191,11 +214,6 @@ def build(overload: Overload, values: list[Any], call: Call) -> Executable:
 _PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
 
 
-def _without_overlap(tree: Any) -> Any:
+def _without_overlap(spec: TensorSpec) -> TensorSpec:
     """Strides that put several elements in one place (an expanded result) become contiguous."""
-    if isinstance(tree, Output):
-        overlaps = tree.stride is not None and 0 in tree.stride
-        return tree._replace(stride=None) if overlaps else tree
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(_without_overlap(t) for t in tree)
-    return tree
+    return spec.resized(spec.size) if 0 in spec.stride else spec

@@ -1,7 +1,7 @@
-"""`tenax.interop`: torch functions and modules as pure functions of JAX, and JAX functions and modules in torch.
+"""`tenax.interop`: torch functions and modules as pure JAX functions, and JAX functions and modules in torch.
 
-`t2j` and `j2t` convert either way. For JAX programs: `functional`. For torch programs: `call_jax`, `from_flax`,
-`from_nnx`, `from_equinox`. For both: `checkpoint`. `docs/interop.md` has the rules.
+`t2j` and `j2t` convert in the two directions. `functional` serves JAX programs. `call_jax`, `from_flax`, `from_nnx` and
+`from_equinox` serve torch programs. `checkpoint` serves both. `docs/interop.md` states the rules.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from .calls import call_jax as call_jax
     from .convert import j2t as j2t
     from .convert import t2j as t2j
+    from .functional_module import functional as functional
     from .modules import from_equinox as from_equinox
     from .modules import from_flax as from_flax
     from .modules import from_nnx as from_nnx
     from .remat import checkpoint as checkpoint
-    from .stateless import functional as functional
 
 _LAZY = {
     "call_jax": "calls",
@@ -24,7 +24,7 @@ _LAZY = {
     "from_equinox": "modules",
     "from_flax": "modules",
     "from_nnx": "modules",
-    "functional": "stateless",
+    "functional": "functional_module",
     "j2t": "convert",
     "t2j": "convert",
 }
@@ -35,7 +35,7 @@ __all__ = ["call_jax", "checkpoint", "from_equinox", "from_flax", "from_nnx", "f
 def __getattr__(name: str) -> Any:
     import importlib
 
-    from ..dispatch.register import register_all
+    from ..aten.registration import register_all
 
     if name not in _LAZY:
         raise AttributeError(f"module 'tenax.interop' has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """`call_jax`: a JAX function called with tensors, as one differentiable operation of torch.
 
-It is `tenax::call` of a function that is known as long as the caller's function lives, by identity, as `jax.jit` knows
-it. Price: a function made anew for each call is traced and compiled anew.
+The operation is `tenax::call`. Functions are distinguished by identity, as in `jax.jit`, and forgotten when they are
+garbage-collected. Price: a function that is created for each call is traced and compiled for each call.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
-from torch.utils import _pytree as pytree
 
-from ..device.convert import from_jax
-from ..dispatch.call import Lease, call, shaped
+from .._torch import pytree
+from .._torch.frames import assume_constant
+from ..dispatch.jax_call import FunctionLease, call, empty_results
 from ..dtypes import numpy_dtype
+from ..trace.transfer import from_jax
 
-_MOST = 1024  # static signatures of one function; the oldest is forgotten
+_MOST = 1024  # static signatures per function; beyond that the least recently used one is dropped
 _WIDE = {np.dtype(np.float64), np.dtype(np.complex128)}
 
 
 class _Static(NamedTuple):
-    """A leaf that is no array; 1, 1.0 and True are different ones."""
+    """A leaf that is not an array. The type is part of it, so that 1, 1.0 and True differ."""
 
     kind: type
     value: Any
 
 
 class _Key(NamedTuple):
-    """A key of `jax.random`, of which torch has the data."""
+    """A key of `jax.random`, whose data is passed as a tensor."""
 
     impl: Any
 
 
 class _Called:
-    """A JAX function with the static part of its arguments, and the trees that it returned."""
+    """A JAX function with the static part of its arguments, and the trees of its results by signature."""
 
     def __init__(
         self, target: Callable[[], Any], tree: Any, form: tuple[_Static | _Key | None, ...], wide: bool
@@ -52,9 +53,9 @@ class _Called:
 
     def __call__(self, *arrays: jax.Array) -> tuple[jax.Array, ...]:
         rest = iter(arrays)
-        leaves = [f.value if isinstance(f, _Static) else _given(next(rest), f) for f in self.form]
+        leaves = [f.value if isinstance(f, _Static) else _wrapped(next(rest), f) for f in self.form]
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
-        # Lowerings are traced in 64-bit mode; the user's function is in it as elsewhere in the user's program.
+        # Lowerings are traced in 64-bit mode. The user's function runs in the mode of the user's program.
         with jax.enable_x64(self.wide or any(np.dtype(a.dtype) in _WIDE for a in arrays)):
             results, tree = jax.tree.flatten(self.target()(*args, **kwargs))
             self.returned[tuple((a.shape, np.dtype(a.dtype)) for a in arrays)] = tree
@@ -62,40 +63,41 @@ class _Called:
 
 
 def _returned(result: Any) -> jax.Array:
-    """A result as an array; JAX keeps a Python number in a trace as its literal."""
+    """Convert a result to an array; a JAX trace keeps a Python number as a literal."""
     return result if isinstance(result, jax.Array) else jnp.asarray(np.asarray(result, jnp.result_type(result)))
 
 
-def _given(array: jax.Array, key: _Key | None) -> jax.Array:
+def _wrapped(array: jax.Array, key: _Key | None) -> jax.Array:
+    """Turn key data into a key; return other arrays unchanged."""
     return array if key is None else jax.random.wrap_key_data(array, impl=key.impl)
 
 
 class _Entry(NamedTuple):
     target: Any  # the weak reference
-    leases: OrderedDict[Any, tuple[Lease, _Called]]
+    leases: OrderedDict[Any, tuple[FunctionLease, _Called]]
 
 
 _entries: dict[tuple[int, int], _Entry] = {}
 
 
 def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a JAX function with tensors of device "jax", differentiable by torch.
+    """Call a JAX function with tensors of device "jax", differentiably in torch.
 
-    The derivative, of any order, is `jax.vjp` of the function, `jax.custom_vjp` included; forward mode is `jax.jvp`. It
-    works under `torch.func` and `torch.compile`. The function is traced once for each signature, as under
-    `jax.jit`, so it must be pure, and defined once rather than anew for each call.
+    The derivative, of any order, is `jax.vjp` of the function, including its `jax.custom_vjp` rules; forward mode is
+    `jax.jvp`. The call works under `torch.func` and `torch.compile`. The function is traced once per signature, as
+    under `jax.jit`, so it must be pure, and should be defined once rather than for each call.
 
     Args:
-        function: of arrays, in any trees; returns any tree of arrays.
+        function: a function of trees of arrays that returns a tree of arrays.
         args, kwargs: trees of tensors on device "jax", `jax.Array` and NumPy arrays (without a derivative), keys of
-            `jax.random`, and static leaves, which are hashable: each new value is traced again. A number that changes
-            belongs in a 0-d tensor.
+            `jax.random`, and hashable static leaves: each new value is traced again. Pass a number that changes as a
+            0-d tensor.
 
     Returns:
-        What `function` returns, with tensors for arrays.
+        The result of `function`, with tensors in place of arrays.
 
     Raises:
-        TypeError: `function` cannot be called or not be referred to weakly, or a static leaf is not hashable.
+        TypeError: `function` is not callable or has no weak references, or a static leaf is not hashable.
         RuntimeError: a tensor is on another device.
     """
     if torch.compiler.is_dynamo_compiling():
@@ -127,7 +129,9 @@ def _eager(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return jax.tree.unflatten(called.returned[avals], results)
 
 
-def _leased(function: Callable[..., Any], tree: Any, form: tuple[_Static | _Key | None, ...]) -> tuple[Lease, _Called]:
+def _leased(
+    function: Callable[..., Any], tree: Any, form: tuple[_Static | _Key | None, ...]
+) -> tuple[FunctionLease, _Called]:
     key = tree, form, jax.dtypes.canonicalize_dtype(float).itemsize == 8
     owner = getattr(function, "__self__", None)
     bound = owner is not None and hasattr(function, "__func__")
@@ -141,27 +145,27 @@ def _leased(function: Callable[..., Any], tree: Any, form: tuple[_Static | _Key 
             raise TypeError(f"call_jax: got {function!r}; expected a function that can be referred to weakly") from None
         entry = _entries[place] = _Entry(target, OrderedDict())
     try:
-        found = entry.leases.get(key)
+        leased = entry.leases.get(key)
     except TypeError:
-        given = [f.value for f in form if isinstance(f, _Static)]
+        static = [f.value for f in form if isinstance(f, _Static)]
         raise TypeError(
-            f"call_jax: an argument is not hashable: {given}; expected trees of tensors, arrays and hashable leaves"
+            f"call_jax: an argument is not hashable: {static}; expected trees of tensors, arrays and hashable leaves"
         ) from None
-    if found is None:
+    if leased is None:
         called = _Called(entry.target, *key)
-        found = entry.leases[key] = Lease(called, entry.target), called
+        leased = entry.leases[key] = FunctionLease(called, entry.target), called
         if len(entry.leases) > _MOST:
             entry.leases.popitem(last=False)
     else:
         entry.leases.move_to_end(key)
-    return found
+    return leased
 
 
 # In a graph of torch.compile
 
 
 def _in_graph(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """The same as one node of the graph that Dynamo makes."""
+    """`call_jax` as one node of the graph that Dynamo captures."""
     leaves, spec = pytree.tree_flatten((args, kwargs))
     form = tuple([None if isinstance(x, torch.Tensor) else x for x in leaves])
     avals = tuple([(tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else None for x in leaves])
@@ -172,23 +176,25 @@ def _in_graph(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _signature(function: Callable[..., Any], places: Any, form: tuple[Any, ...], avals: tuple[Any, ...]) -> Any:
-    """What is constant of a call: its number, the order of the tensors, the numbers of the results as it returns them.
+    """The constants of a call: the number of its function, the order of its tensors, and the tree of result indices.
 
-    `places` are the arguments with numbers for leaves, of which `form` has those that are no tensors.
+    `places` is the tree of arguments with leaf indices as leaves. `form` has the leaves that are not tensors, by index.
     """
-    found, tree = jax.tree.flatten(places)
-    order = [i for i in found if avals[i] is not None]
-    lease, called = _leased(function, tree, tuple(None if avals[i] else _Static(type(form[i]), form[i]) for i in found))
-    shaped(called, [torch.empty(avals[i][0], dtype=avals[i][1], device="meta") for i in order])
+    leaf_places, tree = jax.tree.flatten(places)
+    order = [i for i in leaf_places if avals[i] is not None]
+    lease, called = _leased(
+        function, tree, tuple(None if avals[i] else _Static(type(form[i]), form[i]) for i in leaf_places)
+    )
+    empty_results(called, [torch.empty(avals[i][0], dtype=avals[i][1], device="meta") for i in order])
     returned = called.returned[tuple((avals[i][0], numpy_dtype(avals[i][1])) for i in order)]
     return lease.number, order, _plan(jax.tree.unflatten(returned, range(returned.num_leaves)))
 
 
 def _plan(tree: Any) -> Any:
-    """A tree of numbers as tuples, for Dynamo makes constants of these only.
+    """Convert a tree of numbers to nested tuples, the only trees that Dynamo treats as constants.
 
     Raises:
-        NotImplementedError: it has other nodes than dicts, lists and tuples.
+        NotImplementedError: the tree has nodes that are not dicts, lists or tuples.
     """
     if tree is None or type(tree) is int:
         return tree
@@ -211,4 +217,4 @@ def _built(plan: Any, results: list[torch.Tensor]) -> Any:
     return values if kind == "list" else tuple(values)
 
 
-_signature._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as torch.compiler.assume_constant_result does
+assume_constant(_signature)

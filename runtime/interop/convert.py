@@ -1,4 +1,4 @@
-"""`t2j` and `j2t`: a tensor, a dtype, a function or a module of the one library, in the other."""
+"""`t2j` and `j2t` convert tensors, dtypes, functions and modules between torch and JAX."""
 
 from __future__ import annotations
 
@@ -13,37 +13,41 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..device.convert import from_jax, to_jax
 from ..dtypes import numpy_dtype, torch_dtype
-from ..tracing.pure import draws, no_draw, run
+from ..functional.keys import keys_from, refuse_draw
+from ..functional.pure import run_pure
+from ..trace.transfer import from_jax, to_jax
 from .calls import call_jax
-from .stateless import Pure
+from .functional_module import FunctionalModule
 
 
 def t2j(x: Any, *, state_dict: Mapping[str, Any] | None = None) -> Any:
-    """What a thing of torch is in JAX.
+    """Convert an object of torch to JAX.
 
-    - A tensor: its `jax.Array`; without a copy where it is all of a storage of the device. A tree of them likewise.
-    - A `torch.dtype`: the NumPy dtype.
-    - An `nn.Module`: `f(*args, state_dict=None, rng=None, return_state_dict=False, **kwargs)`, a pure function. The
-      state is what is given, else that of `t2j`, else the module's own, read at each call; under `jax.jit` the
-      module's own is a constant. With `return_state_dict` the result is `(outputs, new state)`. The module runs in the
-      train or eval mode that it has now.
-    - Another callable: `f(*args, rng=None, **kwargs)`, a pure function. Arrays of any tree among the arguments become
-      tensors, of which the function may write; the caller's arrays stay as they are. Tensors of the results become
+    - A tensor becomes its `jax.Array`, without a copy if it covers a whole storage of the device. Trees of tensors are
+      converted leaf by leaf.
+    - A `torch.dtype` becomes the NumPy dtype.
+    - An `nn.Module` becomes a pure function
+      `f(*args, state_dict=None, rng=None, return_state_dict=False, **kwargs)`. Its state is the argument of the call,
+      or else the `state_dict` given to `t2j`, or else the state of the module, which is read at each call and is a
+      constant under `jax.jit`. With `return_state_dict` the result is `(outputs, new state)`. The module runs in the
+      train or eval mode that it has when it is converted.
+    - Another callable becomes a pure function `f(*args, rng=None, **kwargs)`. Arrays in the trees of arguments become
+      tensors, which the function may write; the arrays of the caller do not change. Tensors in the results become
       arrays.
 
-    A pure function may be transformed by JAX in every way. `rng` is a key of `jax.random`; random operations without
-    one raise. `detach` and `torch.no_grad` stop JAX's derivative.
+    All JAX transformations apply to a pure function. `rng` is a key of `jax.random`; without it, random operations
+    raise. `detach` and `torch.no_grad` stop the derivative of JAX.
 
     Args:
-        x: the thing.
-        state_dict: of a module: arrays or tensors by name.
+        x: the object.
+        state_dict: the state of a module: arrays or tensors by name.
 
     Raises:
-        TypeError: JAX has nothing like it, or `state_dict` is given for something else than a module.
-        KeyError: a state lacks a tensor of the module, or has one too many.
-        TraceError: at a call, for what cannot be traced: the value of a tensor, a write to a tensor from outside.
+        TypeError: JAX has no equivalent, or `state_dict` is given and `x` is not a module.
+        KeyError: a state lacks a tensor of the module, or has one that the module lacks.
+        TraceError: at a call, for operations that cannot be traced: reading the value of a tensor, writing a tensor
+            from outside.
     """
     if isinstance(x, nn.Module):
         return _module(x, None if state_dict is None else to_jax(dict(state_dict)))
@@ -63,26 +67,26 @@ def t2j(x: Any, *, state_dict: Mapping[str, Any] | None = None) -> Any:
 def _function(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def pure(*args: Any, rng: jax.Array | None = None, **kwargs: Any) -> Any:
-        return run(function, args, kwargs, no_draw if rng is None else draws(rng))
+        return run_pure(function, args, kwargs, refuse_draw if rng is None else keys_from(rng))
 
     pure.__signature__ = _signature(function)  # type: ignore[attr-defined]
     return pure
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    """What JAX may ask of the pure function: that of the torch function, and `rng`."""
+    """The signature of the torch function with `rng` added; JAX inspects it."""
     try:
-        found = inspect.signature(function)
-    except ValueError:  # made in C++
-        found = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
-    parameters = [p for p in found.parameters.values() if p.name != "rng"]
+        original = inspect.signature(function)
+    except ValueError:  # implemented in C++
+        original = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+    parameters = [p for p in original.parameters.values() if p.name != "rng"]
     at = len(parameters) - any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
     parameters.insert(at, inspect.Parameter("rng", inspect.Parameter.KEYWORD_ONLY, default=None))
-    return found.replace(parameters=parameters)
+    return original.replace(parameters=parameters)
 
 
 def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., Any]:
-    call = Pure(module)
+    call = FunctionalModule(module)
 
     def pure(
         *args: Any,
@@ -91,10 +95,10 @@ def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., An
         return_state_dict: bool = False,
         **kwargs: Any,
     ) -> Any:
-        given = state_dict if state_dict is not None else state
-        if given is None:
-            given = to_jax({k: v.detach() for k, v in _tensors(module).items()})
-        outputs, new = call(dict(given), args, kwargs, rng)
+        chosen_state = state_dict if state_dict is not None else state
+        if chosen_state is None:
+            chosen_state = to_jax({k: v.detach() for k, v in _tensors(module).items()})
+        outputs, new = call(dict(chosen_state), args, kwargs, rng)
         return (outputs, new) if return_state_dict else outputs
 
     pure.__name__ = pure.__qualname__ = type(module).__name__
@@ -106,14 +110,14 @@ def _tensors(module: nn.Module) -> dict[str, torch.Tensor]:
 
 
 def j2t(x: Any) -> Any:
-    """What a thing of JAX is in torch, on device "jax".
+    """Convert an object of JAX to torch, on device "jax".
 
-    - A `jax.Array`: a tensor, without a copy. A tree of them likewise.
-    - A dtype of NumPy or JAX: the `torch.dtype`.
-    - A function of arrays: a differentiable function of tensors, which is `call_jax` with it.
+    - A `jax.Array` becomes a tensor, without a copy. Trees of arrays are converted leaf by leaf.
+    - A dtype of NumPy or JAX becomes the `torch.dtype`.
+    - A function of arrays becomes a differentiable function of tensors, by `call_jax`.
 
     Raises:
-        TypeError: torch has nothing like it.
+        TypeError: torch has no equivalent.
     """
     if isinstance(x, jax.Array):
         return from_jax(x)
@@ -127,5 +131,5 @@ def j2t(x: Any) -> Any:
 
 
 def _is_scalar_type(x: Any) -> bool:
-    """Whether it is `jnp.float32` or the like, which is neither a dtype nor a type."""
+    """Whether `x` is a scalar type such as `jnp.float32`, which is neither a dtype nor a type."""
     return isinstance(x, type(jnp.float32))

@@ -1,4 +1,4 @@
-"""Modules of flax and equinox as `nn.Module`: their parameters are torch parameters, their call is `call_jax`."""
+"""Flax and equinox modules as `nn.Module`: their parameters are torch parameters, and `forward` is a `call_jax`."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ import jax.numpy as jnp
 import torch
 from torch import nn
 
-from ..device.convert import from_jax
+from ..trace.transfer import from_jax
 from .calls import call_jax
-from .remat import drawn, stored
+from .remat import draw_key_if_possible, write_buffers
 
 Apply = Callable[[Any, Any, Any, Any, bool], Any]
 
 
 class JaxModule(nn.Module):
-    """A tree of arrays, as parameters and buffers, and a function of it.
+    """A tree of arrays, registered as parameters and buffers, with a function of that tree.
 
-    The tensors are named by the paths of the tree. `forward` takes and returns trees of tensors; static arguments are
-    hashable. Gradients, of any order, are JAX's. In train mode the function gets a key drawn from the device's random
-    stream.
+    The tensors are named by the paths of the tree. `forward` accepts and returns trees of tensors; static arguments
+    must be hashable. JAX computes gradients of any order. In train mode the function receives a key that is drawn from
+    the random stream of the device.
     """
 
     def __init__(self, tree: Any, trainable: Sequence[bool], apply: Apply, skip: int = 0) -> None:
         super().__init__()
-        found, structure = jax.tree_util.tree_flatten_with_path(tree)
-        keys = [jnp.issubdtype(a.dtype, jax.dtypes.prng_key) for _, a in found]
+        leaves, structure = jax.tree_util.tree_flatten_with_path(tree)
+        keys = [jnp.issubdtype(a.dtype, jax.dtypes.prng_key) for _, a in leaves]
         names = []
-        for (path, array), trained, is_key in zip(found, trainable, keys, strict=True):
+        for (path, array), trained, is_key in zip(leaves, trainable, keys, strict=True):
             tensor = from_jax(jax.random.key_data(array) if is_key else jnp.asarray(array))
             names.append(_register(self, path[skip:], nn.Parameter(tensor) if trained else tensor))
         self._calls = _Calls(structure, names, keys, trainable, apply)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module of JAX returns, with tensors for arrays."""
+        """The result of the JAX module, with tensors in place of arrays."""
         params, buffers = dict(self.named_parameters()), dict(self.named_buffers())
         now = [params[n] if n in params else buffers[n].detach().clone() for n in self._calls.names]
-        key = drawn(torch.device("jax")) if self.training else None
+        key = draw_key_if_possible(torch.device("jax")) if self.training else None
         outputs, new = call_jax(self._calls.now(self.training), now, key, args, kwargs)
-        stored({n: buffers[n] for n in new}, new)
+        write_buffers({n: buffers[n] for n in new}, new)
         return outputs
 
 
 class _Calls:
-    """The function of a module in train and in eval mode; `call_jax` knows functions by identity."""
+    """The functions of a module in train and in eval mode, kept because `call_jax` compares functions by identity."""
 
     def __init__(
         self, tree: Any, names: Sequence[str], keys: Sequence[bool], trainable: Sequence[bool], apply: Apply
@@ -56,19 +56,19 @@ class _Calls:
         self.keys = keys
         self.trainable = trainable
         self.apply = apply
-        self.made: dict[bool, Callable[..., Any]] = {}
+        self.functions: dict[bool, Callable[..., Any]] = {}
 
     def __deepcopy__(self, memo: Any) -> _Calls:
-        return self  # it has no state
+        return self  # the functions have no state
 
     def now(self, training: bool) -> Callable[..., Any]:
-        """The function of the leaves, a key and the arguments, which returns results and new buffers by name."""
-        if training not in self.made:
-            self.made[training] = self.make(training)
-        return self.made[training]
+        """The function `(leaves, key, args, kwargs) -> (results, new buffers by name)` for the mode."""
+        if training not in self.functions:
+            self.functions[training] = self.make(training)
+        return self.functions[training]
 
     def make(self, training: bool) -> Callable[..., Any]:
-        """One of the two."""
+        """Create the function of one mode."""
 
         def call(leaves: list[Any], key: Any, args: Any, kwargs: Any) -> Any:
             leaves = [jax.random.wrap_key_data(x) if k else x for x, k in zip(leaves, self.keys, strict=True)]
@@ -84,9 +84,9 @@ class _Calls:
 
 
 def _register(module: nn.Module, path: Any, tensor: torch.Tensor) -> str:
-    """Make the tensor a parameter or buffer of the modules along its path; its full name."""
+    """Register the tensor as a parameter or buffer of the submodule at its path, and return its full name."""
     parts = [str(getattr(p, "key", getattr(p, "name", getattr(p, "idx", p)))) for p in path]
-    if len(parts) > 1 and parts[-1] == "value":  # of a variable of nnx
+    if len(parts) > 1 and parts[-1] == "value":  # the value of an nnx variable
         parts.pop()
     for part in parts[:-1]:
         if part not in module._modules:
@@ -100,21 +100,21 @@ def _register(module: nn.Module, path: Any, tensor: torch.Tensor) -> str:
 
 
 def from_flax(module: Any, variables: Any, *, mutable: Sequence[str] = (), rngs: Sequence[str] = ()) -> JaxModule:
-    """A module of `flax.linen` as an `nn.Module` on device "jax".
+    """Convert a module of `flax.linen` to an `nn.Module` on device "jax".
 
     Args:
-        module: the linen module. `forward(*args, **kwargs)` is its `apply`, so arguments such as `train=True` are the
-            caller's to pass.
-        variables: what `module.init` returned. The collection "params" becomes parameters, others become buffers.
-        mutable: collections that a forward in train mode updates (`"batch_stats"`).
-        rngs: names of the random streams that it wants in train mode (`"dropout"`).
+        module: the linen module. `forward(*args, **kwargs)` calls its `apply`, so the caller must pass arguments such
+            as `train=True`.
+        variables: the result of `module.init`. The collection "params" becomes parameters, others become buffers.
+        mutable: collections that a forward pass in train mode updates (`"batch_stats"`).
+        rngs: names of the random streams that the module needs in train mode (`"dropout"`).
 
     Returns:
         A module whose tensors are named by collection and path (`params.Dense_0.kernel`).
 
     Raises:
         ImportError: flax is not installed.
-        TypeError: `module` is no linen module.
+        TypeError: `module` is not a linen module.
     """
     linen = _library("flax.linen", "flax")
     if not isinstance(module, linen.Module):
@@ -133,17 +133,17 @@ def from_flax(module: Any, variables: Any, *, mutable: Sequence[str] = (), rngs:
 
 
 def from_nnx(module: Any) -> JaxModule:
-    """A module of `flax.nnx` as an `nn.Module` on device "jax".
+    """Convert a module of `flax.nnx` to an `nn.Module` on device "jax".
 
-    Variables of type `nnx.Param` become parameters and all others buffers, which a forward updates, the counts of its
-    random streams among them. `.train()` and `.eval()` are nnx's as well.
+    Variables of type `nnx.Param` become parameters. All others become buffers, which a forward pass updates, including
+    the counters of random streams. `.train()` and `.eval()` also set the nnx modes.
 
     Args:
         module: the nnx module; its arrays are shared until either side writes them.
 
     Raises:
         ImportError: flax is not installed.
-        TypeError: `module` is no nnx module.
+        TypeError: `module` is not an nnx module.
     """
     nnx = _library("flax.nnx", "flax")
     if not isinstance(module, nnx.Module):
@@ -155,9 +155,9 @@ def from_nnx(module: Any) -> JaxModule:
         graphs[training], params, rest = nnx.split(twin, nnx.Param, ...)
 
     def apply(tree: Any, key: Any, args: Any, kwargs: Any, training: bool) -> Any:
-        made = nnx.merge(graphs[training], *tree)
-        outputs = made(*args, **kwargs)
-        _, _, rest = nnx.split(made, nnx.Param, ...)
+        merged = nnx.merge(graphs[training], *tree)
+        outputs = merged(*args, **kwargs)
+        _, _, rest = nnx.split(merged, nnx.Param, ...)
         return outputs, (tree[0], rest)
 
     trainable = [jnp.issubdtype(x.dtype, jnp.inexact) for x in jax.tree.leaves(params)]
@@ -165,18 +165,18 @@ def from_nnx(module: Any) -> JaxModule:
 
 
 def from_equinox(module: Any, *, key: str = "") -> JaxModule:
-    """A module of equinox as an `nn.Module` on device "jax".
+    """Convert a module of equinox to an `nn.Module` on device "jax".
 
-    Floating-point arrays become parameters, other arrays buffers. In eval mode it runs as
-    `equinox.nn.inference_mode(module)`. A layer with a state takes and returns it, as in equinox.
+    Floating-point arrays become parameters, other arrays buffers. In eval mode the module runs as
+    `equinox.nn.inference_mode(module)`. As in equinox, a layer with state has the state as an argument and a result.
 
     Args:
         module: any callable `equinox.Module`.
-        key: the name of the argument by which it takes a random key in train mode, if it does.
+        key: the name of the argument for a random key in train mode, if the module has one.
 
     Raises:
         ImportError: equinox is not installed.
-        TypeError: `module` is no equinox module.
+        TypeError: `module` is not an equinox module.
     """
     eqx = _library("equinox", "equinox")
     if not isinstance(module, eqx.Module):
@@ -185,8 +185,8 @@ def from_equinox(module: Any, *, key: str = "") -> JaxModule:
     _, evaluate = eqx.partition(eqx.nn.inference_mode(module), eqx.is_array)
 
     def apply(tree: Any, rng: Any, args: Any, kwargs: Any, training: bool) -> Any:
-        given = {**kwargs, key: rng} if key and training and key not in kwargs else kwargs
-        return eqx.combine(tree, train if training else evaluate)(*args, **given), tree
+        arguments = {**kwargs, key: rng} if key and training and key not in kwargs else kwargs
+        return eqx.combine(tree, train if training else evaluate)(*args, **arguments), tree
 
     return JaxModule(arrays, [jnp.issubdtype(x.dtype, jnp.inexact) for x in jax.tree.leaves(arrays)], apply)
 

@@ -1,4 +1,4 @@
-"""Rematerialisation by JAX: the inside of a function is computed again for its gradient, and not kept."""
+"""Rematerialization: the intermediate values of a function are recomputed for its gradient instead of saved."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ import jax
 import torch
 from torch import nn
 
-from ..device.convert import from_jax, to_jax
-from ..dispatch.call import key as new_key
-from ..tracing.pure import draws, inherited, no_draw, run
-from ..tracing.trace import current
+from ..dispatch.jax_call import draw_key_tensor as new_key
+from ..functional.keys import inherited_key, keys_from, refuse_draw
+from ..functional.pure import run_pure
+from ..trace.core import current_trace
+from ..trace.transfer import from_jax, to_jax
 from .calls import call_jax
-from .stateless import Functions, Pure
+from .functional_module import FunctionalModule, FunctionsByMode
 
 
 def checkpoint(function: Callable[..., Any], *, policy: Callable[..., bool] | None = None) -> Callable[..., Any]:
-    """A torch function or module whose inside is computed again for the gradient: `jax.checkpoint` of it.
+    """Apply `jax.checkpoint` to a torch function or module, so that its intermediate values are recomputed.
 
     Args:
-        function: an `nn.Module` on device "jax", whose parameters get their gradients and whose buffers are updated as
-            without `checkpoint`; or a function, which then runs by `torch.utils.checkpoint` where torch takes the
-            gradient, so that tensors it closes over get theirs.
-        policy: which values to keep, as `jax.checkpoint` takes it (`jax.checkpoint_policies`).
+        function: an `nn.Module` on device "jax", whose parameters get gradients and whose buffers are updated as
+            without `checkpoint`; or a function, which runs under `torch.utils.checkpoint` where torch computes the
+            gradient, so that tensors that it closes over get gradients.
+        policy: which values to save, as in `jax.checkpoint` (`jax.checkpoint_policies`).
 
     Returns:
         A function of the same arguments, for torch and, in a pure function, for JAX.
 
     Raises:
-        NotImplementedError: at a call, a `policy` for a function where torch takes the gradient.
+        NotImplementedError: at a call, a `policy` is set for a function and torch computes the gradient.
     """
     if isinstance(function, nn.Module):
-        return over_module(function, functools.partial(jax.checkpoint, policy=policy))
+        return transformed_module(function, functools.partial(jax.checkpoint, policy=policy))
 
     @functools.wraps(function)
     def again(*args: Any, **kwargs: Any) -> Any:
-        trace = current()
+        trace = current_trace()
         if trace is not None and not trace.lifts:
-            key = inherited()
+            key = inherited_key()
             once = over_arrays(functools.partial(jax.checkpoint, policy=policy), functools.partial(_run, function, key))
             return from_jax(once(*to_jax((args, kwargs))))
         if policy is not None:
@@ -53,30 +54,30 @@ def checkpoint(function: Callable[..., Any], *, policy: Callable[..., bool] | No
 
 
 def _run(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:
-    return run(function, args, kwargs, no_draw if key is None else draws(key))
+    return run_pure(function, args, kwargs, refuse_draw if key is None else keys_from(key))
 
 
-def over_module(module: nn.Module, transform: Callable[..., Any]) -> OverModule:
-    """A module whose call is that of a pure function, of its tensors too, under a transformation of JAX."""
-    return OverModule(module, Functions(module, lambda pure: over_arrays(transform, _stateless(pure))))
+def transformed_module(module: nn.Module, transform: Callable[..., Any]) -> TransformedModule:
+    """A callable that runs a module as a pure function of its tensors, under a JAX transformation."""
+    return TransformedModule(module, FunctionsByMode(module, lambda pure: over_arrays(transform, _stateless(pure))))
 
 
-class OverModule:
-    """A module, called by functions of its state."""
+class TransformedModule:
+    """A module that is called through transformed functions of its state."""
 
-    def __init__(self, module: nn.Module, functions: Functions) -> None:
+    def __init__(self, module: nn.Module, functions: FunctionsByMode) -> None:
         self.module = module
         self.functions = functions
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        params, buffers, now = kept(self.module)
-        key = drawn(next((t.device for t in (*params.values(), *buffers.values())), torch.device("jax")))
+        params, buffers, now = parameters_and_buffers(self.module)
+        key = draw_key_if_possible(next((t.device for t in (*params.values(), *buffers.values())), torch.device("jax")))
         outputs, new = call_jax(self.functions.now(), params, now, key, args, kwargs)
-        stored(buffers, new)
+        write_buffers(buffers, new)
         return outputs
 
 
-def _stateless(pure: Pure) -> Callable[..., Any]:
+def _stateless(pure: FunctionalModule) -> Callable[..., Any]:
     def call(params: Any, buffers: Any, key: Any, args: Any, kwargs: Any) -> Any:
         mine = None if key is None else jax.random.wrap_key_data(key)
         outputs, state = pure({**params, **buffers}, args, kwargs, mine)
@@ -86,7 +87,7 @@ def _stateless(pure: Pure) -> Callable[..., Any]:
 
 
 def over_arrays(transform: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function under a transformation of JAX that takes arrays only: its other arguments are constants to it."""
+    """Apply a JAX transformation that accepts only arrays; other arguments of the function become constants."""
 
     def call(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
@@ -103,21 +104,23 @@ def over_arrays(transform: Callable[..., Any], function: Callable[..., Any]) -> 
     return call
 
 
-def drawn(device: torch.device) -> torch.Tensor | None:
-    """Key data for a function of arrays, from the device's stream; None in a pure function without a key."""
-    trace = current()
-    return None if trace is not None and trace.draw is no_draw else new_key(device)
+def draw_key_if_possible(device: torch.device) -> torch.Tensor | None:
+    """Draw key data from the random stream of the device; None in a pure function without a key."""
+    trace = current_trace()
+    return None if trace is not None and trace.draw is refuse_draw else new_key(device)
 
 
-def stored(buffers: Mapping[str, torch.Tensor], new: Mapping[str, torch.Tensor]) -> None:
-    """Write new values into buffers."""
+def write_buffers(buffers: Mapping[str, torch.Tensor], new: Mapping[str, torch.Tensor]) -> None:
+    """Write the new values of buffers, by name."""
     with torch.no_grad():
         for name, buffer in buffers.items():
             buffer.copy_(new[name])
 
 
-def kept(module: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """Parameters and buffers of a module by name, and copies of the buffers, for a graph to keep."""
+def parameters_and_buffers(
+    module: nn.Module,
+) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    """Parameters and buffers of a module by name, and copies of the buffers that an autograd graph can save."""
     params: dict[str, torch.Tensor] = dict(module.named_parameters())
     buffers = dict(module.named_buffers())
     return params, buffers, {name: b.detach().clone() for name, b in buffers.items()}

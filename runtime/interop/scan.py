@@ -1,7 +1,7 @@
 """`tenax.ScannedModule`: equal layers of a stack as one `jax.lax.scan`, so that tracing does not grow with depth.
 
 The parameters of the layers are stacked, and one layer is traced as the body of the scan. Price: an optimizer sees one
-tensor where there were as many as layers, so one that looks at whole tensors (LAMB, Muon) steps differently.
+tensor instead of one per layer, so an optimizer that uses statistics of whole tensors (LAMB, Muon) steps differently.
 """
 
 from __future__ import annotations
@@ -16,25 +16,28 @@ import torch
 from torch import nn
 
 from .calls import call_jax
-from .remat import drawn, kept, stored
-from .stateless import Functions, Pure
+from .functional_module import FunctionalModule, FunctionsByMode
+from .remat import draw_key_if_possible, parameters_and_buffers, write_buffers
 
 _NAME = "layer"
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.Size)
 
 
 class ScannedModule(nn.Module):
-    """Equal layers, each applied to what the one before returned, as one loop of the compiled program.
+    """A stack of equal layers, applied one after the other by one loop of the compiled program.
 
-    It computes what `for layer in layers: x = layer(x, *args, **kwargs)` does, with gradients, eagerly and in any
-    traced program. A random operation in a layer draws other numbers in each; they are not those of the loop. Buffers
-    that the layers write are updated. `state_dict` and `load_state_dict` have the layout of `nn.ModuleList(layers)`,
-    while `named_parameters` names the stacked tensors `layer.*`, whose first axis is the layer.
+    The module computes `for layer in layers: x = layer(x, *args, **kwargs)`, with gradients, eagerly and in any traced
+    program.
+
+    - Random operations draw different numbers in each layer; the numbers differ from those of the Python loop.
+    - Buffers that the layers write are updated.
+    - `state_dict` and `load_state_dict` have the layout of `nn.ModuleList(layers)`. `named_parameters` returns the
+      stacked tensors as `layer.*`; their first axis is the layer.
 
     Args:
-        layers: of one class and structure, on device "jax". They are copied.
-        remat: compute the inside of a layer again for the gradient and keep only what goes in.
-        ignore: attributes in which layers may differ because they do not change what a layer computes (`layer_idx`).
+        layers: modules of one class and structure, on device "jax". They are copied.
+        remat: save only the inputs of each layer, and recompute its intermediate values for the gradient.
+        ignore: attributes in which layers may differ because they do not affect the computation (`layer_idx`).
 
     Raises:
         ValueError: there is no layer, the layers differ in structure, shapes, dtypes or attributes, or share a tensor.
@@ -43,17 +46,17 @@ class ScannedModule(nn.Module):
 
     def __init__(self, layers: Iterable[nn.Module], *, remat: bool = False, ignore: Iterable[str] = ()) -> None:
         super().__init__()
-        found = list(layers)
-        if not found:
+        stack = list(layers)
+        if not stack:
             raise ValueError("ScannedModule: got no layer; expected one or more")
-        for i, layer in enumerate(found[1:], 1):
-            _compare(found[0], layer, i, frozenset(ignore))
-        self.length = len(found)
+        for i, layer in enumerate(stack[1:], 1):
+            _compare(stack[0], layer, i, frozenset(ignore))
+        self.length = len(stack)
         self.remat = remat
-        self.layer = copy.deepcopy(found[0])
+        self.layer = copy.deepcopy(stack[0])
         with torch.no_grad():
             for (owner, name, parts), tensors in zip(
-                _places(self.layer), zip(*map(_tensors, found), strict=True), strict=True
+                _places(self.layer), zip(*map(_tensors, stack), strict=True), strict=True
             ):
                 if any(t.device.type != "jax" for t in tensors):
                     raise RuntimeError(f"ScannedModule: a layer is on {tensors[0].device}; expected layers.to('jax')")
@@ -68,11 +71,16 @@ class ScannedModule(nn.Module):
         self.register_load_state_dict_pre_hook(_join)
 
     def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """The last layer's result, of the structure, shapes and dtypes of `x`; every layer gets the other arguments."""
-        params, buffers, now = kept(self.layer)
-        key = drawn(next(t.device for t in (*params.values(), *buffers.values(), torch.empty(0, device="jax"))))
+        """The result of the last layer, with the structure, shapes and dtypes of `x`.
+
+        Every layer receives the other arguments.
+        """
+        params, buffers, now = parameters_and_buffers(self.layer)
+        key = draw_key_if_possible(
+            next(t.device for t in (*params.values(), *buffers.values(), torch.empty(0, device="jax")))
+        )
         x, new = call_jax(self._functions.now(), params, now, key, x, args, kwargs)
-        stored(buffers, new)
+        write_buffers(buffers, new)
         return x
 
     def __getstate__(self) -> dict[str, Any]:
@@ -83,16 +91,16 @@ class ScannedModule(nn.Module):
         self._functions = _functions(self)
 
     def extra_repr(self) -> str:
-        """How many layers there are."""
+        """The number of layers and the `remat` flag."""
         return f"length={self.length}, remat={self.remat}"
 
 
-def _functions(module: ScannedModule) -> Functions:
+def _functions(module: ScannedModule) -> FunctionsByMode:
     length, remat = module.length, module.remat
-    return Functions(module.layer, lambda pure: _scanned(pure, length, remat))
+    return FunctionsByMode(module.layer, lambda pure: _scanned(pure, length, remat))
 
 
-def _scanned(pure: Pure, length: int, remat: bool) -> Callable[..., Any]:
+def _scanned(pure: FunctionalModule, length: int, remat: bool) -> Callable[..., Any]:
     def run(params: Any, buffers: Any, key: Any, x: Any, args: Any, kwargs: Any) -> Any:
         def body(carry: Any, part: Any) -> Any:
             i, params, buffers = part
@@ -107,7 +115,7 @@ def _scanned(pure: Pure, length: int, remat: bool) -> Callable[..., Any]:
 
 
 def _places(layer: nn.Module) -> Iterator[tuple[nn.Module, str, str]]:
-    """Where each tensor of a layer is: its module, its full name, and whether among parameters or buffers."""
+    """For each tensor of a layer: its submodule, its full name, and the name of the dict that holds it."""
     seen: set[int] = set()
     for prefix, module in layer.named_modules():
         for parts in ("_parameters", "_buffers"):
@@ -136,18 +144,18 @@ def _compare(first: nn.Module, other: nn.Module, i: int, ignore: frozenset[str])
             a, b = (vars(m).get(attribute) for m in (module, theirs[name]))
             if isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and (type(a), a) != (type(b), b):
                 raise ValueError(f"{where}: {name}.{attribute} is {b!r}; expected {a!r}")
-    for (_, name, kind), a, (_, found, theirs_kind), b in zip(
+    for (_, name, kind), a, (_, theirs_name, theirs_kind), b in zip(
         _places(first), _tensors(first), _places(other), _tensors(other), strict=False
     ):
         described = [(t.shape, t.dtype, t.requires_grad) for t in (a, b)]
-        if (name, kind) != (found, theirs_kind) or described[0] != described[1]:
-            raise ValueError(f"{where}: {found} is {described[1]}; expected {name} as {described[0]}")
+        if (name, kind) != (theirs_name, theirs_kind) or described[0] != described[1]:
+            raise ValueError(f"{where}: {theirs_name} is {described[1]}; expected {name} as {described[0]}")
     if len(list(_tensors(first))) != len(list(_tensors(other))):
         raise ValueError(f"{where}: it has {len(list(_tensors(other)))} tensors; expected {len(list(_tensors(first)))}")
 
 
 def _split(module: ScannedModule, state: dict[str, Any], prefix: str, metadata: Any) -> None:
-    """Stacked tensors of a state as those of the layers."""
+    """Replace the stacked tensors of a state with those of the layers."""
     stacked = {k: state.pop(k) for k in [k for k in state if k.startswith(f"{prefix}{_NAME}.")]}
     for i in range(module.length):
         for name, tensor in stacked.items():
@@ -155,7 +163,7 @@ def _split(module: ScannedModule, state: dict[str, Any], prefix: str, metadata: 
 
 
 def _join(module: ScannedModule, state: dict[str, Any], prefix: str, *rest: Any) -> None:
-    """The tensors of the layers in a state as stacked ones."""
+    """Replace the tensors of the layers in a state with the stacked tensors."""
     for _, name, _ in _places(module.layer):
         parts = [state.pop(f"{prefix}{i}.{name}", None) for i in range(module.length)]
         if all(p is not None for p in parts):

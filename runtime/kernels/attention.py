@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from tenax.kernels import fused
-from tenax.kernels.flash import How, Inputs, flash, gradients
+from tenax.kernels.flash import AttentionInputs, How, flash, gradients
 from tenax.words import Array, is_float
 
 Shape = tuple[int, ...]
@@ -32,7 +32,7 @@ def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
     return mask.reshape(prod(outer), *((heads, groups) if own != 1 else (1, 1)), *last)
 
 
-def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: bool = False) -> Inputs:
+def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: bool = False) -> AttentionInputs:
     """The arrays with the axes that `flash` wants."""
     if not is_float(query):
         raise NotImplementedError(f"scaled_dot_product_attention: not implemented for query of {query.dtype}")
@@ -50,7 +50,7 @@ def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: boo
         query, key, value = (jnp.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value))
     *outer, heads = lead or (1,)
     batch, heads = prod(outer), heads // groups
-    return Inputs(
+    return AttentionInputs(
         query.reshape(batch, heads, groups, *query.shape[-2:]),
         key.reshape(batch, heads, *key.shape[-2:]),
         value.reshape(batch, heads, *value.shape[-2:]),
@@ -81,6 +81,9 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Array:
     """(..., heads, L, E) x (..., heads, S, E) x (..., heads, S, Ev) to (..., heads, L, Ev).
+
+    `jax.nn.dot_product_attention` materializes all scores on the CPU, and a query that sees no key gets the mean of the
+    values, where torch has 0.
 
     `attn_mask` is added, or true where a key is seen; with `enable_gqa` each head of key and value serves several of
     the query's.

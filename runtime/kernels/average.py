@@ -11,11 +11,11 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.taps import transposed, weigh
-from tenax.kernels.window import Axis, Sizes, adaptive, covered, spread, windows
+from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
 from tenax.words import Array, cast, opmath
 
 
-def _sums(x: Array, axes: Sequence[Axis]) -> Array:
+def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
     """The sum of every window over the last axes."""
     lead = x.ndim - len(axes)
     return lax.reduce_window(
@@ -28,7 +28,7 @@ def _sums(x: Array, axes: Sequence[Axis]) -> Array:
     )
 
 
-def _counts(axes: Sequence[Axis], count_include_pad: bool) -> np.ndarray:
+def _counts(axes: Sequence[WindowAxis], count_include_pad: bool) -> np.ndarray:
     """How many elements torch divides each window by: without what lies beyond the padding, and perhaps without it."""
     total = np.ones(())
     for axis in axes:
@@ -39,7 +39,7 @@ def _counts(axes: Sequence[Axis], count_include_pad: bool) -> np.ndarray:
     return total
 
 
-def _divided(x: Array, axes: Sequence[Axis], count_include_pad: bool, divisor_override: int | None) -> Array:
+def _divided(x: Array, axes: Sequence[WindowAxis], count_include_pad: bool, divisor_override: int | None) -> Array:
     """Divide sums of windows, or gradients of averages; integers round towards zero."""
     if divisor_override is not None:
         counts = np.asarray(divisor_override)

@@ -169,25 +169,6 @@ def native_batch_norm_backward(
     return grad_input, grad_weight, grad_bias
 
 
-def batch_norm_backward(
-    grad_out: Array,
-    input: Array,
-    weight: Array,
-    running_mean: Array | None,
-    running_var: Array | None,
-    save_mean: Array | None,
-    save_var: Array | None,
-    update: bool,
-    eps: float,
-    output_mask: Sequence[bool],
-    reserve: Array,
-) -> Gradients:
-    """`native_batch_norm_backward` under its later name; nothing is kept in `reserve`."""
-    return native_batch_norm_backward(
-        grad_out, input, weight, running_mean, running_var, save_mean, save_var, update, eps, output_mask
-    )
-
-
 def batch_norm_stats(input: Array, eps: float) -> tuple[Array, Array]:
     """(mean, invstd) of this device's part of a batch."""
     mean, variance = _moments(input)
@@ -216,21 +197,6 @@ def batch_norm_gather_stats_with_counts(
     unbiased = variance * total / (total - 1)
     running = *_moved(running_mean, whole, momentum), *_moved(running_var, unbiased, momentum)
     return whole, _invstd(variance, eps, mean), *running
-
-
-def batch_norm_gather_stats(
-    input: Array,
-    mean: Array,
-    invstd: Array,
-    running_mean: Array | None,
-    running_var: Array | None,
-    momentum: float,
-    eps: float,
-    count: int,
-) -> tuple[Array, ...]:
-    """`batch_norm_gather_stats_with_counts` of parts that are all of the same size."""
-    counts = jnp.full((mean.shape[0],), count, np.int32)
-    return batch_norm_gather_stats_with_counts(input, mean, invstd, running_mean, running_var, momentum, eps, counts)
 
 
 def _sums(grad_out: Array, input: Array, mean: Array) -> tuple[Array, Array]:

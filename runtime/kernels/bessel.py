@@ -3,6 +3,8 @@
 The series were computed with mpmath at 50 digits, by interpolation at Chebyshev nodes, from the definitions in DLMF
 10.8 (power series), 10.17 (the amplitudes P and Q), 10.31 and 10.40 (K). In float64 they are exact to 1e-16 of their
 largest value; float32 drops the terms that it cannot hold.
+
+`jax.scipy.special.bessel_jn` is NaN at 2.5e-9 (jax 0.10), and JAX has no Y and no K.
 """
 
 from __future__ import annotations
@@ -196,27 +198,9 @@ def special_scaled_modified_bessel_k1(x: Array) -> Array:
 
 
 @wide
-def special_modified_bessel_k0(self: Array) -> Array:
-    """K0; inf at 0 and NaN below."""
-    return special_scaled_modified_bessel_k0(self) * lax.exp(-jnp.maximum(self, 0))
-
-
-@wide
-def special_modified_bessel_k1(self: Array) -> Array:
-    """K1; inf at 0 and NaN below."""
-    return special_scaled_modified_bessel_k1(self) * lax.exp(-jnp.maximum(self, 0))
-
-
-@wide
 def special_modified_bessel_i0(self: Array) -> Array:
-    """I0, even, by XLA's scaled one."""
+    """I0, even, by XLA's scaled one; `jax.scipy.special.i0` has the derivative 1 at 0, by that of |x|."""
     return lax.exp(magnitude(self)) * lax.bessel_i0e(self)
-
-
-@wide
-def special_modified_bessel_i1(self: Array) -> Array:
-    """I1, odd, by XLA's scaled one."""
-    return lax.exp(jnp.abs(self)) * lax.bessel_i1e(self)
 
 
 @wide

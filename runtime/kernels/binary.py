@@ -1,4 +1,7 @@
-"""Powers of two, exact by the bits of IEEE 754: frexp, exp2 and log2."""
+"""Powers of two, exact by the bits of IEEE 754: frexp, exp2 and log2.
+
+Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ _FORMATS = {4: _Format(np.int32, 23, 127), 8: _Format(np.int64, 52, 1023)}
 def frexp(self: Array) -> tuple[Array, Array]:
     """(mantissa of the dtype of `self`, exponent int32) with `self = mantissa * 2 ** exponent`, 1/2 ≤ |mantissa| < 1.
 
-    A subnormal float32 is its own mantissa where XLA takes it for 0.
+    A subnormal float32 is its own mantissa where XLA takes it for 0. `jnp.frexp` gives 0.5 and -149 for each of them,
+    and 0.5 and -1074 for those of float64.
     """
     x = cast(self, opmath(self.dtype))
     integer, digits, bias = _FORMATS[x.dtype.itemsize]
@@ -49,7 +53,11 @@ def _power(n: Array) -> Array:
 
 
 def exp2(self: Array) -> Array:
-    """2ˣ, exact where x is whole. XLA has exp(x ln 2), which is off by x roundings."""
+    """2ˣ, exact where x is whole.
+
+    `lax.exp2` is exp(x ln 2): 65 ULP off in float32 (at -93) and 81 in float64 (at -96), and inexact at 221 of the 254
+    whole numbers that float32 has a normal power for.
+    """
     if is_complex(self):
         return lax.exp2(self)
     bound = 2.0 * _FORMATS[self.dtype.itemsize].bias
@@ -59,7 +67,10 @@ def exp2(self: Array) -> Array:
 
 
 def log2(self: Array) -> Array:
-    """The logarithm to base 2, exact at powers of two."""
+    """The logarithm to base 2, exact at powers of two.
+
+    `jnp.log2` is inexact at 46 of the 254 normal powers of two in float32, and at 364 of 2046 in float64.
+    """
     value = lax.log(self) / cast(math.log(2), self.dtype)
     if is_complex(self):
         return value

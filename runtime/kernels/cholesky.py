@@ -48,7 +48,10 @@ def linalg_cholesky_ex(self: Array, *, upper: bool = False, check_errors: bool =
 
 
 def cholesky(self: Array, upper: bool = False) -> Array:
-    """L of `self = L L^H`, or U of `U^H U`; only that triangle of `self` is read."""
+    """L of `self = L L^H`, or U of `U^H U`; only that triangle of `self` is read.
+
+    `jnp.linalg.cholesky` averages both triangles.
+    """
     if self.size == 0:
         return self
     lower = adjoint_of(self) if upper else self
@@ -61,8 +64,3 @@ def cholesky_solve(self: Array, input2: Array, upper: bool = False) -> Array:
     """X of `A X = self`, of A's factor `input2`; batches broadcast."""
     between = solve(input2, self, lower=not upper, adjoint=upper)
     return solve(input2, between, lower=not upper, adjoint=not upper)
-
-
-def cholesky_inverse(self: Array, upper: bool = False) -> Array:
-    """The inverse of A, of its factor."""
-    return cholesky_solve(jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape), self, upper)

@@ -12,7 +12,10 @@ from tenax.words import Array, is_complex
 
 
 def exp(self: Array) -> Array:
-    """e to the power of `self`: of an infinite real part 0 or infinite whatever the angle is (G.6.3.1)."""
+    """e to the power of `self`: of an infinite real part 0 or infinite whatever the angle is (G.6.3.1).
+
+    `lax.exp` of -inf + inf i is NaN + NaN i instead of 0.
+    """
     if not is_complex(self):
         return lax.exp(self)
     x, y = lax.real(self), lax.imag(self)
@@ -21,7 +24,10 @@ def exp(self: Array) -> Array:
 
 
 def log(self: Array) -> Array:
-    """The natural logarithm: of an infinite part infinite, even beside a NaN (G.6.3.2)."""
+    """The natural logarithm: of an infinite part infinite, even beside a NaN (G.6.3.2).
+
+    `lax.log` of inf + NaN i is NaN + NaN i instead of inf + NaN i.
+    """
     value = lax.log(self)
     if not is_complex(self):
         return value
@@ -29,13 +35,11 @@ def log(self: Array) -> Array:
     return lax.complex(jnp.where(infinite, jnp.inf, lax.real(value)), lax.imag(value))
 
 
-def sigmoid(self: Array) -> Array:
-    """1 / (1 + exp(-self))."""
-    return 1 / (1 + exp(-self)) if is_complex(self) else lax.logistic(self)
-
-
 def atanh(self: Array) -> Array:
-    """The inverse hyperbolic tangent; of an infinity ± iπ/2 (G.6.2.3)."""
+    """The inverse hyperbolic tangent; of an infinity ± iπ/2 (G.6.2.3).
+
+    `lax.atanh` of 0 + NaN i is NaN - iπ/2 instead of 0 + NaN i, and of inf + NaN i it is -iπ/2 instead of 0 + NaN i.
+    """
     if not is_complex(self):
         return lax.atanh(self)
     x, y = lax.real(self), lax.imag(self)
@@ -52,7 +56,10 @@ def atanh(self: Array) -> Array:
 
 @jax.custom_jvp
 def power(self: Array, exponent: Array) -> Array:
-    """`self ** exponent` of complex arrays of one dtype and shape, as C's cpow: exp(exponent · log(self))."""
+    """`self ** exponent` of complex arrays of one dtype and shape, as C's cpow: exp(exponent · log(self)).
+
+    `lax.pow` of -inf + i and 1 is NaN + NaN i instead of infinite.
+    """
     return exp(_product(exponent, log(self)))
 
 

@@ -37,6 +37,7 @@ def _forward(
             input, weight, stride, pads, None, dilation, numbers, feature_group_count=groups
         )
     # A transposed convolution is a convolution of the input with holes, by the kernel flipped and its channels swapped.
+    # `lax.conv_transpose` supports neither groups nor output padding.
     into, out, *kernel = weight.shape
     weight = weight.reshape(groups, into // groups, out, *kernel).swapaxes(1, 2)
     weight = lax.rev(weight.reshape(groups * out, into // groups, *kernel), spatial)
@@ -145,52 +146,3 @@ def convolution_backward(
     if output_mask[2]:
         grads[2] = jnp.sum(grad_output, axis=(0, *range(2, grad_output.ndim)))  # half precision by way of float32
     return grads[0], grads[1], grads[2]
-
-
-def convolution_backward_overrideable(
-    grad_output: Array,
-    input: Array,
-    weight: Array,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-    output_mask: Sequence[bool],
-) -> tuple[Array | None, Array | None, Array | None]:
-    """`convolution_backward` under the name torch gives to devices outside its tree."""
-    return convolution_backward(
-        grad_output,
-        input,
-        weight,
-        None,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )
-
-
-def _slow_conv2d_backward(
-    grad_output: Array,
-    self: Array,
-    weight: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    output_mask: Sequence[bool] = (True, True, True),
-) -> tuple[Array | None, Array | None, Array | None]:
-    """`convolution_backward` of (N, C, H, W) without dilation or groups."""
-    options = (stride, padding, (1, 1), False, (0, 0), 1)
-    return convolution_backward(grad_output, self, weight, None, *options, output_mask)
-
-
-def conv_tbc(self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
-    """(time, batch, in) convolved over time by (k, in, out) to (time', batch, out)."""
-    # Each triple names the axes that hold (batch, feature, time); of the weight (out, in, time).
-    numbers = lax.ConvDimensionNumbers((1, 2, 0), (2, 1, 0), (1, 2, 0))
-    return lax.conv_general_dilated(self, weight, (1,), [(pad, pad)], dimension_numbers=numbers) + bias

@@ -15,7 +15,10 @@ _Number = int | float
 
 
 def _steps(start: _Number, step: _Number, count: int, dtype: DType) -> Array:
-    """`start + step * i`. Torch's CPU accumulates in int64 or float64; integers of float32's range are exact there."""
+    """`start + step * i`. Torch's CPU accumulates in int64 or float64; integers of float32's range are exact there.
+
+    `jnp.arange` computes in the result's dtype: from -5 to 5 by 0.01 in float32, it has -1.1e-7 where torch has 9e-10.
+    """
     wide: DType = INT64
     if is_float(dtype):
         exact = float(start).is_integer() and float(step).is_integer() and abs(start) + abs(step) * count < 2**24
@@ -52,7 +55,11 @@ def closed_range(start: _Number, end: _Number, step: _Number = 1, *, dtype: DTyp
 
 
 def _points(start: Any, end: Any, steps: int, dtype: DType) -> Array:
-    """Evenly spaced points in the dtype they are computed in; the halves count from their own end, to meet both."""
+    """Evenly spaced points in the dtype they are computed in; the halves count from their own end, to meet both.
+
+    `jnp.linspace` interpolates between the ends instead: its points differ from torch's by an ULP, and truncated to
+    integers by one (32 of the 101 points from -3 to 7 in int32).
+    """
     compute = opmath(dtype) if is_float(dtype) or is_complex(dtype) else FLOAT64
     # Integers lose their fraction before the points are spaced.
     start, end = (cast(cast(x, dtype), compute) for x in (start, end))
@@ -84,10 +91,15 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: DType
 
 
 def _triangle(first: np.ndarray, counts: np.ndarray, dtype: DType | None) -> Array:
-    """(2, n) coordinates of runs in rows: row `i` holds `counts[i]` columns from `first[i]` on."""
+    """(2, n) coordinates of runs in rows: row `i` holds `counts[i]` columns from `first[i]` on.
+
+    `jnp.tril_indices` searches a mask of the whole matrix: 37 ms and 20 MB for 1000 by 1000, against 2 ms here.
+    """
     total = int(counts.sum())
     before = np.cumsum(counts) - counts
-    rows = jnp.repeat(jnp.arange(counts.size, dtype=INT64), counts, total_repeat_length=total)
+    # The barrier keeps XLA from computing the rows when it compiles, which takes half a minute for that matrix.
+    repeats = lax.optimization_barrier(jnp.asarray(counts, INT64))
+    rows = jnp.repeat(jnp.arange(counts.size, dtype=INT64), repeats, total_repeat_length=total)
     columns = lax.iota(INT64, total) + jnp.asarray(first - before, INT64)[rows]
     return cast(jnp.stack([rows, columns]), dtype or INT64)
 

@@ -10,11 +10,16 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
-from tenax.kernels.reduction import Dims, keep, truth
-from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype, root
+from tenax.kernels.reduction import Dims
+from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype, root, truth
 
 # From more rows than this on, torch takes Euclidean distances through one matrix product (`_cdist_forward`).
 _ROWS_BY_DIFFERENCE = 25
+
+
+def _keep(x: Array, dims: Sequence[int], keepdim: bool) -> Array:
+    """Put reduced axes back with length 1 if `keepdim` is true."""
+    return lax.expand_dims(x, dims) if keepdim and dims else x
 
 
 def _powsum(x: Array, p: float, dims: Sequence[int]) -> Array:
@@ -40,9 +45,13 @@ def _pnorm(x: Array, p: float, dims: Sequence[int]) -> Array:
 def linalg_vector_norm(
     self: Array, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """(sum |x|^ord)^(1/ord) over `dim`, of `self` cast to `dtype` first; real. `ord` is a Python number."""
+    """(sum |x|^ord)^(1/ord) over `dim`, of `self` cast to `dtype` first; real. `ord` is a Python number.
+
+    `jnp.linalg.vector_norm` computes powers in the dtype itself: in float16, the norm of a hundred elements 300 is inf,
+    and 3000 here. Its derivative at 0 is NaN, where torch's and this one's are 0.
+    """
     x, dims = self if dtype is None else cast(self, dtype), axes(self, dim)
-    return keep(cast(_pnorm(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
+    return _keep(cast(_pnorm(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
 
 
 def linalg__powsum(
@@ -50,7 +59,7 @@ def linalg__powsum(
 ) -> Array:
     """sum |x|^ord over `dim`: the part of a vector norm that adds up across devices."""
     x, dims = self if dtype is None else cast(self, dtype), axes(self, dim)
-    return keep(cast(_powsum(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
+    return _keep(cast(_powsum(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
 
 
 def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:

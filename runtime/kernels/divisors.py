@@ -1,6 +1,6 @@
 """Greatest common divisors and least common multiples of integers, wrapping as torch's loop does (`Math.h`).
 
-`jnp.gcd` does not end for the smallest integer of a dtype, which has no absolute value.
+`jnp.gcd` and `jnp.lcm` do not end for the smallest integer of a dtype, which has no absolute value.
 """
 
 from __future__ import annotations

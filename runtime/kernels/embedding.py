@@ -12,11 +12,9 @@ from tenax.words import FLOAT32, Array, cast, opmath
 SUM, MEAN, MAX = 0, 1, 2
 
 
-def embedding(
-    weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Array:
-    """weight[indices]; the other arguments concern the gradient. XLA clamps indices that are out of range."""
-    return weight.at[indices].get(mode="promise_in_bounds")
+def _rows(table: Array, indices: Array) -> Array:
+    """table[indices], of indices that were checked."""
+    return table.at[indices].get(mode="promise_in_bounds")
 
 
 def _scatter(
@@ -46,7 +44,7 @@ def embedding_dense_backward(
 def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     """The table with those rows that are looked up scaled down to a norm of `max_norm`."""
     indices = indices.reshape(-1)
-    rows = embedding(cast(self, opmath(self.dtype)), indices)
+    rows = _rows(cast(self, opmath(self.dtype)), indices)
     rows = rows * shrink(linalg_vector_norm(rows, norm_type, 1, True), max_norm)
     # An index that occurs twice is written the same row twice.
     return self.at[indices].set(cast(rows, self.dtype))
@@ -78,7 +76,7 @@ def _embedding_bag(
     bag = _bag(indices, offsets[:bags])
     held = jnp.where(indices == padding_idx, bags, bag)
     sizes = jnp.zeros(offsets.shape, indices.dtype).at[held].add(jnp.where(held < bags, 1, 0), mode="drop")
-    rows = embedding(cast(weight, opmath(weight.dtype)), indices)
+    rows = _rows(cast(weight, opmath(weight.dtype)), indices)
     chosen = jnp.zeros((0,), indices.dtype)
     if mode == MAX:
         out, chosen = _largest(rows, indices, held, bags)
@@ -142,5 +140,5 @@ def _embedding_bag_per_sample_weights_backward(
     if offset2bag.shape != indices.shape:
         offset2bag = _bag(indices, offsets)
     wide = opmath(weight.dtype)
-    along = lax.reduce_sum(cast(grad, wide)[offset2bag] * embedding(cast(weight, wide), indices), (1,))
+    along = lax.reduce_sum(cast(grad, wide)[offset2bag] * _rows(cast(weight, wide), indices), (1,))
     return cast(jnp.where(indices == padding_idx, cast(0, wide), along), grad.dtype)

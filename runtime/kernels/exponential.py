@@ -1,4 +1,7 @@
-"""The exponential's relatives and their inverses, where XLA's lose digits."""
+"""The exponential's relatives and their inverses, where XLA's lose digits.
+
+Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ def _taylor(x: Array, first: int, step: int, largest: float) -> Array:
 
 
 def expm1(self: Array) -> Array:
-    """exp(x) - 1, near 0 by its Taylor series with the first term kept apart, so that only the rest is rounded."""
+    """exp(x) - 1, near 0 by its Taylor series with the first term kept apart, so that only the rest is rounded.
+
+    `lax.expm1` is 5.4 ULP off in float32 (at 0.22) and 3.9 in float64 (at 0.37).
+    """
     if is_complex(self):
         return lax.expm1(self)
     near = jnp.abs(self) < 0.5
@@ -32,7 +38,10 @@ def expm1(self: Array) -> Array:
 
 
 def log1p(self: Array) -> Array:
-    """log(1 + x); in float64, where XLA's is off by 80 roundings, with the rounding of 1 + x divided out again."""
+    """log(1 + x); in float64 with the rounding of 1 + x divided out again.
+
+    `lax.log1p` is 206 ULP off in float64 (at -0.412), and 1.8 in float32, where it is used.
+    """
     if self.dtype != np.float64:
         return lax.log1p(self)
     total = 1 + self
@@ -42,7 +51,10 @@ def log1p(self: Array) -> Array:
 
 
 def sinh(self: Array) -> Array:
-    """(exp(x) - exp(-x)) / 2, without overflow before the result's."""
+    """(exp(x) - exp(-x)) / 2, without overflow before the result's.
+
+    `lax.sinh` is 24 ULP off in float32 (at 76) and 5.3 near 0 (at 0.45); in float64 17 and 4.9.
+    """
     if is_complex(self):
         return lax.sinh(self)
     size = jnp.abs(self)
@@ -54,7 +66,10 @@ def sinh(self: Array) -> Array:
 
 
 def cosh(self: Array) -> Array:
-    """(exp(x) + exp(-x)) / 2, without overflow before the result's."""
+    """(exp(x) + exp(-x)) / 2, without overflow before the result's.
+
+    `lax.cosh` is 24 ULP off in float32 (at 53) and 17 in float64 (at 62).
+    """
     if is_complex(self):
         return lax.cosh(self)
     half = _half_exp(jnp.abs(self))
@@ -69,7 +84,10 @@ def _half_exp(x: Array) -> Array:
 
 
 def asin(self: Array) -> Array:
-    """The arcsine; of a small number the number itself, which XLA halves on the way, to nothing if subnormal."""
+    """The arcsine; of a small number the number itself.
+
+    `lax.asin` halves its argument on the way: of 2.2e-38 in float32 it is 0.
+    """
     if is_complex(self):
         return lax.asin(self)
     small = jnp.abs(self) < cast(float(jnp.finfo(self.dtype).eps) ** 0.5, self.dtype)

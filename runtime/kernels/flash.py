@@ -37,7 +37,7 @@ class How(NamedTuple):
     impl: Hashable = None  # of the random key whose data is `seed`
 
 
-class Inputs(NamedTuple):
+class AttentionInputs(NamedTuple):
     """What attention is a function of; `seed` is the data of a random key."""
 
     query: Array
@@ -87,7 +87,7 @@ def _dot(form: str, a: Array, b: Array, dtype: Any) -> Array:
     return made.reshape(*shape[:4], made.shape[3]) if form[-2] == "r" else made
 
 
-def _scores(how: How, x: Inputs, start: Start) -> Array:
+def _scores(how: How, x: AttentionInputs, start: Start) -> Array:
     scores = _dot("bnre,bnse->bnrs", x.query, x.key, opmath(x.query.dtype)) * how.scale
     if how.causal:
         rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
@@ -108,7 +108,7 @@ def _kept(how: How, seed: Array, shape: Sequence[int], whole: Sequence[int], sta
     return jax.vmap(lambda key: jax.random.bernoulli(key, 1 - how.dropout_p, shape[4:]))(keys).reshape(shape)
 
 
-def _some(how: How, whole: Sequence[int], x: Inputs, start: Start = (0, 0, 0)) -> tuple[Array, Array]:
+def _some(how: How, whole: Sequence[int], x: AttentionInputs, start: Start = (0, 0, 0)) -> tuple[Array, Array]:
     """The output of some rows and the logarithm of each row's sum; a row without keys gives 0 and -inf."""
     scores = _scores(how, x, start)
     top = lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True, initial=-jnp.inf))
@@ -126,7 +126,7 @@ def _some(how: How, whole: Sequence[int], x: Inputs, start: Start = (0, 0, 0)) -
 
 
 def _some_gradients(
-    how: How, whole: Sequence[int], x: Inputs, lse: Array, grad: Array, slope: Array, start: Start = (0, 0, 0)
+    how: How, whole: Sequence[int], x: AttentionInputs, lse: Array, grad: Array, slope: Array, start: Start = (0, 0, 0)
 ) -> tuple[Array, Array, Array, Array]:
     """Of query, key, value and scores, in the compute dtype.
 
@@ -177,9 +177,9 @@ def _added(x: Array, part: Array, tile: Tile, start: Start, rows: bool = True) -
     return lax.dynamic_update_slice(x, lax.dynamic_slice(x, starts, sizes) + part, starts)
 
 
-def _inputs(x: Inputs, tile: Tile, start: Start) -> Inputs:
+def _inputs(x: AttentionInputs, tile: Tile, start: Start) -> AttentionInputs:
     query, key, value = _cut(x.query, tile, start), _cut(x.key, tile, start, False), _cut(x.value, tile, start, False)
-    return Inputs(query, key, value, None if x.mask is None else _cut(x.mask, tile, start), x.seed)
+    return AttentionInputs(query, key, value, None if x.mask is None else _cut(x.mask, tile, start), x.seed)
 
 
 def _padded(x: Array, tile: Tile) -> Array:
@@ -188,7 +188,7 @@ def _padded(x: Array, tile: Tile) -> Array:
     return x if missing == 0 or x.shape[3] == 1 else jnp.pad(x, [(0, missing * (axis == 3)) for axis in range(x.ndim)])
 
 
-def _forward(how: How, x: Inputs) -> tuple[Array, Array]:
+def _forward(how: How, x: AttentionInputs) -> tuple[Array, Array]:
     whole, tile = x.query.shape[:4], _tile(x.query, x.key)
     if tile is None:
         return _some(how, whole, x)
@@ -212,12 +212,12 @@ def _sum_to(x: Array, shape: Sequence[int]) -> Array:
 Gradients = tuple[Array, Array, Array, Array | None]  # of query, key, value, and a mask that is added
 
 
-def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
+def _backward(how: How, x: AttentionInputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
     whole, tile = x.query.shape[:4], _tile(x.query, x.key)
     slope = -of_lse if out.dtype != lse.dtype else jnp.sum(grad * out, axis=-1) - of_lse
     biased = x.mask is not None and x.mask.dtype != BOOL
 
-    def some(x: Inputs, *rest: Any) -> list[Array]:
+    def some(x: AttentionInputs, *rest: Any) -> list[Array]:
         *gradients, of_scores = _some_gradients(how, whole, x, *rest)
         return [*gradients, _sum_to(of_scores, x.mask.shape)] if x.mask is not None and biased else gradients
 
@@ -245,17 +245,17 @@ def _backward(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: 
 # With derivatives
 
 
-def _parts(x: Inputs) -> Gradients:
+def _parts(x: AttentionInputs) -> Gradients:
     """What has a derivative."""
     return x.query, x.key, x.value, None if x.mask is None or x.mask.dtype == BOOL else x.mask
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def gradients(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
+def gradients(how: How, x: AttentionInputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
     return _backward(how, x, out, lse, grad, of_lse)
 
 
-def _gradients_fwd(how: How, x: Inputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Any:
+def _gradients_fwd(how: How, x: AttentionInputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Any:
     return gradients(how, x, out, lse, grad, of_lse), (x, grad, of_lse)
 
 
@@ -264,33 +264,33 @@ def _gradients_bwd(how: How, saved: Any, cotangents: Gradients) -> Any:
     x, grad, of_lse = saved
 
     def some(query: Array, key: Array, value: Array, mask: Array | None) -> tuple[Array, Array]:
-        return _some(how, query.shape[:4], Inputs(query, key, value, x.mask if mask is None else mask, x.seed))
+        return _some(how, query.shape[:4], AttentionInputs(query, key, value, x.mask if mask is None else mask, x.seed))
 
     def again(parts: Gradients, grad: Array, of_lse: Array) -> Gradients:
         return jax.vjp(some, *parts)[1]((grad, of_lse))
 
     (query, key, value, mask), of_grad, of_of_lse = jax.vjp(again, _parts(x), grad, of_lse)[1](cotangents)
-    return Inputs(query, key, value, mask, None), None, None, of_grad, of_of_lse
+    return AttentionInputs(query, key, value, mask, None), None, None, of_grad, of_of_lse
 
 
 gradients.defvjp(_gradients_fwd, _gradients_bwd)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def flash(how: How, x: Inputs) -> tuple[Array, Array]:
+def flash(how: How, x: AttentionInputs) -> tuple[Array, Array]:
     """(batch, heads, groups, L, Ev) in the dtype of the query, and the log-sum-exp of its rows in the compute dtype."""
     return _forward(how, x)
 
 
-def _flash_fwd(how: How, x: Inputs) -> Any:
+def _flash_fwd(how: How, x: AttentionInputs) -> Any:
     out, lse = flash(how, x)
     return (out, lse), (x, out, lse)
 
 
-def _flash_bwd(how: How, saved: Any, cotangents: tuple[Array, Array]) -> tuple[Inputs]:
+def _flash_bwd(how: How, saved: Any, cotangents: tuple[Array, Array]) -> tuple[AttentionInputs]:
     x, out, lse = saved
     of_query, of_key, of_value, of_mask = gradients(how, x, out, lse, *cotangents)
-    return (Inputs(of_query, of_key, of_value, of_mask, None),)
+    return (AttentionInputs(of_query, of_key, of_value, of_mask, None),)
 
 
 flash.defvjp(_flash_fwd, _flash_bwd)

@@ -13,13 +13,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.flash import How, Inputs, flash
+from tenax.kernels.flash import AttentionInputs, How, flash
 from tenax.words import BFLOAT16, BOOL, FLOAT32, Array, cast
 
-Kernel = Callable[[How, Inputs], Array]
+Kernel = Callable[[How, AttentionInputs], Array]
 
 
-def _cudnn(how: How, x: Inputs) -> Array:
+def _cudnn(how: How, x: AttentionInputs) -> Array:
     """By `jax.nn.dot_product_attention`; it averages the values for a row without keys, which gives 0 here."""
     batch, heads, groups, length, size = x.query.shape
     query = x.query.reshape(batch, heads * groups, length, size)
@@ -66,7 +66,7 @@ def _tpu_flash_bwd(causal: bool, scale: float, pull: Any, grad: Array) -> Any:
 _tpu_flash.defvjp(_tpu_flash_fwd, _tpu_flash_bwd)
 
 
-def _pallas(how: How, x: Inputs) -> Array:
+def _pallas(how: How, x: AttentionInputs) -> Array:
     """By the kernel of `jax.experimental.pallas.ops.tpu`, which wants a key and value for each head of the query."""
     if x.mask is not None or x.query.dtype not in (BFLOAT16, FLOAT32):
         raise NotImplementedError("a mask that is no causal one, or a dtype that TPUs do not multiply")
@@ -81,7 +81,7 @@ def _pallas(how: How, x: Inputs) -> Array:
 _KERNELS: dict[str, tuple[str, Kernel]] = {"gpu": ("cuda", _cudnn), "tpu": ("tpu", _pallas)}
 
 
-def _takes(kernel: Kernel, how: How, x: Inputs) -> bool:
+def _takes(kernel: Kernel, how: How, x: AttentionInputs) -> bool:
     """Whether JAX can trace the kernel and its derivative, which refuse what they do not compute."""
     if how.dropout_p or any(not isinstance(n, int) or n == 0 for a in x[:3] for n in a.shape):
         return False
@@ -92,10 +92,10 @@ def _takes(kernel: Kernel, how: How, x: Inputs) -> bool:
     return True
 
 
-def attention(how: How, x: Inputs) -> Array:
+def attention(how: How, x: AttentionInputs) -> Array:
     """(batch, heads, groups, L, Ev): by a fused kernel, or `flash`."""
 
-    def default(x: Inputs) -> Array:
+    def default(x: AttentionInputs) -> Array:
         return flash(how, x)[0]
 
     found = _KERNELS.get(jax.default_backend())

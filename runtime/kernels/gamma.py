@@ -1,4 +1,7 @@
-"""The logarithm of the gamma function and its derivatives, of one argument and of several."""
+"""The logarithm of the gamma function and its derivatives, of one argument and of several.
+
+Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ def _positive(x: Array) -> Array:
 
 @wide
 def lgamma(self: Array) -> Array:
-    """ln |Γ(x)| of a float array; infinite at 0, at negative integers and at infinity (DLMF 5.5.3)."""
+    """ln |Γ(x)| of a float array; infinite at 0, at negative integers and at infinity (DLMF 5.5.3).
+
+    `lax.lgamma` loses all digits next to the zeros at 1 and 2: of 0.99999994 in float32 it is 4.8e-7 instead of 3.4e-8.
+    """
     size = jnp.abs(self)
     turn = self - lax.round(self)
     sine = jnp.abs(lax.sin(turn * cast(math.pi, self.dtype)))
@@ -70,13 +76,19 @@ def lgamma(self: Array) -> Array:
 
 @wide
 def digamma(self: Array) -> Array:
-    """The logarithmic derivative of Γ; infinite at 0, against the sign of the zero; NaN at negative integers."""
+    """The logarithmic derivative of Γ; infinite at 0, against the sign of the zero; NaN at negative integers.
+
+    `lax.digamma` is NaN at 0, and in float32 183 ULP off (at -0.5).
+    """
     return jnp.where(self == 0, jnp.copysign(jnp.inf, -self), lax.digamma(self))
 
 
 @wide
 def polygamma(n: int, self: Array) -> Array:
-    """The n-th derivative of digamma, `(-1)ⁿ⁺¹ n! ζ(n + 1, x)` (DLMF 25.11.12)."""
+    """The n-th derivative of digamma, `(-1)ⁿ⁺¹ n! ζ(n + 1, x)` (DLMF 25.11.12).
+
+    `jax.scipy.special.polygamma(1, -9.5)` is -2.9e12 instead of 9.77, by its ζ.
+    """
     if n == 0:
         return digamma(self)
     if n < 0:
@@ -96,7 +108,8 @@ def _zeta(s: Array, q: Array) -> Array:
 def _reflected_zeta(s: Array, q: Array) -> Array:
     """Σ (q + k)⁻ˢ for q below 0 too: its terms below 0 are, but for their sign, those from 1 - u to -q, where u > 0.
 
-    XLA sums a few terms before it takes the integral, which is wrong below -9.
+    `jax.scipy.special.zeta` sums a few terms before it takes the integral, which is wrong below -9: ζ(2, -9.5) is
+    -2.9e12 instead of 9.77.
     """
     negative = q < 0
     rest = jnp.where(negative, q - lax.floor(q), q)
@@ -110,7 +123,10 @@ def _reflected_zeta(s: Array, q: Array) -> Array:
 
 @wide
 def special_zeta(self: Array, other: Array) -> Array:
-    """Hurwitz's ζ(s, q) of s = `self`, q = `other` (DLMF 25.11.1); infinite at the poles, NaN where it is complex."""
+    """Hurwitz's ζ(s, q) of s = `self`, q = `other` (DLMF 25.11.1); infinite at the poles, NaN where it is complex.
+
+    JAX's underflows on the way in float32: ζ(10.05, 7799) is 0 instead of 6.5e-37.
+    """
     s, q = jnp.broadcast_arrays(self, other)
     pole = (q <= 0) & (q == lax.floor(q))
     regular = jnp.where(pole, 1, q)
@@ -121,7 +137,10 @@ def special_zeta(self: Array, other: Array) -> Array:
 
 @wide
 def mvlgamma(self: Array, p: int) -> Array:
-    """ln Γ_p(x) = p(p-1)/4 ln π + Σ ln Γ(x - j/2), j < p (DLMF 35.3.4). A float array."""
+    """ln Γ_p(x) = p(p-1)/4 ln π + Σ ln Γ(x - j/2), j < p (DLMF 35.3.4). A float array.
+
+    `jax.scipy.special.multigammaln` is 17 ULP off in float32 and 23 in float64 (p = 3, at 2.4), by `lax.lgamma`.
+    """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     shifts = jnp.arange(p, dtype=self.dtype) / 2

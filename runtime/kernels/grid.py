@@ -1,4 +1,7 @@
-"""Sampling of images and volumes at the points of a grid (`F.grid_sample`, `F.affine_grid`)."""
+"""Sampling of images and volumes at the points of a grid (`F.grid_sample`, `F.affine_grid`).
+
+`jax.scipy.ndimage.map_coordinates` has no cubic interpolation.
+"""
 
 from __future__ import annotations
 
@@ -128,14 +131,6 @@ def grid_sampler_backward(
     if not output_mask[1]:
         return grad_input, jnp.zeros_like(grid)
     return grad_input, cast(jax.vjp(of_grid, cast(grid, compute))[1](grad)[0], grid.dtype)
-
-
-def grid_sampler_2d_fallback_backward(
-    grad_output: Array, input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> tuple[Array | None, Array | None]:
-    """Both gradients of an image's sampling."""
-    modes = (interpolation_mode, padding_mode, align_corners)
-    return grid_sampler_backward(grad_output, input, grid, *modes, (True, True))
 
 
 def affine_grid_generator(theta: Array, size: Sequence[int], align_corners: bool) -> Array:

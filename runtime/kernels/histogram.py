@@ -34,7 +34,8 @@ def _outer(x: Array, range: Sequence[float] | None, widen: float, empty: Sequenc
 def histc(self: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
     """Number of elements in each of `bins` equal bins of [min, max], or of the data's range if those are equal.
 
-    Integers, which CPU torch refuses, are counted exactly, as other devices of torch do.
+    Integers, which CPU torch refuses, are counted exactly, as other devices of torch do. `jnp.histogram` compares
+    values with edges: for 0, 0.1, ..., 9.9 in 100 bins over [0, 10], 14 of its counts differ from torch's, none here.
     """
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
@@ -93,40 +94,19 @@ def _histogramdd_from_bin_tensors(
     return hist
 
 
-def _histogramdd_from_bin_cts(
-    self: Array,
-    bins: Sequence[int],
-    *,
-    range: Sequence[float] | None = None,
-    weight: Array | None = None,
-    density: bool = False,
-) -> Array:
-    """Histogram over evenly spaced edges."""
-    edges = _histogramdd_bin_edges(self, bins, range=range)
-    return _histogramdd_from_bin_tensors(self, edges, weight=weight, density=density)
-
-
-def histogram(
-    self: Array,
-    bins: int | Array = 100,
-    *,
-    range: Sequence[float] | None = None,
-    weight: Array | None = None,
-    density: bool = False,
-) -> tuple[Array, Array]:
-    """(histogram, edges) of all elements, for a number of bins or their edges."""
-    rows = self.reshape(-1, 1)
-    edges = _histogramdd_bin_edges(rows, [bins], range=range)[0] if isinstance(bins, int) else bins
-    return _histogramdd_from_bin_tensors(rows, [edges], weight=weight, density=density), edges
-
-
 _NEGATIVE = "bincount only supports 1-d non-negative integral inputs."
+
+
+def histogram(self: Array, bins: Array, *, weight: Array | None = None, density: bool = False) -> tuple[Array, Array]:
+    """The counts of the elements between the edges `bins`, and the edges."""
+    return _histogramdd_from_bin_tensors(self.reshape(-1, 1), [bins], weight=weight, density=density), bins
 
 
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """Weighted number of occurrences of each integer from 0 to the largest; on concrete arrays.
 
     int64 without weights, float32 with float32 weights, else float64. In a compiled function there are `minlength`.
+    `jnp.bincount` counts negative numbers as 0, where torch raises an error.
     """
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")

@@ -70,13 +70,6 @@ def _squeezed(values: Array, ndim: int) -> Array:
     return values.reshape(values.shape[max(values.ndim - ndim, 0) :]) if values.ndim > ndim else values
 
 
-def _index_put_impl_(
-    self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False, unsafe: bool = False
-) -> Array:
-    """`index_put` under the name that torch's in-place form calls."""
-    return index_put(self, indices, values, accumulate)
-
-
 def _clamped(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
     """Indices moved inside: what a mask hides may point anywhere."""
     return [
@@ -97,7 +90,10 @@ def _unsafe_masked_index_put_accumulate(
 
 
 def index_select(self: Array, dim: int, index: Array) -> Array:
-    """The slices of `self` across `dim` at the places of a 1-D or 0-d `index`; a 0-d array stays 0-d."""
+    """The slices of `self` across `dim` at the places of a 1-D or 0-d `index`; a 0-d array stays 0-d.
+
+    `jnp.take` handles indices out of bounds, which `check:` has excluded: five equations to trace in place of three.
+    """
     if self.ndim == 0:
         if index.size != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
@@ -113,7 +109,10 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
 
 
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
-    """`self[..., index[i], ...]` along `dim`, of index's shape, which may be smaller in the other axes."""
+    """`self[..., index[i], ...]` along `dim`, of index's shape, which may be smaller in the other axes.
+
+    `jnp.take_along_axis` repeats an index of size 1 in those axes: (4, 5) by (1, 2) is (4, 2), and in torch (1, 2).
+    """
     shape, dim = index.shape, axis(self, dim)
     if self.size == 0 or index.size == 0:
         return jnp.zeros(shape, self.dtype)
@@ -124,13 +123,6 @@ def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) ->
     part = self if reach == self.shape else lax.slice(self, (0,) * self.ndim, reach)
     at = narrow(index, self.shape[dim])[..., None]
     return lax.gather(part, at, numbers, (1,) * self.ndim, mode=TRUSTED).reshape(shape)
-
-
-def take(self: Array, index: Array) -> Array:
-    """Elements of the flattened `self`; negative indices count from the end."""
-    if self.size == 0 or index.size == 0:
-        return jnp.zeros(index.shape, self.dtype)
-    return index_select(self.reshape(-1), 0, wrap(index, self.size)).reshape(index.shape)
 
 
 def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:

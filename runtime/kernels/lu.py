@@ -76,12 +76,6 @@ def lu_unpack(
     return p, lower, upper
 
 
-def linalg_lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
-    """(P, L, U); without `pivot`, P has the shape (0,)."""
-    factors, pivots, _ = linalg_lu_factor_ex(A, pivot=pivot)
-    return lu_unpack(factors, pivots, True, pivot)
-
-
 def linalg_lu_solve(LU: Array, pivots: Array, B: Array, *, left: bool = True, adjoint: bool = False) -> Array:
     """X of `op(A) X = B`, or `X op(A) = B`, of A's factors, where op is the adjoint or nothing; batches broadcast."""
     if not left:
@@ -117,7 +111,10 @@ def _sign_of_swaps(pivots: Array) -> Array:
 
 
 def _linalg_det(A: Array) -> tuple[Array, Array, Array]:
-    """(determinant `(*batch)`, LU, pivots)."""
+    """(determinant `(*batch)`, LU, pivots).
+
+    `jnp.linalg.det` and `slogdet` do not return the factors, which torch's gradients read.
+    """
     factors, pivots, _ = _factors(A)
     return jnp.prod(_diagonal(factors), -1) * _sign_of_swaps(pivots).astype(A.dtype), factors, pivots
 

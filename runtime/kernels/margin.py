@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels.loss import MEAN, reduced
-from tenax.words import INT64, Array, cast
+from tenax.words import INT64, MEAN, Array, cast, reduced
 
 
 def _rows(x: Array) -> Array:

@@ -16,6 +16,9 @@ def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array
 
     Two passes, mean first: subtracting squares instead would lose every digit of a small spread. `correction` is
     taken from the count of elements, which does not fall below zero.
+
+    `jnp.var` of two numbers with `correction=3` is NaN where torch has inf, and the derivative of `jnp.std` of equal
+    numbers is NaN where torch has 0 (`root`).
     """
     x, n = cast(x, opmath(x.dtype)), prod(x.shape[d] for d in dims)
     mean = lax.expand_dims(lax.reduce_sum(x, dims), dims) / n

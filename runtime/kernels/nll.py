@@ -5,8 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.loss import MEAN, NONE
-from tenax.words import INT64, Array, axes, cast, opmath
+from tenax.words import INT64, MEAN, NONE, Array, axes, cast, opmath
 
 
 def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int) -> tuple[Array, Array]:

@@ -1,4 +1,7 @@
-"""The error function and the normal distribution: integral, tail, scaled tail, logarithm and inverse."""
+"""The error function and the normal distribution: integral, tail, scaled tail, logarithm and inverse.
+
+Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,10 @@ def _gaussian(x: Array) -> Array:
 
 
 def erf(self: Array) -> Array:
-    """The error function of a float array, to a rounding or two (DLMF 7.2.1)."""
+    """The error function of a float array, to a rounding or two (DLMF 7.2.1).
+
+    `lax.erf` is 3 ULP off in float32 (at 3.8), where CPU torch's is 0.6.
+    """
     size = jnp.abs(self)
     inside = size <= 1
     beyond = jnp.clip(size, 1, 10)
@@ -84,7 +90,10 @@ def erf(self: Array) -> Array:
 
 @wide
 def erfc(self: Array) -> Array:
-    """1 - erf(x) of a float array, to a few roundings in the right tail too (DLMF 7.2.2)."""
+    """1 - erf(x) of a float array, to a few roundings in the right tail too (DLMF 7.2.2).
+
+    `lax.erfc` is 23 ULP off in float32 (at 6.4) and 433 in float64 (at 25).
+    """
     inside = jnp.abs(self) <= 0.5
     size = jnp.clip(jnp.abs(self), 0.5, 40)
     tail = _gaussian(size) * _right(size)
@@ -94,7 +103,10 @@ def erfc(self: Array) -> Array:
 
 @wide
 def special_erfcx(self: Array) -> Array:
-    """exp(x²) erfc(x) of a float array, without overflow to the right (DLMF 7.2.2)."""
+    """exp(x²) erfc(x) of a float array, without overflow to the right (DLMF 7.2.2).
+
+    `jax.scipy.special.erfcx` is 46 ULP off in float32 (at -8) and 155 in float64 (at -18).
+    """
     right = _right(jnp.abs(self))
     left = jnp.clip(-self, 0, 30)
     return jnp.where(self < 0, 2 / _gaussian(left) - right, right)
@@ -102,7 +114,11 @@ def special_erfcx(self: Array) -> Array:
 
 @wide
 def special_log_ndtr(self: Array) -> Array:
-    """ln Φ(x) of a float array: by erfcx in the left tail, where Φ underflows, and by erfc elsewhere."""
+    """ln Φ(x) of a float array: by erfcx in the left tail, where Φ underflows, and by erfc elsewhere.
+
+    `jax.scipy.special.log_ndtr` is 7.5e5 ULP off in float32 (at 4.9) and 1.4e5 in float64 (at -20), and -inf at -1.9e19
+    in float32.
+    """
     tail = self < -1
     root = cast(math.sqrt(0.5), self.dtype)
     t = jnp.where(tail, self, -1) * root
@@ -133,11 +149,17 @@ def _quantile(centred: Array, tail: Array) -> Array:
 
 @wide
 def special_ndtri(self: Array) -> Array:
-    """The x with Φ(x) = p, a float array; infinite at 0 and 1, NaN outside."""
+    """The x with Φ(x) = p, a float array; infinite at 0 and 1, NaN outside.
+
+    `jax.scipy.special.ndtri` is 2.3 ULP off in float32 (at 0.17), and has twice as many operations in float64.
+    """
     return _quantile(self - 0.5, jnp.minimum(self, 1 - self))
 
 
 @wide
 def erfinv(self: Array) -> Array:
-    """The x with erf(x) = y, a float array, to a rounding or two; infinite at -1 and 1, NaN outside."""
+    """The x with erf(x) = y, a float array, to a rounding or two; infinite at -1 and 1, NaN outside.
+
+    `lax.erf_inv` is 6.8 ULP off in float32 (at 0.999) and 30 in float64 (at -0.9996).
+    """
     return _quantile(self / 2, (1 - jnp.abs(self)) / 2) * cast(math.sqrt(0.5), self.dtype)

@@ -61,12 +61,12 @@ def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], rule:
 
 
 def reflection_pad(self: Array, padding: Sequence[int]) -> Array:
-    """Pad the last `len(padding) / 2` dimensions by reflection."""
+    """Pad the last `len(padding) / 2` dimensions by reflection; `jnp.pad` refuses negative amounts."""
     return _pad(self, padding, _reflected)
 
 
 def replication_pad(self: Array, padding: Sequence[int]) -> Array:
-    """Pad the last `len(padding) / 2` dimensions by their border."""
+    """Pad the last `len(padding) / 2` dimensions by their border; `jnp.pad` refuses negative amounts."""
     return _pad(self, padding, _replicated)
 
 

@@ -29,48 +29,7 @@ from tenax.words import (
 _LONGEST_PRODUCT = 4
 
 
-def add(self: Array | Number, other: Array | Number, alpha: Any = 1) -> Array:
-    """`self + alpha * other`."""
-    dtype, x, y = DEFAULT(self, other)
-    return cast(arithmetic.add(x, arithmetic.scaled(y, alpha)), dtype)
-
-
-def sub(self: Array | Number, other: Array | Number, alpha: Any = 1) -> Array:
-    """`self - alpha * other`.
-
-    Raises:
-        RuntimeError: an argument is bool; torch's Meta kernels say so of the functional form alone.
-    """
-    masks = [dtype_of(x) == BOOL for x in (self, other)]
-    if all(masks):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
-        )
-    if any(masks):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
-            "use the `~` or `logical_not()` operator instead."
-        )
-    dtype, x, y = DEFAULT(self, other)
-    return cast(arithmetic.sub(x, arithmetic.scaled(y, alpha)), dtype)
-
-
-def mul(self: Array | Number, other: Array | Number) -> Array:
-    """Product of broadcast arguments.
-
-    XLA makes a product with a converted bool a choice between the number and 0, where infinity times 0 is NaN and the
-    sign of 0 counts: the number not chosen is therefore a product too.
-    """
-    dtype, x, y = DEFAULT(self, other)
-    for mask, number in ((self, y), (other, x)):
-        if dtype_of(mask) == BOOL and dtype != BOOL and not is_int(dtype):
-            chosen = mask.value if isinstance(mask, Number) else mask
-            return cast(jnp.where(chosen, number, number * 0), dtype)
-    return cast(arithmetic.mul(x, y), dtype)
-
-
-def div(self: Array, other: Array | Number, *, rounding_mode: str | None = None) -> Array:
+def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Array:
     """Quotient of broadcast arguments: true (integers give the default float), or of their own dtype when rounded."""
     promote = INT_TO_FLOAT if rounding_mode is None else DEFAULT
     dtype, x, y = promote(self, other)
@@ -88,7 +47,10 @@ def div(self: Array, other: Array | Number, *, rounding_mode: str | None = None)
 
 
 def floor_divide(self: Array, other: Array) -> Array:
-    """Quotient rounded to minus infinity, exact where `floor(self / other)` is not: the remainder goes off first."""
+    """Quotient rounded to minus infinity, exact where `floor(self / other)` is not: the remainder goes off first.
+
+    `jnp.floor_divide` loses the sign of a zero: -0.0 // 1.0 is 0.0, and -1.0 // -inf is -0.0.
+    """
     if not is_float(self):
         return jnp.floor_divide(self, other)
     self, other = jnp.broadcast_arrays(self, other)
@@ -102,7 +64,10 @@ def floor_divide(self: Array, other: Array) -> Array:
 
 
 def power(self: Array, exponent: Array) -> Array:
-    """`self ** exponent` in one dtype. Integers wrap; their negative powers are 0 but for the bases 1 and -1."""
+    """`self ** exponent` in one dtype. Integers wrap; their negative powers are 0 but for the bases 1 and -1.
+
+    `jnp.power` of the int64 2 and -1 is the smallest int64.
+    """
     base, exponent = jnp.broadcast_arrays(self, exponent)
     if is_complex(self):
         return complex_power(base, exponent)
@@ -140,20 +105,13 @@ def _known_power(base: Array, power: Array, exponent: Any) -> Array:
 
 
 def sgn(self: Array) -> Array:
-    """-1, 0 or 1, and `self / |self|` of a complex number. The sign of NaN is 0 in torch."""
+    """-1, 0 or 1, and `self / |self|` of a complex number. Of a real NaN it is 0, where `lax.sign` gives NaN."""
     if is_complex(self):
         size = jnp.abs(self)
         return self / cast(jnp.where(size == 0, 1, size), self.dtype)
     if self.dtype == BOOL:
         return self
     return cast(self > 0, self.dtype) - cast(self < 0, self.dtype)
-
-
-def signbit(self: Array) -> Array:
-    """Whether the sign bit is set: -0.0 counts; bool and unsigned have none."""
-    if is_float(self):
-        return jnp.signbit(self)
-    return self < jnp.zeros((), self.dtype)
 
 
 def addcmul(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> Array:
@@ -179,7 +137,10 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
 
 
 def hypot(self: Array, other: Array) -> Array:
-    """`sqrt(self² + other²)`, scaled by powers of two; infinite if either is, even beside a NaN (IEEE 754, 9.2.1)."""
+    """`sqrt(self² + other²)`, scaled by powers of two; infinite if either is, even beside a NaN (IEEE 754, 9.2.1).
+
+    `jnp.hypot` is 1.9 ULP off in float32 (jax 0.10), where CPU torch's is 0.5.
+    """
     infinite = jnp.isinf(self) | jnp.isinf(other)
     size = jnp.maximum(jnp.abs(self), jnp.abs(other))
     quarter = 2.0 ** (jnp.finfo(size.dtype).maxexp // 4)
@@ -189,7 +150,10 @@ def hypot(self: Array, other: Array) -> Array:
 
 
 def logaddexp(self: Array, other: Array) -> Array:
-    """ln(exp(self) + exp(other)); of complex numbers the one with the larger real part keeps its branch."""
+    """ln(exp(self) + exp(other)); of complex numbers the one with the larger real part keeps its branch.
+
+    `jnp.logaddexp` of complex numbers wraps the imaginary part to (-π, π], and is NaN of two infinities.
+    """
     if not is_complex(self):
         return jnp.logaddexp(self, other)
     larger = lax.real(self) >= lax.real(other)
@@ -204,17 +168,26 @@ def _or_zero(self: Array, other: Array, product: Array) -> Array:
 
 
 def xlogy(self: Array, other: Array) -> Array:
-    """`self log(other)`, 0 where `self` is 0 unless `other` is NaN."""
+    """`self log(other)`, 0 where `self` is 0 unless `other` is NaN.
+
+    `jax.scipy.special.xlogy` has the derivatives -inf and NaN where both are 0.
+    """
     return _or_zero(self, other, self * lax.log(jnp.where(self == 0, 1, other)))
 
 
 def special_xlog1py(self: Array, other: Array) -> Array:
-    """`self log(1 + other)`, 0 where `self` is 0 unless `other` is NaN."""
+    """`self log(1 + other)`, 0 where `self` is 0 unless `other` is NaN.
+
+    `jax.scipy.special.xlog1py` is 206 ULP off in float64, by `lax.log1p`.
+    """
     return _or_zero(self, other, self * log1p(jnp.where(self == 0, 0, other)))
 
 
 def round_decimals(self: Array, *, decimals: int) -> Array:
-    """Round half to even at a decimal place."""
+    """Round half to even at a decimal place.
+
+    `jnp.round` multiplies by 0.001 for `decimals=-3`: of float32 numbers around 1e4, 96 % come out beside torch's.
+    """
     if decimals == 0:
         return lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)
     scale = lax.full((), 10.0 ** abs(decimals), self.dtype)
@@ -226,21 +199,19 @@ def round_decimals(self: Array, *, decimals: int) -> Array:
 def nan_to_num(
     self: Array, nan: Array | None = None, posinf: Array | None = None, neginf: Array | None = None
 ) -> Array:
-    """Replace NaN by 0 and infinities by the largest finite numbers of the dtype, or by what is given."""
-    if is_complex(self):
-        nan, posinf, neginf = (x if x is None else jnp.real(x) for x in (nan, posinf, neginf))
-        return lax.complex(*(nan_to_num(part, nan, posinf, neginf) for part in (lax.real(self), lax.imag(self))))
-    if not is_float(self):
-        return self
-    limits = jnp.finfo(self.dtype)
-    highest, lowest = cast(float(limits.max), self.dtype), cast(float(limits.min), self.dtype)
-    self = jnp.where(jnp.isnan(self), 0 if nan is None else nan, self)
-    self = jnp.where(jnp.isposinf(self), highest if posinf is None else posinf, self)
-    return jnp.where(jnp.isneginf(self), lowest if neginf is None else neginf, self)
+    """Replace NaN by 0 and infinities by the largest finite numbers of the dtype, or by what is given.
+
+    `jnp.nan_to_num` would warn of the imaginary parts of the numbers that are given.
+    """
+    nan, posinf, neginf = (x if x is None else jnp.real(x) for x in (nan, posinf, neginf))
+    return jnp.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
 def angle(self: Array) -> Array:
-    """The argument of a complex number; of a real one π where it is negative, else 0; NaN stays NaN."""
+    """The argument of a complex number; of a real one π where it is negative, else 0; NaN stays NaN.
+
+    `jnp.angle` of -0.0 is π, where torch has 0.
+    """
     if is_complex(self):
         return lax.atan2(lax.imag(self), lax.real(self))
     dtype, self = INT_TO_FLOAT(self)
@@ -277,7 +248,10 @@ def polar(abs: Array, angle: Array) -> Array:
 
 
 def equal(self: Array, other: Array) -> Array:
-    """Whether shapes and all elements agree, a 0-d bool; NaN equals nothing."""
+    """Whether shapes and all elements agree, a 0-d bool; NaN equals nothing.
+
+    `jnp.array_equal` converts no dtypes where promotion is strict.
+    """
     if dtype_of(self) != dtype_of(other):
         _, self, other = ALWAYS_BOOL(self, other)
     return jnp.all(self == other) if self.shape == other.shape else jnp.zeros((), bool)

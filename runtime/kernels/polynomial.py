@@ -89,30 +89,6 @@ def special_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
     return _chebyshev(x, n, 2 * x + 1, lambda angle: lax.sin((n + 0.5) * angle) / lax.sin(angle / 2), 2 * n + 1, 1)
 
 
-@wide
-def special_shifted_chebyshev_polynomial_t(x: Array, n: Array) -> Array:
-    """The first kind, moved from [-1, 1] to [0, 1]."""
-    return special_chebyshev_polynomial_t(2 * x - 1, n)
-
-
-@wide
-def special_shifted_chebyshev_polynomial_u(x: Array, n: Array) -> Array:
-    """The second kind, moved from [-1, 1] to [0, 1]."""
-    return special_chebyshev_polynomial_u(2 * x - 1, n)
-
-
-@wide
-def special_shifted_chebyshev_polynomial_v(x: Array, n: Array) -> Array:
-    """The third kind, moved from [-1, 1] to [0, 1]."""
-    return special_chebyshev_polynomial_v(2 * x - 1, n)
-
-
-@wide
-def special_shifted_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
-    """The fourth kind, moved from [-1, 1] to [0, 1]."""
-    return special_chebyshev_polynomial_w(2 * x - 1, n)
-
-
 def _hermite(x: Array, n: Array, weight: int) -> Array:
     """The polynomials with weight exp(-weight x² / 2) and leading coefficient weightⁿ (DLMF 18.9, table 1)."""
     x, n = _broadcast(x, n)

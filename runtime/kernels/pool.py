@@ -17,7 +17,7 @@ from jax import lax
 
 from tenax.kernels.graft import graft
 from tenax.kernels.taps import read
-from tenax.kernels.window import Axis, Sizes, adaptive, covered, spread, windows
+from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
 from tenax.words import INT64, Array, DType, as_long, is_float
 
 # A value and its flat position in the plane it came from; positions are int32, planes being smaller than memory.
@@ -61,7 +61,7 @@ def placed(x: Array, rank: int) -> Best:
     return x, jnp.broadcast_to(lax.iota(jnp.int32, prod(plane)).reshape(plane), x.shape)
 
 
-def _by_taps(x: Array, axes: Sequence[Axis]) -> Best:
+def _by_taps(x: Array, axes: Sequence[WindowAxis]) -> Best:
     """The best of every window, one tap of all windows at a time."""
     lead = x.ndim - len(axes)
     config = [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes]
@@ -76,7 +76,7 @@ def _by_taps(x: Array, axes: Sequence[Axis]) -> Best:
     return functools.reduce(_next, taps)
 
 
-def _by_axes(x: Array, axes: Sequence[Axis]) -> Best:
+def _by_axes(x: Array, axes: Sequence[WindowAxis]) -> Best:
     """The best of every window, one axis at a time: the sum of the kernel's sizes instead of their product."""
     best = placed(x, len(axes))
     for number, axis in enumerate(axes, x.ndim - len(axes)):
@@ -101,7 +101,7 @@ def following(self: Array, best: Best, rank: int) -> Best:
     return graft(values, taken.reshape(values.shape)), places
 
 
-def _max_pool(self: Array, axes: Sequence[Axis]) -> Best:
+def _max_pool(self: Array, axes: Sequence[WindowAxis]) -> Best:
     """Values and int64 positions of the windows over the last axes of `self`."""
     few = prod(axis.kernel for axis in axes) <= UNROLLED and not any(axis.is_open for axis in axes)
     values, places = _by_taps(self, axes) if few else _by_axes(lax.stop_gradient(self), axes)

@@ -32,15 +32,6 @@ def geqrf(self: Array) -> tuple[Array, Array]:
     return a.mT, tau
 
 
-def linalg_householder_product(input: Array, tau: Array) -> Array:
-    """The first n columns of `H_1 ... H_k`, of Householder vectors `(*batch, m, n)` and factors `(*batch, k)`."""
-    if input.size == 0:
-        return input
-    missing = input.shape[-1] - tau.shape[-1]
-    tau = jnp.pad(tau, [(0, 0)] * (tau.ndim - 1) + [(0, missing)])  # a factor 0 is the identity
-    return lax.linalg.householder_product(input, tau)
-
-
 def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False) -> Array:
     """`op(Q) input3`, or `input3 op(Q)`, with Q of Householder vectors `self` and factors `input2`."""
     if input3.size == 0 or input2.size == 0:
@@ -64,6 +55,7 @@ def linalg_lstsq(
 
     All drivers but "gels" go by singular values: "gelsy", the default, is a pivoted QR in LAPACK and equal up to
     rounding. The residuals of "gelss" and "gelsd" are given for matrices of less than full rank too.
+    `jnp.linalg.lstsq` accepts no batches.
     """
     driver = driver or "gelsy"
     m, n = self.shape[-2:]

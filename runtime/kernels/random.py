@@ -38,7 +38,10 @@ _DIGITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
 
 def unit(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
-    """Uniform numbers of [0, 1) in a floating dtype, at its full resolution."""
+    """Uniform numbers of [0, 1) in a floating dtype, at its full resolution.
+
+    Those of `jax.random.uniform` have a bit less: they are multiples of 2**-23 in float32, where torch's are of 2**-24.
+    """
     digits, width = _DIGITS[dtype], dtype.itemsize * 8
     bits = jax.random.bits(rng, tuple(shape), np.dtype(f"uint{width}"))
     bits = lax.shift_right_logical(bits, lax.full((), width - digits, bits.dtype))
@@ -95,11 +98,6 @@ def normal_(rng: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
     return _gauss(rng, self.shape, self.dtype, mean, std)
 
 
-def normal_functional(rng: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
-    """`normal_` that returns."""
-    return normal_(rng, self, mean, std)
-
-
 def randn(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
     """Standard normal numbers."""
     return _gauss(rng, size, dtype or FLOAT32)
@@ -112,13 +110,11 @@ def normal(rng: Array, mean: Any, std: Any = 1) -> Array:
     return _gauss(rng, shape, tensors[0].dtype, mean, std)
 
 
-def log_normal_(rng: Array, self: Array, mean: Any = 1, std: Any = 2) -> Array:
-    """exp of normal numbers."""
-    return cast(jnp.exp(_gauss(rng, self.shape, opmath(self.dtype), mean, std)), self.dtype)
-
-
 def exponential(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
-    """Standard exponential numbers, neither 0 nor inf (so that one may divide by them)."""
+    """Standard exponential numbers, neither 0 nor inf (so that one may divide by them).
+
+    Of 2**24 numbers of `jax.random.exponential` in float32, 4 were 0.
+    """
     u = unit(rng, shape, dtype)
     return jnp.where(u == 0, 2.0 ** -_DIGITS[dtype], -jnp.log1p(-u))
 
@@ -127,13 +123,6 @@ def exponential_(rng: Array, self: Array, lambd: Any = 1) -> Array:
     """Exponential numbers of rate `lambd`."""
     wide = opmath(self.dtype)
     return cast(exponential(rng, self.shape, wide) / cast(lambd, wide), self.dtype)
-
-
-def cauchy_(rng: Array, self: Array, median: Any = 0, sigma: Any = 1) -> Array:
-    """`median + sigma * tan(pi (u - 1/2))`."""
-    wide = opmath(self.dtype)
-    tangent = jnp.tan(np.pi * (unit(rng, self.shape, wide) - 0.5))
-    return cast(cast(median, wide) + cast(sigma, wide) * tangent, self.dtype)
 
 
 def geometric_(rng: Array, self: Array, p: Any) -> Array:
@@ -172,11 +161,6 @@ def _largest(dtype: DType) -> int:
 def _ordered(op: str, low: int, high: int) -> None:
     if low >= high:
         raise RuntimeError(f"{op} expects 'from' to be less than 'to', but got from={low} >= to={high}")
-
-
-def random_(rng: Array, self: Array) -> Array:
-    """Integers from 0 to the largest of the dtype, included."""
-    return _integers(rng, self.shape, 0, _largest(self.dtype) + 1, self.dtype)
 
 
 def random_from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
@@ -228,11 +212,6 @@ def bernoulli_(rng: Array, self: Array, p: Any = 0.5) -> Array:
     return cast(_hits(rng, self.shape, p, FLOAT64 if exact else FLOAT32), self.dtype)
 
 
-def bernoulli(rng: Array, self: Array) -> Array:
-    """1 with the probability that the element of `self` says, else 0, in its dtype."""
-    return bernoulli_(rng, self, self)
-
-
 def _dropped(x: Array, keep: Array, scale: Any) -> Array:
     wide = opmath(x.dtype)
     return cast(cast(x, wide) * jnp.where(keep, cast(scale, wide), 0), x.dtype)
@@ -251,8 +230,3 @@ def _fused_dropout(rng: Array, self: Array, p: Any) -> tuple[Array, Array]:
     """(self with elements kept with probability `p` and scaled by 1 / p, uint8 mask of them)."""
     keep = _hits(rng, self.shape, p)
     return _dropped(self, keep, 1 / cast(p, FLOAT64)), cast(keep, np.dtype("uint8"))
-
-
-def _masked_scale(self: Array, mask: Array, scale: Any) -> Array:
-    """`self * mask * scale`."""
-    return _dropped(self, mask != 0, scale)

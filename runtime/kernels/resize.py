@@ -2,6 +2,7 @@
 
 Every filter is separable: one axis after the other. `scales*` are the user's own factors, Python floats or None (a
 line has `scales` alone); the tables of `resample` depend on them, so each value compiles anew, as each size does.
+`jax.image.resize` has neither them nor `align_corners`, and another cubic filter (a = -0.5, where torch's is -0.75).
 """
 
 from __future__ import annotations

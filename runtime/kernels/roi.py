@@ -18,7 +18,7 @@ from tenax.kernels import loops
 from tenax.words import cast, opmath
 
 
-class Axis(NamedTuple):
+class SampleAxis(NamedTuple):
     """The samples of the bins along one axis."""
 
     start: Array  # (k, 1) of the boxes
@@ -40,18 +40,18 @@ class Axis(NamedTuple):
         return tuple((jnp.where(valid, p, 0).astype(np.int32), w) for p, w in zip((low, high), weights, strict=True))
 
 
-def _axis(low: Array, high: Array, bins: int, samples: int, extent: int, aligned: bool) -> Axis:
+def _axis(low: Array, high: Array, bins: int, samples: int, extent: int, aligned: bool) -> SampleAxis:
     length = (high - low)[:, None]
     if not aligned:
         length = jnp.maximum(length, 1)
     size = length / bins
     steps = jnp.full_like(size, samples) if samples > 0 else jnp.ceil(length / bins)
-    return Axis(low[:, None], jnp.arange(bins, dtype=low.dtype), size, steps, extent)
+    return SampleAxis(low[:, None], jnp.arange(bins, dtype=low.dtype), size, steps, extent)
 
 
 def _axes(
     rois: Array, scale: Array, bins: tuple[int, int], samples: int, image: tuple[int, ...], half: bool, aligned: bool
-) -> tuple[Array, Axis, Axis]:
+) -> tuple[Array, SampleAxis, SampleAxis]:
     """The image of each box, and its axes."""
     shift = 0.5 if half else 0.0
     corners = rois[:, 1:] * cast(scale, rois.dtype) - shift
@@ -59,7 +59,7 @@ def _axes(
     return rois[:, 0].astype(np.int32), y, x
 
 
-def _over(y: Axis, x: Axis, step: Callable[..., Array], start: Array) -> Array:
+def _over(y: SampleAxis, x: SampleAxis, step: Callable[..., Array], start: Array) -> Array:
     """`step(place, place, weight, carry)` for each element that a sample of any bin reads, weighted for their mean."""
     count = jnp.maximum(y.steps * x.steps, 1)[:, :, None]
     rows, columns = (jnp.max(a.steps, initial=0).astype(np.int32) for a in (y, x))

@@ -1,4 +1,4 @@
-"""Running sums, products and extrema along one axis."""
+"""Running extrema with where they are, and running sums of exponentials, along one axis."""
 
 from __future__ import annotations
 
@@ -9,24 +9,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
-from tenax.words import INT64, Array, DType, axis, cast, is_complex, is_float, opmath
-
-
-def _running(scan: Callable[[Array, int], Array], x: Array, dim: int, dtype: DType | None) -> Array:
-    """Scan `x` cast to `dtype` (integers and bools: int64), rounding once."""
-    result = np.dtype(dtype) if dtype is not None else x.dtype if is_float(x) or is_complex(x) else INT64
-    x = cast(x, result)
-    return x if x.ndim == 0 else cast(scan(cast(x, opmath(result)), axis(x, dim)), result)
-
-
-def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
-    """Running sum along `dim`."""
-    return _running(lax.cumsum, self, dim, dtype)
-
-
-def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
-    """Running product along `dim`."""
-    return _running(lax.cumprod, self, dim, dtype)
+from tenax.words import INT64, Array, axis, cast, is_complex, is_float
 
 
 def _log_add_exp(a: Array, b: Array) -> Array:
@@ -45,9 +28,11 @@ def _sequential_logsumexp(x: Array, dim: int) -> Array:
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:
-    """Running log(sum(exp)) along `dim`."""
+    """Running log(sum(exp)) along `dim`, of an array in the compute dtype."""
+    if self.ndim == 0:
+        return self
     stepwise = is_complex(self) and self.size > 0
-    return _running(_sequential_logsumexp if stepwise else lax.cumlogsumexp, self, dim, None)
+    return (_sequential_logsumexp if stepwise else lax.cumlogsumexp)(self, axis(self, dim))
 
 
 def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[Array, Array]:

@@ -97,11 +97,6 @@ def diagonal_scatter(self: Array, src: Array, offset: int = 0, dim1: int = 0, di
     return _diagonal(self, offset, dim1, dim2, src)
 
 
-def diagonal_backward(grad_output: Array, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Array:
-    """Zeros with `grad_output` as a diagonal."""
-    return _diagonal(_zeros(grad_output, input_sizes), offset, dim1, dim2, grad_output)
-
-
 def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
     """Zeros with the last axis of `self` as the diagonal `offset` of a new plane (dim1, dim2)."""
     ndim = self.ndim + 1

@@ -68,7 +68,10 @@ def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple
 
 
 def _median(x: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
-    """(lower median, its int64 index). A NaN is the answer where there is one, or none but it under `skip_nan`."""
+    """(lower median, its int64 index). A NaN is the answer where there is one, or none but it under `skip_nan`.
+
+    `jnp.median` is the mean of the two middle numbers, and has no index.
+    """
     if x.ndim == 0:
         return x, jnp.zeros((), INT64)
     dim = axis(x, dim)

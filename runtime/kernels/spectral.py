@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of
-from tenax.words import COMPLEX64, COMPLEX128, Array, cast, opmath, real_dtype
-
-
-def _complex_of(x: Array) -> np.dtype:
-    return COMPLEX128 if real_dtype(x.dtype).itemsize == 8 else COMPLEX64
-
-
-def linalg_eig(self: Array) -> tuple[Array, Array]:
-    """(complex eigenvalues `(*batch, n)`, eigenvectors `(*batch, n, n)` in columns)."""
-    if self.size == 0:
-        return _linalg_eigvals(self), jnp.zeros(self.shape, _complex_of(self))
-    values, vectors = lax.linalg.eig(self, compute_left_eigenvectors=False)
-    return values, vectors
-
-
-def _linalg_eigvals(self: Array) -> Array:
-    """Complex eigenvalues `(*batch, n)`."""
-    if self.size == 0:
-        return jnp.zeros(self.shape[:-1], _complex_of(self))
-    return lax.linalg.eig(self, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
+from tenax.words import Array, cast, opmath, real_dtype
 
 
 def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
-    """(ascending real eigenvalues `(*batch, n)`, eigenvectors in columns); only the triangle `UPLO` of A is read."""
+    """(ascending real eigenvalues `(*batch, n)`, eigenvectors in columns); only the triangle `UPLO` of A is read.
+
+    `jnp.linalg.eigh` averages both triangles.
+    """
     nothing = jnp.zeros(0, A.dtype)
     if A.size == 0:
         return jnp.zeros(A.shape[:-1], real_dtype(A.dtype)), A if compute_v else nothing
@@ -69,27 +52,30 @@ def _linalg_svd(
 
 
 def linalg_matrix_sqrth(self: Array) -> Array:
-    """The Hermitian square root of a Hermitian positive semi-definite matrix; only its lower triangle is read."""
+    """The Hermitian square root of a Hermitian positive semi-definite matrix; only its lower triangle is read.
+
+    `jax.scipy.linalg.sqrtm` returns complex roots of real matrices, and accepts no batches.
+    """
     values, vectors = _linalg_eigh(self)
     roots = jnp.sqrt(jnp.maximum(values, cast(0, values.dtype)))
     return vectors * cast(roots, self.dtype)[..., None, :] @ adjoint_of(vectors)
 
 
 def linalg_polar(A: Array) -> tuple[Array, Array]:
-    """A = U H of `(*batch, m, n)`, m >= n, by singular values; H is Hermitian and semi-definite."""
+    """A = U H of `(*batch, m, n)`, m >= n, by singular values; H is Hermitian and semi-definite.
+
+    `jax.scipy.linalg.polar(A, method="svd")` computes the same, without the guard of `_linalg_svd` against infinities.
+    """
     u, s, vh = _linalg_svd(A)
     return u @ vh, adjoint_of(vh) * cast(s, A.dtype)[..., None, :] @ vh
 
 
 def linalg_matrix_exp(self: Array) -> Array:
-    """The matrix exponential, by scaling, squaring and Padé approximants (Higham 2005)."""
+    """The matrix exponential, by scaling, squaring and Padé approximants (Higham 2005).
+
+    `jax.scipy.linalg.expm` computes it in float32 and wider, and raises a TypeError for bfloat16.
+    """
     if self.size == 0:
         return self
     x = cast(self, opmath(self.dtype))
     return cast(jnp.exp(x) if self.shape[-1] == 1 else loops.expm(x), self.dtype)
-
-
-def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
-    """The vector product along an axis of length 3."""
-    a, b = jnp.broadcast_arrays(self, other)
-    return jnp.roll(a, -1, dim) * jnp.roll(b, 1, dim) - jnp.roll(a, 1, dim) * jnp.roll(b, -1, dim)

@@ -9,11 +9,11 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.taps import read, transposed, weigh
-from tenax.kernels.window import Axis, windows
+from tenax.kernels.window import WindowAxis, windows
 from tenax.words import Array, cast, opmath
 
 
-def _table(axis: Axis) -> np.ndarray:
+def _table(axis: WindowAxis) -> np.ndarray:
     """The positions (kernel * count,) that the taps of an axis read in its padded image."""
     return (np.arange(axis.kernel)[:, None] * axis.dilation + np.arange(axis.windows) * axis.stride).ravel()
 
@@ -21,7 +21,11 @@ def _table(axis: Axis) -> np.ndarray:
 def im2col(
     self: Array, kernel_size: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
 ) -> Array:
-    """(..., C, H, W) to (..., C * kh * kw, blocks)."""
+    """(..., C, H, W) to (..., C * kh * kw, blocks).
+
+    `lax.conv_general_dilated_patches` multiplies by ones and zeros: an infinity in a (4, 4) image makes 12 of the 36
+    elements of its (2, 2) blocks NaN.
+    """
     if min(padding) < 0:
         found = f"pad_height: {padding[0]} pad_width: {padding[-1]}"
         raise RuntimeError(f"padding should be non-negative, but got {found}")

@@ -31,7 +31,10 @@ def _lexicographic(rows: Array) -> Array:
 
 @partial(jax.jit, static_argnames="consecutive")
 def _begin(rows: Array, *, consecutive: bool) -> Groups:
-    """(order of the rows, where in it a new row begins, group of each row); NaN differs from NaN, as in torch."""
+    """(order of the rows, where in it a new row begins, group of each row).
+
+    NaN differs from NaN, as in torch; `jnp.unique` of two NaNs is one.
+    """
     order = jnp.arange(rows.shape[0], dtype=np.int32) if consecutive else _lexicographic(rows)
     ordered = rows if consecutive else rows[order]
     new = jnp.any(ordered[1:] != ordered[:-1], axis=1)
@@ -78,11 +81,6 @@ def _unique2(self: Array, sorted: bool = True, return_inverse: bool = False, ret
     return _of_elements(self, False, return_inverse, return_counts)
 
 
-def _unique(self: Array, sorted: bool = True, return_inverse: bool = False) -> tuple[Array, Array]:
-    """`_unique2` without counts."""
-    return _of_elements(self, False, return_inverse, False)[:2]
-
-
 def unique_dim(
     self: Array, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Groups:
@@ -96,9 +94,4 @@ def unique_consecutive(
     """First element, or slice along `dim`, of each run of equal ones."""
     if dim is None:
         return _of_elements(self, True, return_inverse, return_counts)
-    return _of_slices(self, dim, True)
-
-
-def unique_dim_consecutive(self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False) -> Groups:
-    """First slice along `dim` of each run of equal ones, with inverse and counts."""
     return _of_slices(self, dim, True)

@@ -8,8 +8,6 @@ from math import prod
 import jax
 import jax.numpy as jnp
 
-from tenax.kernels.pool import max_pool2d_with_indices
-from tenax.kernels.window import Sizes
 from tenax.words import Array, cast, opmath
 
 
@@ -37,62 +35,6 @@ def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array
 
 
 def adaptive_max_pool3d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: each output's goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 3)
-
-
-def max_pool2d_with_indices_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    dilation: Sizes,
-    ceil_mode: bool,
-    indices: Array,
-) -> Array:
-    """The gradient of `self`: each output's goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 2)
-
-
-def max_pool3d_with_indices_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    dilation: Sizes,
-    ceil_mode: bool,
-    indices: Array,
-) -> Array:
-    """The gradient of `self`: each output's goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 3)
-
-
-def max_pool2d_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes = (),
-    padding: Sizes = (0, 0),
-    dilation: Sizes = (1, 1),
-    ceil_mode: bool = False,
-) -> Array:
-    """The gradient of `self` where the forward pass kept no indices."""
-    _, indices = max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
-    return _scatter_add(grad_output, indices, self.shape, 2)
-
-
-def fractional_max_pool2d_backward(
-    grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
-) -> Array:
-    """The gradient of `self`: each output's goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 2)
-
-
-def fractional_max_pool3d_backward(
-    grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
-) -> Array:
     """The gradient of `self`: each output's goes to the element it came from."""
     return _scatter_add(grad_output, indices, self.shape, 3)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tenax.words import Array, cast, is_float
+from tenax.words import Array, cast, double, is_float
 
 
 def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
@@ -22,7 +22,7 @@ def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
         arrays = [x for x in (*args, *kwargs.values()) if is_array(x)]
         if any(x.dtype != np.float32 for x in arrays):
             return kernel(*args, **kwargs)
-        value = kernel(*map(_double, args), **{name: _double(x) for name, x in kwargs.items()})
+        value = kernel(*map(double, args), **{name: double(x) for name, x in kwargs.items()})
         return cast(value, np.float32)
 
     return widened
@@ -30,7 +30,3 @@ def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
 def is_array(x: Any) -> bool:
     return hasattr(x, "dtype") and is_float(x)
-
-
-def _double(x: Any) -> Any:
-    return cast(x, np.float64) if is_array(x) else x

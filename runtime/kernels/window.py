@@ -22,7 +22,7 @@ def spread(values: Sizes, rank: int, default: Sizes = ()) -> tuple[int, ...]:
     return tuple(values) * rank if len(values) == 1 else tuple(values)
 
 
-class Axis(NamedTuple):
+class WindowAxis(NamedTuple):
     """The windows along one axis of `size` elements: `windows` of them, `stride` apart, each of `kernel` taps."""
 
     size: int
@@ -58,7 +58,7 @@ class Axis(NamedTuple):
 
 def windows(
     sizes: Sequence[int], kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
-) -> list[Axis]:
+) -> list[WindowAxis]:
     """The windows of each axis. With `ceil_mode` the last may end outside the padding, but not start there."""
     rank = len(sizes)
     result = []
@@ -68,7 +68,7 @@ def windows(
         count = (free + (s - 1 if ceil_mode else 0)) // s + 1
         if ceil_mode and (count - 1) * s >= size + p:
             count -= 1
-        result.append(Axis(size, k, s, p, d, count))
+        result.append(WindowAxis(size, k, s, p, d, count))
     return result
 
 

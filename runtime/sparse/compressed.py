@@ -1,17 +1,15 @@
-"""Kernels of the compressed layouts, CSR, CSC, BSR and BSC: by way of COO, or of the row and column of each value."""
+"""Kernels of the compressed layouts CSR, CSC, BSR and BSC, via COO or via the row and column of each value."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from . import coo
-
-if TYPE_CHECKING:
-    from .layouts import Given
+from .result_meta import ResultMeta
 
 _aten = torch.ops.aten
 Tensor = torch.Tensor
@@ -44,7 +42,7 @@ def _places(self: Tensor) -> Tensor:
 
 
 def _to_dense(
-    self: Tensor, dtype: torch.dtype | None = None, masked_grad: bool | None = None, *, given: Given
+    self: Tensor, dtype: torch.dtype | None = None, masked_grad: bool | None = None, *, meta: ResultMeta
 ) -> Tensor:
     places, values = _places(self), self.values()
     batch = len(places) - 2
@@ -57,28 +55,28 @@ def _to_dense(
 
 
 def _plain(x: Any) -> Any:
-    """COO in place of compressed."""
+    """Convert a compressed tensor to COO; return anything else unchanged."""
     return x.to_sparse() if is_compressed(x) else x
 
 
 def _blocks(layout: torch.layout) -> Callable[..., Tensor]:
-    """A sparse matrix as blocks; `self` is `(rows, columns, *dense)`."""
+    """The kernel that converts a sparse matrix `(rows, columns, *dense)` to a blocked layout."""
 
-    def kernel(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None, *, given: Given) -> Tensor:
+    def kernel(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None, *, meta: ResultMeta) -> Tensor:
         self, (height, width) = _plain(self), blocksize
         size, (row, column) = self.shape, self._indices()
         grid = (size[0] // height, size[1] // width)
         place = torch.stack([row // height, column // width])
         order = (0, 1) if layout in _BY_ROW else (1, 0)
         lines, across = grid[order[0]], grid[order[1]]
-        kept, block = torch.unique(coo.flat(place[list(order)], (lines, across)), return_inverse=True)
+        occupied, block = torch.unique(coo.flat(place[list(order)], (lines, across)), return_inverse=True)
         inside = block * height * width + row % height * width + column % width
-        values = coo.scatter(self._values(), inside, len(kept) * height * width)
-        compressed = _aten._convert_indices_from_coo_to_csr(kept // across, lines)
+        values = coo.scatter(self._values(), inside, len(occupied) * height * width)
+        compressed = _aten._convert_indices_from_coo_to_csr(occupied // across, lines)
         return _aten._sparse_compressed_tensor_unsafe(
             compressed,
-            kept % across,
-            values.view(len(kept), height, width, *size[2:]),
+            occupied % across,
+            values.view(len(occupied), height, width, *size[2:]),
             size,
             dtype=values.dtype,
             layout=layout,
@@ -89,7 +87,7 @@ def _blocks(layout: torch.layout) -> Callable[..., Tensor]:
 
 
 def _lines(layout: torch.layout) -> Callable[..., Tensor]:
-    def kernel(self: Tensor, dense_dim: int | None = None, *, given: Given) -> Tensor:
+    def kernel(self: Tensor, dense_dim: int | None = None, *, meta: ResultMeta) -> Tensor:
         return _plain(self).to_sparse(layout=layout)
 
     return kernel
@@ -101,7 +99,10 @@ def _back(result: Tensor, like: Tensor) -> Tensor:
 
 
 def _by_coo(compute: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The COO formula on converted arguments; a sparse result goes back to the layout of the first compressed one."""
+    """Apply a COO kernel to converted arguments.
+
+    A sparse result is converted to the layout of the first compressed argument.
+    """
 
     def kernel(*args: Any, **kwargs: Any) -> Tensor:
         like = next(a for a in args if is_compressed(a))
@@ -110,29 +111,29 @@ def _by_coo(compute: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return kernel
 
 
-def add_(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor:
+def add_(self: Tensor, other: Tensor, *, alpha: Any = 1, meta: ResultMeta) -> Tensor:
     if self.layout is torch.strided:
-        return coo.add_(self, _plain(other), alpha=alpha, given=given)
-    result = _back(coo.add(_plain(self), _plain(other), alpha=alpha, given=given), self)
+        return coo.add_(self, _plain(other), alpha=alpha, meta=meta)
+    result = _back(coo.add(_plain(self), _plain(other), alpha=alpha, meta=meta), self)
     return self.resize_as_sparse_(result).copy_(result)
 
 
-def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1, given: Given) -> Tensor:
+def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1, meta: ResultMeta) -> Tensor:
     out = coo.product(_plain(mat), vec.unsqueeze(1)).squeeze(1) * alpha
     return out if beta == 0 else self * beta + out
 
 
-def sparse_mask(self: Tensor, mask: Tensor, *, given: Given) -> Tensor:
+def sparse_mask(self: Tensor, mask: Tensor, *, meta: ResultMeta) -> Tensor:
     if self.layout is torch.strided and mask.layout not in _BLOCKED:
         values = self[tuple(_places(mask))]
         return _with_values(mask, values.reshape(mask.values().shape))
-    found = _plain(self).to_dense() if self.layout is not torch.strided else self
-    blocked = found.sparse_mask(mask.to_sparse())
+    uncompressed = _plain(self).to_dense() if self.layout is not torch.strided else self
+    blocked = uncompressed.sparse_mask(mask.to_sparse())
     return _back(blocked, mask)
 
 
 def sparse_sampled_addmm(
-    self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, given: Given
+    self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, meta: ResultMeta
 ) -> Tensor:
     *batch, row, column = _places(self)
     sampled = (mat1[(*batch, row)] * mat2.mT[(*batch, column)]).sum(-1).reshape(self.values().shape) * alpha
@@ -142,15 +143,15 @@ def sparse_sampled_addmm(
 _REDUCE = {"sum": "sum", "mean": "mean", "amax": "amax", "amin": "amin"}
 
 
-def _sparse_mm_reduce_impl(self: Tensor, other: Tensor, reduce: str, *, given: Any) -> tuple[Tensor, Tensor]:
-    """The reduced products of each row, 0 for an empty one; with amax and amin the number of the value it came from."""
+def _sparse_mm_reduce_impl(self: Tensor, other: Tensor, reduce: str, *, meta: Any) -> tuple[Tensor, Tensor]:
+    """The reduced products of each row, 0 for an empty row; with amax and amin also the index of the chosen value."""
     row, column = _places(self)
     terms = self.values().unsqueeze(1) * other[column]
-    shape, n = given[0].shape, len(row)
+    shape, n = meta[0].shape, len(row)
     where = row.unsqueeze(1).expand(terms.shape)
     out = terms.new_zeros(shape).scatter_reduce_(0, where, terms, _REDUCE[reduce], include_self=False)
     if reduce in ("sum", "mean"):
-        return out, self.crow_indices().new_empty(given[1].shape)
+        return out, self.crow_indices().new_empty(meta[1].shape)
     number = torch.arange(n, device=terms.device).unsqueeze(1)
     number = torch.where(terms == out[row], number, n)
     chosen = torch.full(shape, n, dtype=torch.int64, device=terms.device).scatter_reduce_(0, where, number, "amin")
@@ -165,7 +166,7 @@ def _sparse_mm_reduce_impl_backward(
     arg_out: Tensor,
     output_mask: Sequence[bool],
     *,
-    given: Any,
+    meta: Any,
 ) -> tuple[Tensor | None, Tensor | None]:
     row, column = _places(self)
     values = self.values()
@@ -181,19 +182,19 @@ def _sparse_mm_reduce_impl_backward(
 
 
 def _reduced(op: str) -> Callable[..., Tensor]:
-    """A reduction of the values that are there, over `dim`, which stays."""
+    """The kernel that reduces the stored values over `dim`, which is kept."""
 
     def kernel(
-        self: Tensor, dim: Sequence[int], keepdim: bool = False, *, dtype: torch.dtype | None = None, given: Given
+        self: Tensor, dim: Sequence[int], keepdim: bool = False, *, dtype: torch.dtype | None = None, meta: ResultMeta
     ) -> Tensor:
-        values = self.values().to(given.dtype)
+        values = self.values().to(meta.dtype)
         places = _places(self)
         for d in {d % self.dim() for d in dim}:
             places = torch.cat([places[:d], torch.zeros_like(places[:1]), places[d + 1 :]])
-        kept, row = torch.unique(coo.flat(places, given.shape), return_inverse=True)
-        out = values.new_full((len(kept),), 0 if op == "sum" else 1).scatter_reduce_(0, row, values, op)
-        found = torch.stack([kept // given.shape[1], kept % given.shape[1]])
-        return coo.make(found, out, given.shape, True).to_sparse(layout=self.layout)
+        remaining, row = torch.unique(coo.flat(places, meta.shape), return_inverse=True)
+        out = values.new_full((len(remaining),), 0 if op == "sum" else 1).scatter_reduce_(0, row, values, op)
+        coordinates = torch.stack([remaining // meta.shape[1], remaining % meta.shape[1]])
+        return coo.make(coordinates, out, meta.shape, True).to_sparse(layout=self.layout)
 
     return kernel
 
@@ -201,7 +202,10 @@ def _reduced(op: str) -> Callable[..., Tensor]:
 def _validate_compressed_sparse_indices(
     is_crow: bool, compressed_idx: Tensor, plain_idx: Tensor, cdim: int, dim: int, nnz: int
 ) -> None:
-    """Each check is a reduction on the device; torch's sentence for the first that fails comes from its CPU kernel."""
+    """Check the invariants with reductions on the device.
+
+    If a check fails, the CPU kernel of torch raises its own message.
+    """
     first, last, counts = compressed_idx[..., 0], compressed_idx[..., -1], compressed_idx.diff()
     good = (first == 0).all() & (last == nnz).all() & ((counts >= 0) & (counts <= dim)).all()
     good = good & ((plain_idx >= 0) & (plain_idx < dim)).all()
@@ -232,13 +236,13 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_sparse_csr_prod.dim_dtype": _reduced("prod"),
 }
 
-# On COO tensors.
+# Registered for COO tensors.
 FROM_COO: dict[str, Callable[..., Any]] = {
     "_to_sparse_bsr": _blocks(torch.sparse_bsr),
     "_to_sparse_bsc": _blocks(torch.sparse_bsc),
 }
 
-# On strided tensors: what a compressed tensor is checked by.
+# Registered for strided tensors: the check that the constructors of compressed tensors call.
 PLAIN: dict[str, Callable[..., Any]] = {
     "_validate_compressed_sparse_indices": _validate_compressed_sparse_indices,
 }

@@ -1,29 +1,27 @@
-"""Kernels of the COO layout: formulas over indices and values, by dense ops of the device.
+"""Kernels of the COO layout: formulas over indices and values, written with dense ops of the device.
 
-Indices are `(sparse_dim, nnz)`, values `(nnz, *dense)`. What torch's kernels do by other ops is borrowed (`sparse.py`);
-here is what they do by pointers into host memory.
+Indices are `(sparse_dim, nnz)`, values `(nnz, *dense)`. Kernels of torch that only call other ops are used unchanged
+(`borrowed.py`); this module replaces those that use pointers into host memory.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from ..dispatch.call import call, number
+from ..dispatch.jax_call import call, function_number
 from ..kernels import sparse as kernels
-
-if TYPE_CHECKING:
-    from .layouts import Given
+from .result_meta import ResultMeta
 
 _aten = torch.ops.aten
 Tensor = torch.Tensor
 
 
 def make(indices: Tensor, values: Tensor, size: Sequence[int], coalesced: bool = False) -> Tensor:
-    """A COO tensor of the device, without a look at its invariants."""
+    """Create a COO tensor of the device without checking its invariants."""
     sparse = len(indices)
     options: dict[str, Any] = {"dtype": values.dtype, "layout": torch.sparse_coo, "device": values.device}
     return _aten._sparse_coo_tensor_with_dims_and_tensors(
@@ -32,18 +30,18 @@ def make(indices: Tensor, values: Tensor, size: Sequence[int], coalesced: bool =
 
 
 def _like(self: Tensor, values: Tensor) -> Tensor:
-    """The pattern of a tensor with other values."""
+    """A tensor with the sparsity pattern of `self` and other values."""
     return make(self._indices().clone(), values, self.shape, self.is_coalesced())
 
 
 def _run(kernel: Callable[..., Any], tensors: Sequence[Tensor], *static: Any) -> list[Tensor]:
-    """A function of `kernels/sparse.py` as one executable."""
+    """Run a function of `kernels/sparse.py` as one executable."""
 
     def function(*arrays: Any) -> tuple[Any, ...]:
         result = kernel(*arrays, *static)
         return result if isinstance(result, tuple) else (result,)
 
-    return call(number((kernel, static), lambda: function), list(tensors))
+    return call(function_number((kernel, static), lambda: function), list(tensors))
 
 
 def flat(indices: Tensor, size: Sequence[int]) -> Tensor:
@@ -52,19 +50,19 @@ def flat(indices: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def scatter(values: Tensor, rows: Tensor, n: int) -> Tensor:
-    """Rows of `values` added up into `n` rows; bool by or."""
+    """Sum rows of `values` into `n` rows; bools are combined by `or`."""
     return _run(kernels.scatter, [values, rows], n)[0]
 
 
 def ranges(start: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
-    """The members of the ranges `start[i] .. start[i] + count[i]`, one after the other, and the `i` of each."""
+    """The concatenated ranges `start[i] .. start[i] + count[i]`, and the `i` of each member."""
     owner = torch.repeat_interleave(count)
     before = count.cumsum(0) - count
     return torch.arange(len(owner), device=start.device) - before[owner] + start[owner], owner
 
 
 def _at(self: Tensor, keys: Tensor, dims: int) -> Tensor:
-    """The rows of values of a tensor at flat positions of its first `dims` dimensions, 0 where it has none."""
+    """The rows of values at flat positions of the first `dims` dimensions; 0 where nothing is stored."""
     self = self.coalesce()
     values = self._values()
     if not len(values):
@@ -80,23 +78,25 @@ def coalesce(self: Tensor) -> Tensor:
     if self._nnz() < 2:
         return self.clone()._coalesced_(True)
     size = self.shape[: self.sparse_dim()]
-    kept, row = torch.unique(flat(self._indices(), size), return_inverse=True)
-    return make(_run(kernels.unflat, [kept], tuple(size))[0], scatter(self._values(), row, len(kept)), self.shape, True)
+    unique, row = torch.unique(flat(self._indices(), size), return_inverse=True)
+    return make(
+        _run(kernels.unflat, [unique], tuple(size))[0], scatter(self._values(), row, len(unique)), self.shape, True
+    )
 
 
-def add(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor:
+def add(self: Tensor, other: Tensor, *, alpha: Any = 1, meta: ResultMeta) -> Tensor:
     if not self.is_sparse:
-        out = self.to(given.dtype).expand(given.shape).clone(memory_format=torch.contiguous_format)
+        out = self.to(meta.dtype).expand(meta.shape).clone(memory_format=torch.contiguous_format)
         return add_dense(out, other, alpha)
-    left, right = self._values().to(given.dtype), other._values().to(given.dtype) * alpha
+    left, right = self._values().to(meta.dtype), other._values().to(meta.dtype) * alpha
     both = self.is_coalesced() and other.is_coalesced()
     if left.dim() != right.dim():
         raise NotImplementedError(
-            f"add: of tensors with sparse_dim {self.sparse_dim()} and {other.sparse_dim()} on device 'jax'; "
-            "convert one of them: .to_dense().to_sparse(sparse_dim)"
+            f"add: tensors with sparse_dim {self.sparse_dim()} and {other.sparse_dim()} on device 'jax'; "
+            "expected equal ones; convert one of them with .to_dense().to_sparse(sparse_dim)"
         )
     indices = torch.cat([self._indices(), other._indices()], 1)
-    out = make(indices, torch.cat([left, right.to(given.dtype)]), self.shape)
+    out = make(indices, torch.cat([left, right.to(meta.dtype)]), self.shape)
     return coalesce(out) if both else out
 
 
@@ -113,23 +113,23 @@ def add_dense(self: Tensor, other: Tensor, alpha: Any) -> Tensor:
     return self
 
 
-def add_(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor:
+def add_(self: Tensor, other: Tensor, *, alpha: Any = 1, meta: ResultMeta) -> Tensor:
     if not self.is_sparse and self.is_contiguous():
         add_dense(self, other, alpha)
     else:
-        self.copy_(add(self, other, alpha=alpha, given=given))
+        self.copy_(add(self, other, alpha=alpha, meta=meta))
     return self
 
 
-def sub(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor:
-    return add(self, other, alpha=-alpha, given=given)
+def sub(self: Tensor, other: Tensor, *, alpha: Any = 1, meta: ResultMeta) -> Tensor:
+    return add(self, other, alpha=-alpha, meta=meta)
 
 
-def sub_(self: Tensor, other: Tensor, *, alpha: Any = 1, given: Given) -> Tensor:
-    return add_(self, other, alpha=-alpha, given=given)
+def sub_(self: Tensor, other: Tensor, *, alpha: Any = 1, meta: ResultMeta) -> Tensor:
+    return add_(self, other, alpha=-alpha, meta=meta)
 
 
-def mul(self: Any, other: Any, *, given: Given) -> Tensor:
+def mul(self: Any, other: Any, *, meta: ResultMeta) -> Tensor:
     if not (isinstance(self, Tensor) and self.is_sparse):
         self, other = other, self
     if not isinstance(other, Tensor):
@@ -137,39 +137,39 @@ def mul(self: Any, other: Any, *, given: Given) -> Tensor:
     if other.is_sparse and not other.dim():
         other = other.to_dense()
     if other.is_sparse:
-        return _intersection(self, other, given)
+        return _intersection(self, other, meta)
     if not other.dim():
         return _like(self, self._values() * other)
-    if self.shape != given.shape:
-        spread = _aten._sparse_broadcast_to(self, given.shape)
+    if self.shape != meta.shape:
+        spread = _aten._sparse_broadcast_to(self, meta.shape)
         self = coalesce(spread) if self.is_coalesced() else spread
     place = tuple(self._indices())
-    factor = other.expand(given.shape)
+    factor = other.expand(meta.shape)
     return _like(self, self._values() * (factor[place] if place else factor))
 
 
-def mul_(self: Tensor, other: Any, *, given: Given) -> Tensor:
+def mul_(self: Tensor, other: Any, *, meta: ResultMeta) -> Tensor:
     self._values()[:0].mul_(
         other._values()[:0] if isinstance(other, Tensor) and other.is_sparse else other
-    )  # its error
-    return self.copy_(mul(self, other, given=given).to(self.dtype))
+    )  # raises torch's error if the dtypes do not allow the in-place product
+    return self.copy_(mul(self, other, meta=meta).to(self.dtype))
 
 
-def _intersection(self: Tensor, other: Tensor, given: Given) -> Tensor:
+def _intersection(self: Tensor, other: Tensor, meta: ResultMeta) -> Tensor:
     n = self.sparse_dim()
     if n != other.sparse_dim() or self.shape != other.shape:
         raise NotImplementedError(
-            f"mul: of sparse tensors of shapes {list(self.shape)} and {list(other.shape)} with sparse_dim {n} and "
-            f"{other.sparse_dim()} on device 'jax'; expected the same; convert one of them: .to_dense()"
+            f"mul: sparse tensors of shapes {list(self.shape)} and {list(other.shape)} with sparse_dim {n} and "
+            f"{other.sparse_dim()} on device 'jax'; expected equal ones; convert one of them with .to_dense()"
         )
     pattern, factor = (other, self) if self.is_coalesced() else (self, other.coalesce())
     size = self.shape[:n]
     if not factor._nnz():
-        return make(pattern._indices()[:, :0], pattern._values()[:0].to(given.dtype), self.shape, True)
+        return make(pattern._indices()[:, :0], pattern._values()[:0].to(meta.dtype), self.shape, True)
     keys, among = (flat(t._indices(), size) for t in (pattern, factor))
-    place, found = _run(kernels.match, [keys, among])
-    values = pattern._values()[found] * factor._values()[place[found]]
-    return make(pattern._indices()[:, found], values.to(given.dtype), self.shape, pattern.is_coalesced())
+    place, matches = _run(kernels.match, [keys, among])
+    values = pattern._values()[matches] * factor._values()[place[matches]]
+    return make(pattern._indices()[:, matches], values.to(meta.dtype), self.shape, pattern.is_coalesced())
 
 
 def product(self: Tensor, dense: Tensor) -> Tensor:
@@ -178,65 +178,66 @@ def product(self: Tensor, dense: Tensor) -> Tensor:
     return _run(kernels.product, [self._indices(), values, dense], self.shape[0])[0]
 
 
-def mm(self: Tensor, mat2: Tensor, *, given: Given) -> Tensor:
+def mm(self: Tensor, mat2: Tensor, *, meta: ResultMeta) -> Tensor:
     if not self.is_sparse:
         return product(mat2.t(), self.t()).t()
-    return _sparse_sparse_matmul(self, mat2, given=given) if mat2.is_sparse else product(self, mat2)
+    return _sparse_sparse_matmul(self, mat2, meta=meta) if mat2.is_sparse else product(self, mat2)
 
 
-def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, given: Given) -> Tensor:
-    out = mm(mat1, mat2, given=given) * alpha
-    return out.expand(given.shape) if beta == 0 and not self.is_sparse else self * beta + out
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, meta: ResultMeta) -> Tensor:
+    out = mm(mat1, mat2, meta=meta) * alpha
+    return out.expand(meta.shape) if beta == 0 and not self.is_sparse else self * beta + out
 
 
-def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, given: Given) -> Tensor:
-    return self.copy_(addmm(self, mat1, mat2, beta=beta, alpha=alpha, given=given))
+def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, meta: ResultMeta) -> Tensor:
+    return self.copy_(addmm(self, mat1, mat2, beta=beta, alpha=alpha, meta=meta))
 
 
-def bmm(self: Tensor, mat2: Tensor, *, given: Given) -> Tensor:
+def bmm(self: Tensor, mat2: Tensor, *, meta: ResultMeta) -> Tensor:
     batch, row, column = self._indices()
     m = self.shape[1]
     terms = self._values().unsqueeze(1) * mat2[batch, column]
-    return scatter(terms, batch * m + row, len(self) * m).view(given.shape)
+    return scatter(terms, batch * m + row, len(self) * m).view(meta.shape)
 
 
-def hspmm(mat1: Tensor, mat2: Tensor, *, given: Given) -> Tensor:
+def hspmm(mat1: Tensor, mat2: Tensor, *, meta: ResultMeta) -> Tensor:
     row, column = mat1.coalesce()._indices()
     values = mat1.coalesce()._values().unsqueeze(1) * mat2[column]
-    return make(*_rows(row, values), given.shape)
+    return make(*_rows(row, values), meta.shape)
 
 
 def _rows(row: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    kept, place = torch.unique(row, return_inverse=True)
-    return kept.unsqueeze(0), scatter(values, place, len(kept))
+    unique, place = torch.unique(row, return_inverse=True)
+    return unique.unsqueeze(0), scatter(values, place, len(unique))
 
 
-def _sparse_sparse_matmul(self: Tensor, other: Tensor, *, given: Given) -> Tensor:
+def _sparse_sparse_matmul(self: Tensor, other: Tensor, *, meta: ResultMeta) -> Tensor:
     self, other = self.coalesce(), other.coalesce()
     (row, inner), (start, column) = self._indices(), other._indices()
     first, last = torch.searchsorted(start, inner), torch.searchsorted(start, inner, right=True)
     place, owner = ranges(first, last - first)
     values = self._values()[owner] * other._values()[place]
-    return coalesce(make(torch.stack([row[owner], column[place]]), values, given.shape))
+    return coalesce(make(torch.stack([row[owner], column[place]]), values, meta.shape))
 
 
-def index_select(self: Tensor, dim: int, index: Tensor, *, given: Given) -> Tensor:
+def index_select(self: Tensor, dim: int, index: Tensor, *, meta: ResultMeta) -> Tensor:
     dim %= self.dim()
     indices, values = self._indices(), self._values()
     if dim >= len(indices):
-        return make(indices, values.index_select(dim - len(indices) + 1, index), given.shape)
+        return make(indices, values.index_select(dim - len(indices) + 1, index), meta.shape)
     if len(index) and not bool(((index >= -self.shape[dim]) & (index < self.shape[dim])).all()):
-        raise IndexError(f"index_select(): index is out of bounds; expected below {self.shape[dim]} of dimension {dim}")
+        limit = self.shape[dim]
+        raise IndexError(f"index_select(): index is out of bounds; expected less than {limit} in dimension {dim}")
     index = torch.where(index < 0, index + self.shape[dim], index)
-    found, order = indices[dim].sort(stable=True)
-    first, last = torch.searchsorted(found, index), torch.searchsorted(found, index, right=True)
+    positions, order = indices[dim].sort(stable=True)
+    first, last = torch.searchsorted(positions, index), torch.searchsorted(positions, index, right=True)
     place, owner = ranges(first, last - first)
-    kept = indices[:, order[place]]
-    kept[dim] = owner
-    return make(kept, values[order[place]], given.shape)
+    selected = indices[:, order[place]]
+    selected[dim] = owner
+    return make(selected, values[order[place]], meta.shape)
 
 
-def sparse_mask(self: Tensor, mask: Tensor, *, given: Given) -> Tensor:
+def sparse_mask(self: Tensor, mask: Tensor, *, meta: ResultMeta) -> Tensor:
     n = mask.sparse_dim()
     if not self.is_sparse:
         place = tuple(mask._indices())
@@ -246,8 +247,13 @@ def sparse_mask(self: Tensor, mask: Tensor, *, given: Given) -> Tensor:
     return _like(mask, _at(self, flat(mask._indices(), mask.shape[:n]), n))
 
 
-def _sparse_mask_projection(self: Tensor, mask: Tensor, accumulate_matches: bool = False, *, given: Given) -> Tensor:
-    """Entries where the mask has none become 0; with `accumulate_matches` they count as often as it has them."""
+def _sparse_mask_projection(
+    self: Tensor, mask: Tensor, accumulate_matches: bool = False, *, meta: ResultMeta
+) -> Tensor:
+    """Set entries that the mask does not store to 0.
+
+    With `accumulate_matches`, multiply each entry by the number of times that the mask stores it.
+    """
     n = self.sparse_dim()
     once = make(mask._indices(), torch.ones_like(mask._indices()[0]), mask.shape[:n])
     times = _at(once, flat(self._indices(), self.shape[:n]), n).long()
@@ -255,31 +261,31 @@ def _sparse_mask_projection(self: Tensor, mask: Tensor, accumulate_matches: bool
     return _like(self, self._values() * _column(times, self._values()).to(self.dtype))
 
 
-def _sparse_sum_backward(grad: Tensor, self: Tensor, dim: Sequence[int], *, given: Given) -> Tensor:
+def _sparse_sum_backward(grad: Tensor, self: Tensor, dim: Sequence[int], *, meta: ResultMeta) -> Tensor:
     n, values = self.sparse_dim(), self._values()
     dims = {d % self.dim() for d in dim}
-    kept = [d for d in range(n) if d not in dims]
+    remaining = [d for d in range(n) if d not in dims]
     spread = [d - n + 1 for d in sorted(dims) if d >= n]
-    if not kept:
+    if not remaining:
         rows = grad.to_dense() if grad.is_sparse else grad
         rows = rows.unsqueeze(0)
     else:
-        size = [self.shape[d] for d in kept]
-        rows = _at(grad, flat(self._indices()[kept], size), len(kept))
+        size = [self.shape[d] for d in remaining]
+        rows = _at(grad, flat(self._indices()[remaining], size), len(remaining))
     for d in spread:
         rows = rows.unsqueeze(d)
     return make(self._indices(), rows.expand(values.shape).contiguous(), self.shape, self.is_coalesced())
 
 
 def _pools(self: Tensor, dim: int) -> tuple[Tensor, int]:
-    """Which entries share all sparse indices but that of `dim`: the number of each entry's pool, and how many."""
+    """Group the entries that share all sparse indices except `dim`: the group of each entry, and how many there are."""
     rest = [d for d in range(self.sparse_dim()) if d != dim]
-    kept, pool = torch.unique(flat(self._indices()[rest], [self.shape[d] for d in rest]), return_inverse=True)
-    return pool, len(kept)
+    groups, pool = torch.unique(flat(self._indices()[rest], [self.shape[d] for d in rest]), return_inverse=True)
+    return pool, len(groups)
 
 
 def _softmax(log: bool) -> Callable[..., Tensor]:
-    def softmax(self: Tensor, dim: int, half_to_float: bool, *, given: Given) -> Tensor:
+    def softmax(self: Tensor, dim: int, half_to_float: bool, *, meta: ResultMeta) -> Tensor:
         self, dim = self.coalesce(), dim % self.dim()
         values = self._values()
         if dim >= self.sparse_dim():
@@ -297,7 +303,7 @@ def _softmax(log: bool) -> Callable[..., Tensor]:
 
 
 def _softmax_backward(log: bool) -> Callable[..., Tensor]:
-    def backward(grad_output: Tensor, output: Tensor, dim: int, self: Tensor, *, given: Given) -> Tensor:
+    def backward(grad_output: Tensor, output: Tensor, dim: int, self: Tensor, *, meta: ResultMeta) -> Tensor:
         output, dim, n = output.coalesce(), dim % output.dim(), output.sparse_dim()
         out = output._values()
         g = _at(grad_output, flat(output._indices(), output.shape[:n]), n)
@@ -315,7 +321,8 @@ def _softmax_backward(log: bool) -> Callable[..., Tensor]:
     return backward
 
 
-# Each gets `given`, what CPU torch gives for tensors of these shapes and dtypes; it has raised torch's errors.
+# Each kernel receives `meta`, the result of CPU torch for tensors of these shapes and dtypes. Computing it has raised
+# torch's errors.
 KERNELS: dict[str, Callable[..., Tensor]] = {
     "add.Tensor": add,
     "add_.Tensor": add_,
@@ -339,7 +346,7 @@ KERNELS: dict[str, Callable[..., Tensor]] = {
     "_sparse_log_softmax_backward_data": _softmax_backward(log=True),
 }
 
-# Without `given`.
+# Kernels without the argument `meta`.
 PLAIN: dict[str, Callable[..., Tensor]] = {
     "_coalesce": coalesce,
 }

@@ -21,6 +21,14 @@ def erf(input):
     return input
 
 
+def relu(self):
+    return self
+
+
+def plus(self, beta, threshold):
+    return self
+
+
 def softplus(self, beta=1, threshold=0):
     return self
 
@@ -53,6 +61,7 @@ def built(root: Path, schemas: Schemas) -> Callable[..., Build]:
     """Build from the text of spec files, named by family; `ops` is the first."""
 
     def make(ops: str = "", **families: str) -> Build:
+        # A family `checks` is the file of named checks.
         for family, text in {"ops": ops, **families}.items():
             (root / "ops_spec" / f"{family}.yaml").write_text(text)
         return build(Tree.at(root), schemas)

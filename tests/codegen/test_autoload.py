@@ -25,8 +25,9 @@ def imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def _accelerator(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    core = SimpleNamespace(_get_accelerator=lambda: SimpleNamespace(type=kind))
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=core))
+    current = None if kind == "cpu" else SimpleNamespace(type=kind)
+    accelerator = SimpleNamespace(current_accelerator=lambda: current)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(accelerator=accelerator))
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,42 @@ REFUSED = {
         RELU + "  jnp: self\n  random: true\n",
         "ops_spec/ops.yaml:3: torch does not mark relu as random; expected no such key",
     ),
+    "an overwriting op without an in-place form": (
+        "- func: mm(Tensor self, Tensor mat2) -> Tensor\n  jnp: self @ mat2\n  overwrites: true\n",
+        "ops_spec/ops.yaml:3: mm has no in-place form; expected no such key",
+    ),
+    "draws of an op that is not random": (
+        RELU + "  jnp: self\n  draws_if: [self]\n",
+        "ops_spec/ops.yaml:3: relu is not random; expected it beside `random: true`",
+    ),
+    "draws by an unknown argument": (
+        NORMAL + "  jnp: self\n  random: true\n  draws_if: [men]\n",
+        "ops_spec/ops.yaml:4: normal_ has no argument `men`; expected one of `mean`",
+    ),
+    "an unknown preparation": (
+        RELU + "  jnp: self\n  prepare: expand(self)\n",
+        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of expand_masks, put_masks, to_device, ",
+    ),
+    "a preparation of too many arguments": (
+        ADD + "  jnp: self\n  prepare: to_device(self, other)\n",
+        "ops_spec/ops.yaml:3: `to_device(self, other)`; expected 1 arguments",
+    ),
+    "a preparation of an unknown argument": (
+        ADD + "  jnp: self\n  prepare: to_device(othr)\n",
+        "ops_spec/ops.yaml:3: add.Tensor has no argument `othr`; expected one of `other`",
+    ),
+    "an unknown layout of results": (
+        RELU + "  jnp: self\n  results: row_major\n",
+        "ops_spec/ops.yaml:3: unknown word `row_major`; expected one of column_major, ",
+    ),
+    "a reference that takes other arguments": (
+        RELU + "  jnp: self\n  reference: add.Tensor\n",
+        "ops_spec/ops.yaml:3: add.Tensor takes other arguments; expected those of relu",
+    ),
+    "more compared results than there are": (
+        FREXP + "  jnp: self\n  compared_results: 2\n",
+        "ops_spec/ops.yaml:3: `2` of 2 results; expected a smaller number, or no such key",
+    ),
     "no such kernel module": (
         RELU + "  kernel: bend.relu\n",
         "ops_spec/ops.yaml:2: there is no runtime/kernels/bend.py; expected a module that defines `relu`",
@@ -127,7 +163,7 @@ REFUSED = {
     ),
     "a kernel with another default": (
         SOFTPLUS + "  kernel: curve.softplus\n",
-        "ops_spec/ops.yaml:2: softplus at runtime/kernels/curve.py:10 has the defaults (threshold=0); expected (thres",
+        "ops_spec/ops.yaml:2: softplus at runtime/kernels/curve.py:18 has the defaults (threshold=0); expected (thres",
     ),
     "a list op over nothing": (
         FOREACH + "  each: add.Tensor(self, other, alpha=alpha)\n",
@@ -148,6 +184,63 @@ REFUSED = {
         "ops_spec/ops.yaml:2: `self+self` is not formatted; expected `self + self`",
     ),
 }
+
+
+BOUNDS = """
+- check: in_bounds(index, size)
+  that: jnp.all(index < size)
+  error: "IndexError: index out of range"
+"""
+TAKE = "- func: take(Tensor self, Tensor index) -> Tensor\n  jnp: self.reshape(-1)[index]\n"
+NAMED = {
+    "a check without a definition": (
+        BOUNDS,
+        TAKE + "  check: in_bound(index, self.size)\n",
+        "ops_spec/ops.yaml:3: `in_bound(index, self.size)` is no named check; expected one of ops_spec/checks.yaml "
+        "(in_bounds)",
+    ),
+    "a check with other arguments": (
+        BOUNDS,
+        TAKE + "  check: in_bounds(index)\n",
+        "ops_spec/ops.yaml:3: `in_bounds(index)`; expected the arguments of in_bounds(index, size)",
+    ),
+    "a check of unknown arguments": (
+        BOUNDS,
+        TAKE + "  check: in_bounds(indx, self.size)\n",
+        "ops_spec/ops.yaml:3: unknown name `indx` (did you mean `index`?); expected an argument (self, index), a word",
+    ),
+    "a check that nothing names": (
+        BOUNDS,
+        TAKE,
+        "ops_spec/checks.yaml:2: no entry has the check in_bounds; expected an entry that names it",
+    ),
+    "a check of something else than its parameters": (
+        BOUNDS.replace("index < size", "index < self.size"),
+        TAKE + "  check: in_bounds(index, self.size)\n",
+        "ops_spec/checks.yaml:2: unknown name `self`; expected one of `index`, `size` or a word",
+    ),
+    "a check without an error": (
+        BOUNDS.partition("  error")[0],
+        TAKE,
+        "ops_spec/checks.yaml:2: an entry with the keys check, that; expected the keys check, that, error",
+    ),
+    "a check with two definitions": (
+        BOUNDS + BOUNDS,
+        TAKE + "  check: in_bounds(index, self.size)\n",
+        "ops_spec/checks.yaml:6: the check in_bounds is defined at line 2; expected one definition",
+    ),
+    "a check with a text that names no exception": (
+        BOUNDS.replace("IndexError: ", ""),
+        TAKE,
+        "ops_spec/checks.yaml:4: `index out of range`; expected an exception and a message, as `IndexError: index out ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("checks", "text", "message"), NAMED.values(), ids=NAMED.keys())
+def test_a_wrong_named_check_is_refused(checks: str, text: str, message: str, built: Callable[..., Build]) -> None:
+    faults = [str(f) for f in built(text, checks=checks).faults]
+    assert message in [f[: len(message)] for f in faults], faults
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tenax.codegen import dtypes
 from tenax.codegen.cli import app
 from tenax.codegen.schema import facts, releases, supported
+from tenax.codegen.spec import DTYPES
 
 Run = Callable[..., tuple[int, str]]
 
+TAKEN = {"hypot": ("float16", "bfloat16", "float32", "float64")}
 RELU = "- func: relu(Tensor self) -> Tensor\n  jnp: jnp.maximum(self, 0)\n"
 MM = "- func: mm(Tensor self, Tensor mat2) -> Tensor\n  jnp: self @ mat2\n"
 
@@ -25,8 +28,9 @@ def specs(root: Path) -> Path:
 
 
 @pytest.fixture
-def run(root: Path, specs: Path) -> Run:
-    """Run a command on the tree; its exit status and all it printed."""
+def run(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command on the tree; its exit status and all it printed. Torch is not asked, which takes seconds."""
+    monkeypatch.setattr("tenax.codegen.dtypes.taken", lambda base: frozenset(TAKEN.get(base, ())))
 
     def invoke(*args: str) -> tuple[int, str]:
         result = CliRunner().invoke(app, ["--root", str(root), *args], catch_exceptions=False)
@@ -123,6 +127,33 @@ def test_new_appends_a_stub_of_the_functional_form_beside_its_relatives(run: Run
     )
 
 
+def test_new_states_the_dtypes_that_torch_takes(run: Run, specs: Path) -> None:
+    assert run("new", "hypot", "--family", "curves") == (
+        0,
+        "ops_spec/curves.yaml: added\n- func: hypot(Tensor self, Tensor other) -> Tensor\n  dtypes: floating\n"
+        "  kernel: curves.hypot\n",
+    )
+    assert "hypot(Tensor self, Tensor other) -> Tensor\n  dtypes: floating\n" in (specs / "curves.yaml").read_text()
+    code, said = run("new", "digamma", "--family", "curves")
+    assert code == 0
+    assert "dtypes:" not in said.partition("digamma: torch's database of operators does not have it")[0]
+
+
+WORDED = {
+    "bool uint8 int8 int16 int32 int64": "bool integral",
+    "float16 bfloat16 float32 float64 int64": "int64 floating",
+    "float32 float64": "float32 float64",
+    " ".join(d for word, group in DTYPES.items() if word != "float8" for d in group): "not float8",
+    " ".join(d for group in DTYPES.values() for d in group): "",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("listed", WORDED)
+def test_dtypes_are_said_in_few_words(listed: str) -> None:
+    assert dtypes.words(listed.split()) == WORDED[listed]
+
+
 def test_new_says_why_it_wrote_nothing(run: Run) -> None:
     assert run("new", "relu_") == (
         1,
@@ -141,6 +172,16 @@ def test_explain_goes_from_schema_to_code(run: Run) -> None:
     assert "ops_spec/curves.yaml:1" in said
     assert "generated/curves.py, relu (form: inplace)" in said
     assert "    return jnp.maximum(self, 0)\n" in said
+
+
+def test_explain_shows_the_kernel_that_is_a_lowering(run: Run, specs: Path) -> None:
+    gelu = "- func: gelu(Tensor self, *, str approximate='none') -> Tensor\n  kernel: curve.gelu\n"
+    (specs / "curves.yaml").write_text(gelu)
+    code, said = run("explain", "gelu_")
+    assert code == 0
+    assert "runtime/kernels/curve.py:2, gelu (form: inplace)" in said
+    assert 'def gelu(self, *, approximate="none"):\n              return self\n' in said
+    assert "stale" not in said
 
 
 def test_explain_of_an_unknown_overload_offers_near_ones(run: Run) -> None:

@@ -34,12 +34,24 @@ def imports(path: Path) -> Iterator[str]:
 
 def test_every_row_names_a_function_with_what_the_row_promises() -> None:
     for name, row in ROWS.items():
-        module = importlib.import_module(f"tenax.generated.{row.module}")
-        parameters = inspect.signature(getattr(module, row.function)).parameters
+        lowering = getattr(importlib.import_module(f"tenax.{row.module}"), row.function)
+        parameters = inspect.signature(lowering).parameters
         assert row.random == ("rng" in parameters), name
         assert set(row.static) | set(row.writes) <= set(parameters), name
-        assert bool(row.checks) == hasattr(module, f"{row.function}__checks"), name
+        assert bool(row.checks) == bool(row.conditions), name
+        if row.conditions:
+            module, _, function = row.conditions.partition(".")
+            conditions = getattr(importlib.import_module(f"tenax.generated.{module}"), function)
+            assert list(inspect.signature(conditions).parameters) == list(parameters), name
         assert row.form in ("functional", "inplace", "out"), name
+
+
+def test_a_lowering_is_found_by_its_overload() -> None:
+    x = jnp.asarray([1.0, -2.0], jnp.float32)
+    for name, wanted in {"add.Tensor": [2.0, -4.0], "dot": 5.0, "mul.Tensor": [1.0, 4.0]}.items():
+        assert jax.jit(tenax.generated.lowering(name))(x, x).tolist() == wanted
+    with pytest.raises(NotImplementedError, match="add: no lowering; expected one of the overloads"):
+        tenax.generated.lowering("add")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

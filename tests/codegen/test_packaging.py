@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import tenax.codegen
+from tenax.codegen.schema import releases
 
 ROOT = Path(tenax.codegen.__file__).parent.parent
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="an installed package has no pyproject")
@@ -18,6 +23,29 @@ pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="
 
 def settings() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def bounds(package: str) -> SpecifierSet:
+    """What the metadata admits of a dependency."""
+    return next(r.specifier for r in map(Requirement, project()["dependencies"]) if r.name == package)
+
+
+def pins() -> dict[str, str]:
+    """The versions of constraints.txt."""
+    return dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M))
+
+
+def workflow() -> dict:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+
+
+def matrix() -> list[dict[str, str]]:
+    """What the hosted tests run on: python, torch and jax of each job."""
+    return workflow()["test"]["strategy"]["matrix"]["include"]
 
 
 def folders() -> dict[str, Path]:
@@ -74,3 +102,45 @@ def test_the_generator_imports_no_jax_and_nothing_it_writes() -> None:
         [sys.executable, "-c", code, str(ROOT / "codegen" / "__init__.py")], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[] False\n"
+
+
+def test_the_metadata_admits_the_torch_releases_that_the_specs_are_held_against() -> None:
+    supported = releases()  # such as 2.13
+    major, last = map(int, supported[-1].split("."))
+    assert bounds("torch") == SpecifierSet(f">={supported[0]},<{major}.{last + 1}")
+
+
+def test_hosted_tests_run_each_interpreter_and_torch_release_that_the_metadata_admits() -> None:
+    classified = {c.rpartition(" ")[2] for c in project()["classifiers"] if re.search(r":: 3\.\d+$", c)}
+    assert {row["python"] for row in matrix()} == classified
+    assert set(workflow()["wheel"]["strategy"]["matrix"]["python"]) == classified
+    assert {row["torch"].rpartition(".")[0] for row in matrix()} == set(releases())
+    for row in matrix():
+        assert row["torch"] in bounds("torch")
+        assert row["jax"] in bounds("jax")
+
+
+def test_an_interpreter_that_is_not_classified_is_not_admitted() -> None:
+    admitted = SpecifierSet(project()["requires-python"])
+    tested = {row["python"] for row in matrix()}
+    assert {f"3.{minor}" for minor in range(9, 20) if f"3.{minor}.5" in admitted} == tested
+
+
+def test_the_pinned_versions_are_admitted_and_tested() -> None:
+    pinned = pins()
+    for requirement in map(Requirement, project()["dependencies"]):
+        held = {name.lower(): version for name, version in pinned.items()}
+        assert held[requirement.name] in requirement.specifier, requirement
+    assert any(row["torch"] == pinned["torch"] and row["jax"] == pinned["jax"] for row in matrix())
+
+
+def test_every_make_target_that_a_hook_or_a_workflow_names_exists() -> None:
+    text = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", text, re.M))
+    runs = [step["run"] for job in workflow().values() for step in job["steps"] if "run" in step]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    runs += [hook["entry"] for repo in hooks for hook in repo["hooks"] if "entry" in hook]
+    named = {word for run in runs if run.startswith("make ") for word in run.split() if re.fullmatch(r"[a-z-]+", word)}
+    named.remove("make")
+    assert named >= {"check", "lint", "types", "pytest", "wheel", "coverage"}
+    assert named <= targets

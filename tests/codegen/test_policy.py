@@ -68,7 +68,7 @@ MALFORMED = {
     "- policy: banned\n  meaning: m\n  ops: [exp]\n": "1: banned without `error`; expected `error` beside banned",
     FP32 + "  ops: [exp]\n": "1: the key `ops` stands twice; expected it once",
     "- exp\n": "1: an entry that is no mapping; expected `- policy: <kind>` and further keys",
-    "policy: fp32\n": "1: the file is no list; expected `- policy: <kind>` entries",
+    "policy: fp32\n": "1: the file is not a list; expected `- policy: <kind>` entries",
 }
 
 

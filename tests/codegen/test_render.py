@@ -20,6 +20,7 @@ ADD = """
 """
 
 RELU = "- func: relu(Tensor self) -> Tensor\n"
+GELU = "- func: gelu(Tensor self, *, str approximate='none') -> Tensor\n"
 
 RENDERED = {
     "promotion": (
@@ -29,8 +30,8 @@ RENDERED = {
 
     Spec: ops_spec/ops.yaml
     """
-    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))
-    return cast(self + alpha * other, dtype)
+    dtype, self, other = DEFAULT(self, other)
+    return cast(add(self, scaled(other, alpha)), dtype)
 ''',
     ),
     "a dtype the caller gives": (
@@ -58,6 +59,27 @@ RENDERED = {
     return cast(jnp.concatenate(tensors, dim), dtype)
 """,
     ),
+    "an operator beside other expressions": (
+        ADD.replace(
+            "self + alpha * other", "jnp.where(self > 0, (self - other) * self, alpha) + jnp.exp(self * other)"
+        ),
+        "    dtype, self, other, alpha = DEFAULT(self, other, scalars=(alpha,))\n"
+        "    return cast(jnp.where(self > 0, mul(sub(self, other), self), alpha) + jnp.exp(mul(self, other)), dtype)\n",
+    ),
+    "a quotient that may be one of integers": (
+        "- func: div.Tensor(Tensor self, Tensor other) -> Tensor\n  promote: DEFAULT(self, other)\n"
+        "  jnp: self / other\n",
+        "    return cast(self / other, dtype)\n",
+    ),
+    "a quotient of floats": (
+        "- func: div.Tensor(Tensor self, Tensor other) -> Tensor\n  promote: INT_TO_FLOAT(self, other)\n"
+        "  jnp: (self + other) / other\n",
+        "    return cast(div(add(self, other), other), dtype)\n",
+    ),
+    "operators without promotion": (
+        "- func: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  jnp: self * other\n",
+        "    return self * other\n",
+    ),
     "a static number": (
         """
 - func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
@@ -67,15 +89,31 @@ RENDERED = {
 """,
         "    dtype, self, threshold = DEFAULT(self, scalars=(threshold,))\n",
     ),
-    "a kernel, by name": (
-        "- func: gelu(Tensor self, *, str approximate='none') -> Tensor\n  kernel: curve.gelu\n",
-        '''def gelu(self: Array, *, approximate: str = "none") -> Array:
-    """gelu(Tensor self, *, str approximate='none') -> Tensor
+    "a kernel that serves a longer schema too, by name": (
+        "- func: mean(Tensor self, *, ScalarType? dtype=None) -> Tensor\n  kernel: curve.mean\n",
+        '''def mean(self: Array, *, dtype: DType | None = None) -> Array:
+    """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 
     Spec: ops_spec/ops.yaml
     """
-    return curve_kernels.gelu(self=self, approximate=approximate)
+    return curve_kernels.mean(self=self, dtype=dtype)
 ''',
+    ),
+    "a kernel whose defaults torch alone states": (
+        "- func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor\n  kernel: curve.plus\n",
+        "    return curve_kernels.plus(self=self, beta=beta, threshold=threshold)\n",
+    ),
+    "a kernel with promotion": (
+        f"{RELU}  promote: DEFAULT(self)\n  kernel: curve.relu\n",
+        "    dtype, self = DEFAULT(self)\n    return cast(curve_kernels.relu(self=self), dtype)\n",
+    ),
+    "a kernel of another overload": (
+        f'{GELU}  kernel: curve.gelu\n{RELU}  jnp: gelu(self, approximate="tanh")\n',
+        '    return curve_kernels.gelu(self, approximate="tanh")\n',
+    ),
+    "a list op over a kernel": (
+        f"- func: _foreach_neg(Tensor[] self) -> Tensor[]\n  each: gelu(self)\n{GELU}  kernel: curve.gelu\n",
+        "    return [curve_kernels.gelu(a) for a in self]\n",
     ),
     "randomness": (
         """
@@ -131,9 +169,9 @@ RENDERED = {
 """,
     ),
     "a call too long for a line with its cast": (
-        f"{RELU}  promote: DEFAULT(self)\n  jnp: jnp.where({'self + ' * 11}1 > 0, self, 0)\n",
+        f"{RELU}  promote: DEFAULT(self)\n  jnp: jnp.where({'self % ' * 11}1 > 0, self, 0)\n",
         f"""    dtype, self = DEFAULT(self)
-    result = jnp.where({"self + " * 11}1 > 0, self, 0)
+    result = jnp.where({"self % " * 11}1 > 0, self, 0)
     return cast(result, dtype)
 """,
     ),
@@ -208,13 +246,68 @@ def test_a_lowering_of_another_family_is_called_through_its_module(built: Built)
     assert "[ops_ops.add__Tensor(a, b, alpha=alpha) for a, b in" in source
 
 
+def test_a_kernel_with_the_signature_of_the_schema_is_the_lowering(built: Built) -> None:
+    build = built(f"{GELU}  kernel: curve.gelu\n")
+    assert [(row.name, row.module, row.function) for row in build.rows] == [
+        ("gelu", "kernels.curve", "gelu"),
+        ("gelu.out", "kernels.curve", "gelu"),
+        ("gelu_", "kernels.curve", "gelu"),
+    ]
+    assert [path.name for path in build.files()] == ["table.py", "__init__.py"]
+
+
+def test_the_conditions_of_a_kernel_are_generated_alone(built: Built) -> None:
+    check = '  check:\n  - {that: jnp.all(self > 0), error: "ValueError: not positive"}\n'
+    build = built(f"{GELU}  kernel: curve.gelu\n{check}")
+    source = module(build)
+    assert source.count("\ndef ") == 1
+    assert 'def gelu__checks(self: Array, *, approximate: str = "none") -> tuple[Array, ...]:\n' in source
+    assert '"kernels.curve", "gelu", conditions="ops.gelu__checks"' in " ".join(
+        build.files()[build.tree.generated / "table.py"].split()
+    )
+
+
+def test_a_named_check_is_one_function_for_all_that_name_it(built: Built) -> None:
+    checks = '- check: positive(x)\n  that: jnp.all(x > 0)\n  error: "ValueError: not positive"\n'
+    build = built(
+        f"{RELU}  jnp: self\n  check: positive(self)\n{GELU}  jnp: self\n  check:\n    - positive(relu(self))\n"
+        '    - {that: jnp.all(self < 9), error: "ValueError: too large"}\n',
+        checks=checks,
+    )
+    assert "    return (checks.positive(self),)\n" in module(build)
+    assert "    return (checks.positive(relu(self)), jnp.all(self < 9))\n" in module(build)
+    assert "from tenax.generated import checks\n" in module(build)
+    made: dict = {}
+    exec(build.files()[build.tree.generated / "table.py"], made)
+    assert made["ROWS"]["relu"].checks == (("ValueError", "not positive"),)
+    assert made["ROWS"]["gelu_"].checks == (("ValueError", "not positive"), ("ValueError", "too large"))
+    assert module(build, "checks").endswith(
+        '''
+
+def positive(x: Any) -> Array:
+    """ValueError: not positive"""
+    return jnp.all(x > 0)
+'''
+    )
+
+
 def test_a_module_imports_what_it_uses_and_no_more(built: Built) -> None:
     head = module(built(ADD)).partition("\n\n\ndef")[0]
-    assert head.splitlines()[-3:] == [
+    assert head.splitlines()[-4:] == [
         "from jax.typing import ArrayLike",
         "",
+        "from tenax.kernels.arithmetic import add, scaled",
         "from tenax.words import DEFAULT, Array, cast",
     ]
+
+
+def test_an_import_that_is_too_long_has_one_name_a_line(built: Built) -> None:
+    names = ["INT64", *"as_long axes axis cast contract double is_complex is_float is_int opmath real_dtype".split()]
+    halves = zip(("neg", "relu"), (names[:6], names[6:]), strict=True)
+    text = "".join(f"- func: {op}(Tensor self) -> Tensor\n  jnp: ({', '.join(half)})\n" for op, half in halves)
+    source = module(built(text))
+    listed = "".join(f"    {name},\n" for name in ["INT64", "Array", *names[1:]])
+    assert f"from tenax.words import (\n{listed})\n" in source
 
 
 def test_one_changed_line_of_a_spec_changes_one_function(built: Built) -> None:
@@ -235,12 +328,46 @@ def test_the_table_says_what_the_runtime_needs(built: Built) -> None:
     made: dict = {}
     exec(build.files()[build.tree.generated / "table.py"], made)
     row = made["Row"]
-    assert made["ROWS"]["softplus"] == row("ops", "softplus", static=("beta",))
-    assert made["ROWS"]["softplus.out"] == row("ops", "softplus", "out", static=("beta",))
-    assert made["ROWS"]["take"] == row("ops", "take", checks=(("IndexError", "out of range"),))
-    assert made["ROWS"]["random_.from"] == row("ops", "random___from", "inplace", random=True)
-    assert made["ROWS"]["_foreach_neg_"] == row("ops", "_foreach_neg", "inplace", dtypes=(("", "not bool"),))
+    assert made["ROWS"]["softplus"] == row("generated.ops", "softplus", static=("beta",))
+    assert made["ROWS"]["softplus.out"] == row("generated.ops", "softplus", "out", static=("beta",))
+    assert made["ROWS"]["take"] == row(
+        "generated.ops", "take", conditions="ops.take__checks", checks=(("IndexError", "out of range"),)
+    )
+    assert made["ROWS"]["random_.from"] == row("generated.ops", "random___from", "inplace", random=True)
+    assert made["ROWS"]["_foreach_neg_"] == row("generated.ops", "_foreach_neg", "inplace", dtypes=(("", "not bool"),))
     assert made["UNSUPPORTED"]["_cudnn_rnn"] == "a call into a vendor's library"
+
+
+TRAITS = {
+    "in place": ("overwrites: true", "overwrites=True", {"add_.Tensor"}),
+    "of every variant": ("results: column_major", 'results="column_major"', {"add.Tensor", "add_.Tensor", "add.out"}),
+    "of its own overload": ("no_meta: for this test", 'no_meta="for this test"', {"add.Tensor"}),
+    "a number": ("compared_results: 0", "compared_results=0", {"add.Tensor"}),
+    "names": ("host_values: [other]", 'host_values=("other",)', {"add.Tensor", "add_.Tensor", "add.out"}),
+    "a call": (
+        "prepare: put_masks(self, other)",
+        'prepare=("put_masks", "self", "other")',
+        {"add.Tensor", "add_.Tensor", "add.out"},
+    ),
+    "a call with a text": (
+        'prepare: raise_info("torch.add")',
+        'prepare=("raise_info", "torch.add")',
+        {"add.Tensor", "add_.Tensor", "add.out"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("key", "field", "rows"), TRAITS.values(), ids=TRAITS.keys())
+def test_a_trait_is_in_the_rows_for_which_it_holds(key: str, field: str, rows: set[str], built: Built) -> None:
+    build = built(f"{ADD}  {key}\n")
+    assert not build.faults
+    made: dict = {}
+    table = build.files()[build.tree.generated / "table.py"]
+    exec(table, made)
+    name = field.partition("=")[0]
+    default = made["Row"]("", "")
+    assert {n for n, row in made["ROWS"].items() if getattr(row, name) != getattr(default, name)} == rows
+    assert field in table
 
 
 def test_a_rendered_module_runs_on_jax_alone(built: Built) -> None:

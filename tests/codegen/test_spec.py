@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tenax.codegen import spec
+from tenax.codegen import conditions, policy, spec, traits
+from tenax.codegen.build import build
+from tenax.codegen.schema import Schemas
+from tenax.codegen.source import free_names, kinds
 from tenax.codegen.tree import Tree
 
 ADD = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
@@ -15,7 +20,10 @@ REFUSED = [
     (ADD + "  jnp: self\n  kernel: a.b\n", "ops_spec/ops.yaml:1: add.Tensor has `jnp` and `kernel`; expected one of "),
     (ADD + "  jnp: self\n  jnp: other\n", "ops_spec/ops.yaml:1: the key `jnp` stands twice; expected it once"),
     (ADD + "  jnp: [self]\n", "ops_spec/ops.yaml:2: `jnp`: a sequence where text belongs; expected text; quote "),
-    (ADD + "  jnp: self\n  static: alpha\n", "ops_spec/ops.yaml:3: `static`: `alpha` is no list; expected a list of "),
+    (
+        ADD + "  jnp: self\n  static: alpha\n",
+        "ops_spec/ops.yaml:3: `static`: `alpha` is not a list; expected a list of ",
+    ),
     (ADD + "  jnp: self\n  random: yes\n", "ops_spec/ops.yaml:3: `random`: `yes`; expected true, or no such key"),
     (ADD + "  promote: DEFAULT self\n  jnp: self\n", "ops_spec/ops.yaml:2: `promote`: `DEFAULT self` does not parse; "),
     (ADD + "  jnp: self\n  check: [{that: x}]\n", "ops_spec/ops.yaml:3: `check`: a check with the keys that; expected"),
@@ -26,7 +34,7 @@ REFUSED = [
     (ADD + "  decompose: torch\n  random: true\n", "ops_spec/ops.yaml:3: `random` on an entry without a lowering; "),
     (ADD + "  jnp:\n", "ops_spec/ops.yaml:2: `jnp` is empty; expected a value, or no such key"),
     ("- jnp: self\n", "ops_spec/ops.yaml:1: an entry without a schema; expected `func:` with a schema of "),
-    ("func: 1\n", "ops_spec/ops.yaml:1: the file is no list; expected `- func: <schema>` entries"),
+    ("func: 1\n", "ops_spec/ops.yaml:1: the file is not a list; expected `- func: <schema>` entries"),
     ("- text\n", "ops_spec/ops.yaml:1: an entry that is no mapping; expected `- func: <schema>` and further keys"),
     (ADD + "  jnp: {a: b: c}\n", "ops_spec/ops.yaml:2: not YAML: "),
 ]
@@ -54,6 +62,8 @@ def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
         + "  dtypes: {self: floating, other: not complex}\n"
         + "  dynamic: 'because: of data'\n  writes: [self]\n  note: \"a formula #3\"\n"
         + "  check:\n  - that: jnp.all(self > 0)\n    error: 'ValueError: too small: expected > 0'\n"
+        + '  - in_bounds(self, 3)\n  overwrites: true\n  draws_if: [alpha]\n  prepare: raise_info("a.b")\n'
+        + "  compared_results: 0\n"
     )
     [entry], faults = spec.parse(text, "ops")
     assert not faults
@@ -61,10 +71,30 @@ def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
     assert not faults
     assert again == entry
     assert str(again) == str(entry)
-    assert entry.check[0].message == "too small: expected > 0"
+    assert entry.check[0].error.endswith("too small: expected > 0")
 
 
 def test_every_entry_of_the_specs_prints_back_to_what_was_parsed() -> None:
     for path in Tree.at().spec_files():
         for entry in spec.load(path)[0]:
             assert spec.parse(str(entry), entry.family)[0] == [entry]
+
+
+def test_the_grammar_has_a_row_for_every_key_and_kind() -> None:
+    grammar = (Tree.at().specs / "README.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", grammar, re.MULTILINE)
+    keys = {*spec.KEYS, *conditions.KEYS, *policy.KEYS, *kinds(Tree.at().words)}
+    assert not keys - {*rows, "that", "error"}, "no row in ops_spec/README.md"
+    words = {*traits.PREPARATIONS, *traits.RESULTS, *traits.REWRITES}
+    assert not {word for word in words if f"`{word}" not in grammar}
+    shown = grammar.partition("## check")[2]
+    assert all(f"`{key}`" in shown for key in ("that", "error"))
+
+
+def test_the_grammar_explains_every_word_that_an_expression_uses(schemas: Schemas) -> None:
+    made = build(Tree.at(), schemas)
+    texts = [t for e in made.entries for t in (e.jnp, *(c.that for c in e.check if c.error)) if t]
+    texts += [c.that for c in made.context.conditions.values()]
+    used = {n.id for text in texts for n in free_names(text)} & made.context.words
+    explained = (Tree.at().specs / "README.md").read_text().partition("## Words")[2].partition("\n## ")[0]
+    assert not {word for word in used if f"`{word}" not in explained and not word.isupper()}

@@ -1,4 +1,4 @@
-"""Coverage: torch's own test databases run on a device, against CPU torch, with committed results."""
+"""Coverage: run torch's own test databases on a device, compare with CPU torch, and commit the results."""
 
 if __name__ != "tenax.coverage":
     raise ImportError(

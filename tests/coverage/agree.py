@@ -1,4 +1,4 @@
-"""Agreement: one program run on CPU torch and on a device with the same inputs, and what differs."""
+"""Agreement: run one program on CPU torch and on a device with the same inputs, and report the differences."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .entries import Entry, dtype_name
 from .outcome import PASS, Outcome, blame, fail, inapplicable, skip
 from .samples import EXACT, UPCAST, Sample
 
-# A program calls torch on one sample, wherever its tensors lie, and returns a tree of tensors and plain values.
+# A program calls torch on one sample, on any device, and returns a tree of tensors and plain values.
 Program = Callable[[Sample], Any]
 
 
-# What stands on the dashboard beside a pass that is not a comparison of values in the dtype itself.
+# Notes of the dashboard for passes that did not compare values in the dtype itself.
 RANDOM = "random: compared in distribution-free properties"
 DOUBLE = "second derivatives compared in double precision, as torch does"
 
@@ -34,18 +34,18 @@ _manual_seed = torch.manual_seed
 
 
 class UnsuitableError(Exception):
-    """The sample says nothing about this check, because CPU torch cannot carry it out: the reason."""
+    """The check cannot use the sample, because CPU torch does not support it; the message is the reason."""
 
 
 class InapplicableError(UnsuitableError):
-    """The check has no meaning for the sample: nothing requires a gradient, the result is no tensor."""
+    """The check does not apply to the sample: nothing requires a gradient, or the result is not a tensor."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One check of one entry in one dtype on one device; `samples` is the most samples it may use.
+    """One check of one entry in one dtype on one device; `samples` is the maximum number of samples.
 
-    `notes` gathers how samples were compared, where that is not by value.
+    `notes` collects how samples were compared, if not by value.
     """
 
     entry: Entry
@@ -64,7 +64,7 @@ class Task:
 
 
 def over(task: Task, samples: list[Sample], judge: Callable[[Sample], str | None]) -> Outcome:
-    """The outcome of `judge` (a message, or None for agreement) over samples; every failure counts."""
+    """Combine the outcomes of `judge` (a message, or None for agreement) over samples; every failure counts."""
     wrong: list[str] = []
     unsuitable: list[UnsuitableError] = []
     for sample in samples:
@@ -95,11 +95,12 @@ def agree(
     values: bool = True,
     essence: Program | None = None,
 ) -> str | None:
-    """What the device does otherwise than CPU torch, or None.
+    """The difference between the device and CPU torch, or None.
 
-    A dtype that torch lists for CUDA only is compared with the program in the next wider dtype where CPU torch has no
-    kernel. A program whose CPU values depend on the seed is compared by structure and in distribution-free properties;
-    with `essence`, the part of the result that is well defined (the product of random factors) stands for the values.
+    - If torch lists the dtype for CUDA only and CPU torch has no kernel, the reference is computed in the next wider
+      dtype.
+    - If the CPU values depend on the seed, structure and distribution-free properties are compared. With `essence`, the
+      well-defined part of the result (the product of random factors) is compared by value.
     """
     cpu, upcast, random = _reference(task, program, sample)
     reference = sample.cast(UPCAST) if upcast else sample
@@ -158,9 +159,9 @@ def agree(
 
 
 def agree_in_double(task: Task, program: Program, sample: Sample) -> str | None:
-    """Agreement of second derivatives, which torch checks in double precision only.
+    """Compare second derivatives, which torch checks only in double precision.
 
-    Where the values of a narrower dtype differ, those of double precision decide.
+    If the values of a narrower dtype differ, those of double precision decide.
     """
     message = agree(task, program, sample, strides=False)
     if message is None or task.dtype not in EXACT:
@@ -177,7 +178,7 @@ def agree_in_double(task: Task, program: Program, sample: Sample) -> str | None:
 def raises(
     run: Callable[[str], Any], device: str, wanted: type[Exception] | tuple[type[Exception], ...], phrase: str
 ) -> str | None:
-    """What is wrong with the exception of `run` on the device; CPU torch must raise the one that its database lists."""
+    """The fault of the exception of `run` on the device, or None; CPU torch must raise as its database says."""
     name = " or ".join(t.__name__ for t in (wanted if isinstance(wanted, tuple) else (wanted,)))
     own = caught(run, "cpu")
     if not isinstance(own, wanted) or not re.search(phrase, str(own)):
@@ -200,15 +201,15 @@ def caught(run: Callable[[str], Any], device: str) -> Exception | None:
 
 
 def seeded(seed: int, program: Program, sample: Sample) -> Any:
-    """Run under a seed. The sample is a copy: a program may write to its inputs."""
+    """Run with a seed, on a copy of the sample, because a program may write to its inputs."""
     return drawing(seed, program, sample)[0]
 
 
 def drawing(seed: int, program: Program, sample: Sample) -> tuple[Any, bool]:
-    """Run under a seed: the result, and whether the program drew from torch's CPU generator.
+    """Run with a seed, and return the result and whether the program drew from torch's CPU generator.
 
-    Torch's databases wrap random operators so that each call sets one seed and restores the generator: this seed takes
-    its place, and the generator is left as it is.
+    torch's databases wrap random operators so that each call sets a fixed seed and restores the generator. This seed
+    replaces theirs, and the generator is unchanged afterwards.
     """
     seed_all(seed)
     start = torch.get_rng_state()
@@ -257,7 +258,7 @@ def _narrow(leaf: Any, dtype: torch.dtype) -> Any:
 
 
 def _wants_host(error: Exception, program: Program, sample: Sample, device: str) -> bool:
-    """Whether torch refuses the arguments on every device but the CPU: its meta device then says the same."""
+    """Whether torch rejects the arguments on every device except the CPU, as its meta device shows."""
     if "cpu" not in str(error).lower():
         return False
     own = caught(lambda other: program(sample.on(other)), "meta")

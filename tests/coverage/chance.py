@@ -1,4 +1,4 @@
-"""Chance: what must hold between random results of two devices, whatever their distribution is."""
+"""Chance: properties that random results of two devices must share for any distribution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .compare import Tolerance, compare, host, nth, widen
 # the 2 * RUNS runs is as likely as any other, so all of one side lie above all of the other once in 1.4 million.
 RUNS = 12
 
-# Statistics that differ by less are one value, computed with other rounding.
+# Statistics that differ by less are considered equal, because rounding differs.
 ROUNDING = Tolerance(1e-3, 1e-3)
 
 STATISTICS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -28,13 +28,13 @@ STATISTICS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def varies(runs: list[Any], override: Tolerance | None = None) -> bool:
-    """Whether the results of some runs differ in a value."""
+    """Whether the values of several runs differ."""
     first = fetched(runs[0])
     return any(compare(fetched(r), first, device="cpu", override=override, strides=False) is not None for r in runs[1:])
 
 
 def frozen(found: list[Any], wanted: list[Any], override: Tolerance | None = None) -> str | None:
-    """Which result varies with the seed in CPU torch and not on the device, or None."""
+    """The result that varies with the seed on CPU torch but not on the device, or None."""
     return _first(lambda _, actual, expected: _frozen(actual, expected, override), found, wanted)
 
 
@@ -44,10 +44,10 @@ def separated(
     override: Tolerance | None = None,
     exact: Callable[[], Any] | None = None,
 ) -> str | None:
-    """What tells the runs of the device (`found`) from those of CPU torch (`wanted`), or None.
+    """The property that distinguishes the runs of the device (`found`) from those of CPU torch (`wanted`), or None.
 
-    A result that does not depend on the seed must have the same values, or be as near to `exact`, the tree in float64;
-    of one that does, no statistic may lie apart.
+    A result that does not depend on the seed must have the same values, or be as near to `exact`, the tree in float64.
+    For a result that does, no statistic of all runs of one side may exceed those of the other.
     """
     count = len(pytree.tree_leaves(wanted[0]))
 
@@ -78,7 +78,7 @@ def separated(
 
 
 def fetched(tree: Any) -> Any:
-    """The tree with its tensors on the host."""
+    """Copy the tensors of a tree to the host."""
     return pytree.tree_map(lambda leaf: host(leaf) if isinstance(leaf, torch.Tensor) else leaf, tree)
 
 
@@ -107,6 +107,6 @@ def _summary(runs: list[torch.Tensor], statistic: Callable[[torch.Tensor], torch
 
 
 def _finite(x: torch.Tensor) -> torch.Tensor:
-    """The finite values; one NaN, which lies apart from nothing, where there is none."""
+    """The finite values; a single NaN, which compares as neither side, if there is none."""
     kept = x[x.isfinite()]
     return kept if kept.numel() else torch.full((1,), torch.nan, dtype=x.dtype)

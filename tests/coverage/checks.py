@@ -1,4 +1,4 @@
-"""Checks: the questions asked of every entry, each a function of a task that gives an outcome."""
+"""Checks: the functions that test an entry; each maps a task to an outcome."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .samples import Sample, label, pick
 
 Check = Callable[[Task], Outcome]
 
-# `fuzz 7` is the check `fuzz` with the seed 7; it is part of no database and asked by `tenax coverage fuzz` alone.
+# `fuzz 7` is the check `fuzz` with seed 7, which only `tenax coverage fuzz` runs.
 FUZZ = "fuzz "
 
-# What stands on the dashboard beside a pass of an entry whose results leave the order of equal values open.
+# The dashboard's note for a pass of an entry whose results do not define the order of equal values.
 TIES = "indices of equal values compared by the values they name"
-# The same of an entry whose results leave a factor of absolute value 1 open.
+# The note for an entry whose results are defined up to a factor of absolute value 1.
 PHASES = "eigenvectors compared by their absolute values, as torch does"
 
-# The most samples by check: of the primary dtype in a full run, of every other dtype, and in the quick tier.
+# Maximum samples by check: of the primary dtype in a full run, of other dtypes, and in the quick tier.
 FULL = {
     "forward": 6, "reference": 4, "gradient": 3, "gradgrad": 2, "forward_ad": 2, "vmap": 2, "inplace": 2, "out": 2,
     "noncontiguous": 2, "errors": 100, "forloop": 100, "foreach": 100, "fused": 100, "capturable": 100,
@@ -36,7 +36,7 @@ QUICK = {"forward": 2, "gradient": 1, "forloop": 2, "foreach": 2}
 
 
 def run(task: Task) -> Outcome:
-    """The outcome of one task. A failure where torch itself skips the test on CPU and CUDA is a skip that says both."""
+    """The outcome of one task. A failure of a test that torch skips on CPU and CUDA is a skip that states both."""
     if task.check not in task.entry.checks and not task.check.startswith(FUZZ):
         return inapplicable(f"{task.entry.suite} has no check {task.check}")
     outcome = implementation(task)(task)
@@ -46,7 +46,7 @@ def run(task: Task) -> Outcome:
 
 
 def implementation(task: Task) -> Check:
-    """The function behind a check of the task's suite."""
+    """The function that implements a check for the suite of the task."""
     if task.entry.suite == "module_db":
         from .modules import MODULE_CHECKS
 
@@ -59,13 +59,13 @@ def implementation(task: Task) -> Check:
 
 
 def forward(task: Task) -> Outcome:
-    """Value, dtype, shape, strides, aliasing and writes of a plain call."""
+    """Compare value, dtype, shape, strides, aliasing and writes of a plain call."""
     chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
     return over(task, chosen, lambda s: _call(task, s))
 
 
 def reference(task: Task) -> Outcome:
-    """Forward on what torch's reference inputs add to its samples: large, tiny and extreme values, empty and 0-d."""
+    """Run `forward` on torch's additional reference inputs: large, tiny and extreme values, empty and 0-d tensors."""
     known = {s.label for s in _samples(task.entry, task.dtype, False)}
     raws = task.entry.info.reference_inputs("cpu", task.dtype, requires_grad=False)
     added = [s for s in _listed(raws) if s.label not in known or s.extreme]
@@ -75,7 +75,7 @@ def reference(task: Task) -> Outcome:
 
 
 def _call(task: Task, sample: Sample) -> str | None:
-    """A plain call. Indices of equal values must name the same ones, and be the same once these are made distinct."""
+    """Compare a plain call. Indices may differ among equal values, but must agree once the values are made distinct."""
     op = task.entry.info.op
     program, essence = programs.forward(op), programs.essence(op)
     message = agree(task, program, sample, essence=essence)
@@ -94,7 +94,7 @@ def _call(task: Task, sample: Sample) -> str | None:
 
 
 def vmap(task: Task) -> Outcome:
-    """`torch.func.vmap` with every tensor batched, and with the first one alone."""
+    """Compare `torch.func.vmap` with all tensors batched, and with only the first one."""
     op = task.entry.info.op
     chosen = pick(_samples(task.entry, task.dtype, False), task.samples)
 
@@ -112,7 +112,7 @@ def vmap(task: Task) -> Outcome:
 
 
 def gradient(task: Task) -> Outcome:
-    """First derivatives by the tape."""
+    """Compare first derivatives in reverse mode."""
     if why := _undifferentiable(task, task.entry.info.supports_autograd, "autograd"):
         return why
     program = programs.gradient(_tracked(task.entry.info))
@@ -120,7 +120,7 @@ def gradient(task: Task) -> Outcome:
 
 
 def gradgrad(task: Task) -> Outcome:
-    """Second derivatives by the tape."""
+    """Compare second derivatives in reverse mode."""
     if why := _undifferentiable(task, task.entry.info.supports_gradgrad, "double backward"):
         return why
     program = programs.gradgrad(_tracked(task.entry.info))
@@ -128,7 +128,7 @@ def gradgrad(task: Task) -> Outcome:
 
 
 def forward_ad(task: Task) -> Outcome:
-    """First derivatives by dual numbers."""
+    """Compare first derivatives in forward mode."""
     if why := _undifferentiable(task, task.entry.info.supports_forward_ad, "forward-mode AD"):
         return why
     program = programs.tangents(task.entry.info.op)
@@ -136,7 +136,7 @@ def forward_ad(task: Task) -> Outcome:
 
 
 def inplace(task: Task) -> Outcome:
-    """The in-place variant, also on a strided view and under the tape."""
+    """Compare the in-place variant, also on a strided view and with autograd."""
     info = task.entry.info
     if info.inplace_variant is None:
         return inapplicable("no in-place variant")
@@ -161,7 +161,7 @@ def inplace(task: Task) -> Outcome:
 
 
 def out(task: Task) -> Outcome:
-    """The `out=` argument: right, strided, empty, of a wrong shape, of a wrong dtype."""
+    """Compare calls with `out=` that is right, strided, empty, of a wrong shape, or of a wrong dtype."""
     if not task.entry.info.supports_out:
         return inapplicable("no out= argument")
     program = programs.out(task.entry.info.op)
@@ -170,7 +170,7 @@ def out(task: Task) -> Outcome:
 
 
 def noncontiguous(task: Task) -> Outcome:
-    """A call, and its gradient, on tensors with gaps."""
+    """Compare a call and its gradient on tensors with gaps."""
     info = task.entry.info
     call, essence = programs.forward(info.op), programs.essence(info.op)
     through = programs.gradient(_tracked(info))
@@ -191,7 +191,7 @@ def noncontiguous(task: Task) -> Outcome:
 
 
 def errors(task: Task) -> Outcome:
-    """Bad arguments raise torch's exception type with its key phrase."""
+    """Check that invalid arguments raise torch's exception type with its key phrase."""
     info = task.entry.info
     if getattr(info, "error_inputs_func", None) is None:
         return inapplicable("torch lists no error inputs")
@@ -207,7 +207,7 @@ def errors(task: Task) -> Outcome:
 
 
 def fuzzed(task: Task) -> Outcome:
-    """Mutated samples; the check's name carries the seed."""
+    """Compare mutated samples; the name of the check contains the seed."""
     from .fuzz import fuzz
 
     derive = task.entry.info.supports_autograd and task.entry.differentiable(task.dtype)
@@ -231,8 +231,8 @@ OP_CHECKS: dict[str, Check] = {
 
 @functools.lru_cache(maxsize=4)
 def _samples(entry: Entry, dtype: torch.dtype, requires_grad: bool) -> list[Sample]:
-    """Torch's samples, made on the CPU whatever the device, so that both sides get the same bits."""
-    # Torch lists 20 tensors, each to be compiled: so many are asked of one dtype only.
+    """torch's samples, always created on the CPU, so that both sides get the same bits."""
+    # torch lists 20 tensors, and each must be compiled: so many are run for one dtype only.
     short = {"num_input_tensors": [4, 5]} if entry.suite == "foreach_db" and dtype != primary(entry) else {}
     return _listed(entry.info.sample_inputs("cpu", dtype, requires_grad=requires_grad, **short))
 
@@ -242,14 +242,14 @@ def _listed(raws: Iterable[Any]) -> list[Sample]:
 
 
 def _leaves(task: Task, count: int = 0) -> list[Sample]:
-    """Samples with an input that requires a gradient; others say nothing about derivatives."""
+    """The samples with an input that requires a gradient, which derivatives need."""
     samples = [s for s in _samples(task.entry, task.dtype, True) if s.leaves()]
     chosen = pick(samples, count or task.samples)
     return [s.untied() for s in chosen] if unordered(task.entry) else chosen
 
 
 def _tracked(info: Any) -> programs.Operator:
-    """The operator, fit for leaves: an entry that exists in place only gets clones."""
+    """The operator in a form that accepts leaves: an entry that exists only in-place gets clones."""
     return programs.on_clones(info.op) if info.op is info.inplace_variant else info.op
 
 
@@ -262,6 +262,6 @@ def _undifferentiable(task: Task, supported: bool, what: str) -> Outcome | None:
 
 
 def primary(entry: Entry) -> torch.dtype | None:
-    """The dtype in which every check runs; None for an entry that torch runs in no dtype on CPU or CUDA."""
+    """The dtype in which every check runs; None for an entry without a dtype on CPU or CUDA."""
     dtypes = entry.dtypes()
     return dtypes[0] if dtypes else None

@@ -27,25 +27,27 @@ console = Console()
 BUILD = Path("build") / "coverage"
 SECONDS_PER_CHECK = 120.0
 
-Only = Annotated[str | None, typer.Option(help="Entries: names or shell patterns, separated by commas.")]
+Only = Annotated[str | None, typer.Option(help="Entries to run: names or shell patterns, separated by commas.")]
 Suites = Annotated[str | None, typer.Option(help="Databases, separated by commas; all by default.")]
-File = Annotated[Path | None, typer.Argument(help="A file of results; the committed ones of all releases by default.")]
+File = Annotated[Path | None, typer.Argument(help="File of results; by default the committed ones of all releases.")]
 
 
 @app.command()
 def run(
     only: Only = None,
     suites: Suites = None,
-    dtypes: Annotated[str, typer.Option(help="float32 (the primary dtype of each entry), all, or a list.")] = "all",
-    quick: Annotated[bool, typer.Option("--quick", help="The few samples that `make test` runs.")] = False,
-    samples: Annotated[int | None, typer.Option(help="At most so many samples for each check.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = os.cpu_count() or 1,
-    timeout: Annotated[float, typer.Option(help="Seconds that one check may take.")] = SECONDS_PER_CHECK,
-    device: Annotated[str, typer.Option(help="The torch device that is tested.")] = "jax",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    dtypes: Annotated[
+        str, typer.Option(help="float32 (the primary dtype of each entry), all, or a list of dtypes.")
+    ] = "all",
+    quick: Annotated[bool, typer.Option("--quick", help="Run only the samples of `make test`.")] = False,
+    samples: Annotated[int | None, typer.Option(help="Maximum samples per check.")] = None,
+    jobs: Annotated[int, typer.Option(help="Number of processes.")] = os.cpu_count() or 1,
+    timeout: Annotated[float, typer.Option(help="Maximum seconds per check.")] = SECONDS_PER_CHECK,
+    device: Annotated[str, typer.Option(help="Torch device to test.")] = "jax",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
 ) -> None:
-    """Run the checks. A run over everything is merged into the committed results, any other goes to build/coverage."""
+    """Run the checks. A complete run updates the committed results; any other run goes to build/coverage."""
     from .entries import SUITES, select
     from .plan import collect, cost, plan
     from .runner import Pool, remaining
@@ -104,14 +106,14 @@ def run(
 
 @app.command()
 def fuzz(
-    minutes: Annotated[float, typer.Option(help="How long to go on.")] = 10.0,
-    seed: Annotated[int, typer.Option(help="Where the random choices start; the same seed makes the same cases.")] = 0,
+    minutes: Annotated[float, typer.Option(help="Duration in minutes.")] = 10.0,
+    seed: Annotated[int, typer.Option(help="Random seed; equal seeds generate equal cases.")] = 0,
     only: Only = None,
-    cases: Annotated[int, typer.Option(help="Cases of an entry before the next one's turn.")] = 4,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = os.cpu_count() or 1,
-    device: Annotated[str, typer.Option(help="The torch device that is tested.")] = "jax",
+    cases: Annotated[int, typer.Option(help="Cases per entry and round.")] = 4,
+    jobs: Annotated[int, typer.Option(help="Number of processes.")] = os.cpu_count() or 1,
+    device: Annotated[str, typer.Option(help="Torch device to test.")] = "jax",
 ) -> None:
-    """Compare with CPU torch on samples with random strides, sizes, values and arguments. Exit 1 when any differs."""
+    """Compare with CPU torch on samples with random strides, sizes, values and arguments. Exit 1 on any difference."""
     import random
     import time
 
@@ -147,11 +149,11 @@ def fuzz(
 @app.command()
 def report(
     path: File = None,
-    against: Annotated[Path | None, typer.Option(help="Earlier results: what changed since.")] = None,
-    out: Annotated[Path, typer.Option(help="The HTML file.")] = BUILD / "index.html",
-    source: Annotated[str | None, typer.Option(help="What links to specs and code start with, as a URL.")] = None,
+    against: Annotated[Path | None, typer.Option(help="Earlier results to compare with.")] = None,
+    out: Annotated[Path, typer.Option(help="Output HTML file.")] = BUILD / "index.html",
+    source: Annotated[str | None, typer.Option(help="URL prefix of links to specs and code.")] = None,
 ) -> None:
-    """Write the dashboard: an HTML file that needs no server, and beside it one for each other torch release."""
+    """Write the dashboard: one self-contained HTML file per torch release."""
     from .report import render
 
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -168,7 +170,7 @@ def report(
 
 @app.command()
 def compare(before: Path, after: Path) -> None:
-    """What differs between two runs; exit 1 when something that passed fails."""
+    """List the differences between two runs; exit 1 if a check that passed now fails."""
     changes = files.changes(files.load(before), files.load(after))
     for kind, lines in changes.items():
         console.print(f"{kind}: {len(lines)}", style="bold")
@@ -180,10 +182,10 @@ def compare(before: Path, after: Path) -> None:
 @app.command()
 def summary(
     path: File = None,
-    readme: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("README.md"),
-    write: Annotated[bool, typer.Option("--write", help="Put the table between the markers of the file.")] = False,
+    readme: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("README.md"),
+    write: Annotated[bool, typer.Option("--write", help="Write the table between the markers of the file.")] = False,
 ) -> None:
-    """Print the table of totals as Markdown, or write it into README.md."""
+    """Print the table of totals as Markdown, or write it to README.md."""
     from .summary import markdown, replace_marked
 
     text = markdown(*chosen(path))
@@ -195,12 +197,16 @@ def summary(
 
 @app.command()
 def schema(
-    status: Annotated[str | None, typer.Option(help="List the overloads of this status.")] = None,
-    only: Annotated[str | None, typer.Option(help="A shell pattern on overload names.")] = None,
-    torch: Annotated[str | None, typer.Option(help="A release such as 2.15.0, or a wheel: what it changes.")] = None,
-    against: Annotated[str, typer.Option(help="With --torch: the same, or `installed`.")] = "installed",
+    status: Annotated[str | None, typer.Option(help="List the overloads with this status.")] = None,
+    only: Annotated[str | None, typer.Option(help="Shell pattern for overload names.")] = None,
+    torch: Annotated[
+        str | None, typer.Option(help="List the changes of a release such as 2.15.0, or of a wheel.")
+    ] = None,
+    against: Annotated[
+        str, typer.Option(help="With --torch: the release to compare with, or `installed`.")
+    ] = "installed",
 ) -> None:
-    """The status of every native function, or what a torch release adds, changes and removes and what to do."""
+    """Show the status of every native function, or the changes of a torch release with the required actions."""
     from tenax.codegen.release import ReleaseError
 
     from .schema import change_table, compared, statuses, table
@@ -225,14 +231,16 @@ def schema(
 
 @app.command()
 def ulp(
-    only: Annotated[str | None, typer.Option(help="Functions: names or shell patterns, separated by commas.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Functions to measure: names or shell patterns, separated by commas.")
+    ] = None,
     points: Annotated[
-        int, typer.Option(help="Points of each function; a quarter where a value has many digits.")
+        int, typer.Option(help="Points per function; a quarter of them for functions with a mpmath reference.")
     ] = 4096,
-    page: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/numerics.md"),
-    write: Annotated[bool, typer.Option("--write", help="Put the table between the markers of the file.")] = False,
+    page: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("docs/numerics.md"),
+    write: Annotated[bool, typer.Option("--write", help="Write the table between the markers of the file.")] = False,
 ) -> None:
-    """Errors of pointwise and special functions in units in the last place, beside CPU torch's own."""
+    """Measure errors of pointwise and special functions in units in the last place, next to those of CPU torch."""
     from . import numerics
     from .digits import EXACT
     from .summary import replace_marked
@@ -256,7 +264,7 @@ def ulp(
 
 
 class Clock:
-    """Time left, from the work done since this run began: a resumed run does not count what it did not do."""
+    """Estimates the remaining time from the work done since this run started, without the work of a resumed run."""
 
     def __init__(self, total: float) -> None:
         self.total, self.done = total, 0.0
@@ -265,7 +273,7 @@ class Clock:
     def tick(self, work: float) -> str:
         self.done += work
         elapsed = (datetime.datetime.now(datetime.UTC) - self.start).total_seconds()
-        # The first minute is the start of processes and says nothing.
+        # The first minute is the start of processes and gives no estimate.
         if self.done < 0.01 * self.total:
             return "…"
         left = elapsed * max(self.total - self.done, 0.0) / self.done
@@ -273,7 +281,7 @@ class Clock:
 
 
 def describe(device: str) -> dict[str, str]:
-    """What a file of results says of its origin."""
+    """The description of the run in a file of results."""
 
     def version(package: str) -> str:
         try:
@@ -293,7 +301,7 @@ def describe(device: str) -> dict[str, str]:
 
 
 def chosen(path: Path | None) -> list[Results]:
-    """The results of a file, or the committed ones of every torch release: of the most checks first, then newest."""
+    """The results of a file, or the committed ones of every torch release: most checks first, then newest."""
     paths = [path] if path else files.releases()
     if not paths:
         raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file of `tenax coverage run`")
@@ -301,7 +309,7 @@ def chosen(path: Path | None) -> list[Results]:
 
 
 def totals(found: Results) -> Table:
-    """Counts of outcomes by check over all rows."""
+    """A table of the number of outcomes by check over all rows."""
     table = Table(box=None)
     table.add_column("check")
     for name in LETTERS.values():
@@ -314,7 +322,7 @@ def totals(found: Results) -> Table:
 
 
 def complete(found: Results) -> list[str]:
-    """How many entries of each database pass every check of their primary dtype."""
+    """The number of entries of each database that pass every check of their primary dtype."""
     lines = []
     for suite in dict.fromkeys(key.partition("/")[0] for key in found.rows):
         rows = found.suite(suite).values()

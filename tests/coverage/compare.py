@@ -1,4 +1,4 @@
-"""Comparison of what a device gave with what CPU torch gave: values, dtypes, shapes, strides."""
+"""Compare results of a device with those of CPU torch: values, dtypes, shapes, strides."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ class Tolerance:
         return Tolerance(max(self.relative, other.relative), max(self.absolute, other.absolute))
 
 
-# The one table of the library, by the dtype compared: the defaults of `torch.testing.assert_close`. bfloat16 and
-# float16 absolute terms cover one rounding of values near 1 where terms cancel.
+# By the dtype compared: the defaults of `torch.testing.assert_close`, for which torch's databases are written.
 TOLERANCES = {
     torch.float16: Tolerance(1e-3, 1e-5),
     torch.bfloat16: Tolerance(1.6e-2, 1e-5),
@@ -53,10 +52,10 @@ def compare(
     exact: Callable[[], Any] | None = None,
     layout: Callable[[], Any] | None = None,
 ) -> str | None:
-    """What is wrong with `actual`, or None. Both are trees of tensors and plain values.
+    """The first difference of two trees of tensors and plain values as text, or None.
 
     `exact` computes the same in float64, `layout` on torch's meta device; both are called only on a mismatch. Strides
-    agree when they are those of CPU torch or those of torch's Meta kernels, where these two differ.
+    must equal those of CPU torch or those of torch's Meta kernels, which may differ.
     """
     found, spec = pytree.tree_flatten(actual)
     wanted, wanted_spec = pytree.tree_flatten(expected)
@@ -105,7 +104,7 @@ def _leaf(
 
 
 def _plain(actual: Any, expected: Any, values: bool) -> _Wrong | None:
-    """Numbers and everything else that is no tensor."""
+    """Compare numbers and other values that are not tensors."""
     if type(actual) is not type(expected):
         return _Wrong(f"{type(actual).__name__} {actual!r:.80}; expected {type(expected).__name__} {expected!r:.80}")
     if isinstance(expected, float | complex) and values:
@@ -117,7 +116,7 @@ def _plain(actual: Any, expected: Any, values: bool) -> _Wrong | None:
 
 
 def value_difference(actual: torch.Tensor, expected: torch.Tensor, override: Tolerance | None = None) -> str | None:
-    """Which elements of two CPU tensors of one shape differ, or None. NaN equals NaN."""
+    """The differing elements of two CPU tensors of one shape as text, or None. NaN equals NaN."""
     if expected.layout is not torch.strided:
         actual, expected = actual.to_dense(), expected.to_dense()
     if expected.is_quantized:
@@ -176,12 +175,12 @@ def widen(t: torch.Tensor) -> torch.Tensor:
 
 
 def host(t: torch.Tensor) -> torch.Tensor:
-    """A copy on the CPU with its lazy bits resolved."""
+    """A copy on the CPU with conjugate and negative bits resolved."""
     return t.detach().cpu().resolve_conj().resolve_neg()
 
 
 def significant_strides(t: torch.Tensor) -> tuple[int, ...]:
-    """Strides of the dimensions that are walked: those of length 1, and of an empty tensor, have no meaning."""
+    """The strides that matter: those of dimensions of length 1 and of empty tensors do not."""
     if t.layout is not torch.strided or t.numel() == 0:
         return ()
     return tuple(s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1)
@@ -200,16 +199,16 @@ def _strides(
 
 
 def nth(tree: Callable[[], Any], index: int, count: int) -> Any:
-    """Leaf `index` of the tree, or None when it cannot be computed or is built otherwise."""
+    """Leaf `index` of the tree, or None if it cannot be computed or the structure differs."""
     try:
         leaves = pytree.tree_leaves(tree())
-    except Exception:  # the reference of higher precision is a courtesy: without it the mismatch stands
+    except Exception:  # without a reference of higher precision the mismatch is reported
         return None
     return leaves[index] if len(leaves) == count else None
 
 
 def _brief(tree: Any) -> str:
-    """`float32 (3, 4)`, or what a tree holds."""
+    """`float32 (3, 4)`, or the content of a tree."""
     if isinstance(tree, torch.Tensor):
         return f"{str(tree.dtype).removeprefix('torch.')} {tuple(tree.shape)}"
     if isinstance(tree, list | tuple):
@@ -218,7 +217,7 @@ def _brief(tree: Any) -> str:
 
 
 def _structure(actual: Any, expected: Any) -> str:
-    """Where two trees are built differently."""
+    """The first difference in the structure of two trees."""
     if isinstance(actual, dict) and isinstance(expected, dict) and actual.keys() == expected.keys():
         for key in expected:
             if pytree.tree_structure(actual[key]) != pytree.tree_structure(expected[key]):

@@ -1,4 +1,4 @@
-"""Digits: special functions to more digits than float64 holds, by mpmath."""
+"""Digits: special functions with more digits than float64, computed with mpmath."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DIGITS = 40
 
 
 def _real(function: Callable[..., mpf]) -> Callable[..., np.longdouble]:
-    """The function of floats in long double: NaN where it is complex or not known, infinite at a pole."""
+    """A function of floats in long double: NaN where it is complex or unknown, infinite at a pole."""
 
     @functools.wraps(function)
     def evaluate(*x: float) -> np.longdouble:

@@ -1,4 +1,4 @@
-"""Fuzz: samples of torch's databases with random layouts, sizes, values and arguments, against CPU torch."""
+"""Fuzz: mutate layouts, sizes, values and arguments of torch's samples, and compare with CPU torch."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cases(rng: random.Random, samples: list[Sample], count: int) -> Iterator[Sam
 
 
 def judge(task: Task, forward: Forward, sample: Sample) -> str | None:
-    """What differs; where CPU torch raises, the device must raise as well."""
+    """The difference as text, or None; if CPU torch raises, the device must raise as well."""
     try:
         return forward(task, sample)
     except UnsuitableError:
@@ -100,7 +100,7 @@ def gapped(rng: random.Random, sample: Sample) -> Sample:
 
 
 def expanded(rng: random.Random, sample: Sample) -> Sample:
-    """One row in place of all, with stride 0."""
+    """One row, expanded to the shape with stride 0."""
 
     def change(t: torch.Tensor) -> torch.Tensor:
         if not t.numel():
@@ -112,7 +112,7 @@ def expanded(rng: random.Random, sample: Sample) -> Sample:
 
 
 def lazy(rng: random.Random, sample: Sample) -> Sample:
-    """The same values behind a lazy conjugate or negative bit."""
+    """The same values with the conjugate or negative bit set."""
 
     def change(t: torch.Tensor) -> torch.Tensor:
         if t.is_complex() and rng.random() < 0.5:
@@ -143,7 +143,7 @@ def extreme(rng: random.Random, sample: Sample) -> Sample:
 
 
 def resized(rng: random.Random, sample: Sample) -> Sample | None:
-    """Every dimension of one length made another length, in all tensors, by repeating or leaving out."""
+    """All dimensions of one length get another length, in all tensors, by repeating or dropping elements."""
     lengths = sorted({n for t in sample.tensors() for n in t.shape})
     if not lengths:
         return None

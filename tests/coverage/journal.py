@@ -1,4 +1,4 @@
-"""Journal: what a run has found so far, one JSON line per unit, so that an interrupted run goes on where it stopped."""
+"""Journal: the results of a run so far, one JSON line per unit, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Record:
 
 
 class Journal:
-    """Append-only file; its first line says for which versions and settings its records hold."""
+    """An append-only file; its first line states the versions and settings of its records."""
 
     def __init__(self, path: Path, settings: dict[str, str], *, resume: bool) -> None:
         self.path = path
@@ -58,7 +58,7 @@ class Journal:
 
 
 def _record(line: str) -> Record | None:
-    """A line cut short by a kill is left out: its unit runs again."""
+    """Parse a line; a line that was truncated by a kill is skipped, and its unit runs again."""
     try:
         data: dict[str, Any] = json.loads(line)
     except json.JSONDecodeError:

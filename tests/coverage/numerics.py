@@ -13,7 +13,7 @@ COLUMNS = ("float32", "bfloat16", "float16", "float64")
 
 
 def markdown(measured: dict[Function, list[Row]]) -> str:
-    """One line for each function: the device's largest error, and CPU torch's, by dtype; then the exceptions."""
+    """One row per function with the largest errors of the device and of CPU torch by dtype, then the exceptions."""
     lines = [f"| function | {' | '.join(COLUMNS)} |", f"|---|{'---|' * len(COLUMNS)}"]
     for function, rows in measured.items():
         by = {row.dtype: row for row in rows}
@@ -34,13 +34,13 @@ def _cell(row: Row | None) -> str:
 
 
 def _pair(error: Error) -> str:
-    """The largest error, and in brackets what 999 of 1000 points stay below where that is another number."""
+    """The largest error, followed by the 99.9th percentile in brackets if it differs."""
     most, usual = short(error.most), short(error.usual)
     return most if most == usual else f"{most} ({usual})"
 
 
 def short(x: float) -> str:
-    """Two digits: more would differ between processors. Rounded up, so that a half is never hidden."""
+    """Format with two digits, because more would differ between processors."""
     if math.isinf(x):
         return "∞"
     return f"{x:.2g}"

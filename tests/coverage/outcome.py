@@ -1,10 +1,10 @@
-"""Outcomes: what one check of one entry in one dtype came to."""
+"""Outcomes: the result of one check of one entry in one dtype."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The letter in a file of results, and what the dashboard calls it.
+# The letters in a file of results, with their names on the dashboard.
 LETTERS = {
     "p": "pass",
     "f": "fail",

@@ -17,7 +17,7 @@ DTYPES = ("float32", "all")
 
 
 def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples: int | None = None) -> list[Unit]:
-    """Units in an order that depends on names alone and mixes cheap and dear ones, so that an estimate of time holds.
+    """The units, in an order that depends only on names and mixes cheap and expensive ones for a good time estimate.
 
     `dtypes`: `float32` is every entry's primary dtype, `all` every dtype that torch lists for CPU or CUDA, and a comma
     separated list names them. `samples` caps every check.
@@ -39,7 +39,7 @@ def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples:
 
 
 def cost(unit: Unit) -> float:
-    """A guess at the seconds a unit takes, from its number of samples; used for the estimate of time alone."""
+    """The estimated seconds of a unit, from its number of samples; used only for the time estimate."""
     heavy = {"gradgrad": 4.0, "gradient": 2.0, "out": 3.0, "errors": 0.1, "foreach": 0.3, "forloop": 0.3}
     return sum(heavy.get(check, 1.0) * min(samples, 12) for check, samples in unit.checks)
 

@@ -1,4 +1,4 @@
-"""Points: where the error of a pointwise function is measured."""
+"""Points: the arguments at which the error of a pointwise function is measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 COUNT = 8192  # of a function of one argument, in a full measurement
-NEAR = 32  # so many neighbours of each landmark
+NEAR = 32  # number of neighbors of each landmark
 
 # Where functions have zeros, poles, branch points, or change their formula.
 LANDMARKS = (
@@ -69,7 +69,7 @@ def arguments(
 def _spread(
     dtype: torch.dtype, bounds: tuple[float, float, bool], count: int, rng: np.random.Generator
 ) -> torch.Tensor:
-    """A third evenly over the numbers of the dtype within the bounds, a third near landmarks, a third as in a model."""
+    """One third spread evenly over the numbers of the dtype, one third near landmarks, one third typical of models."""
     low, high, whole = bounds
     if whole:
         return torch.from_numpy(rng.integers(int(low), int(high) + 1, count)).to(dtype)
@@ -93,7 +93,7 @@ def _spread(
 
 
 def _indices(x: torch.Tensor) -> np.ndarray:
-    """The place of each number among those of its dtype in ascending order; 0 is 0."""
+    """The rank of each number among those of its dtype; the rank of 0 is 0."""
     kind = _BITS[x.dtype]
     bits = x.contiguous().view(getattr(torch, np.dtype(kind).name)).numpy().astype(np.int64)
     least = np.int64(np.iinfo(kind).min)

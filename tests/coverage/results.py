@@ -70,7 +70,7 @@ class Results:
         return {key: row for key, row in self.rows.items() if key.startswith(name + "/")}
 
     def merge(self, other: Results) -> None:
-        """Take over what the other run found; what it did not run stays."""
+        """Take over the results of the other run, and keep the others."""
         self.about = other.about
         for key, row in other.rows.items():
             mine = self.rows.setdefault(key, Row(row.family, row.primary))
@@ -116,7 +116,7 @@ def _version(path: Path) -> list[int]:
 
 
 def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Outcome]]:
-    """What passed before and fails, crashes or hangs after."""
+    """The checks that passed before and fail, crash or hang after."""
     return [
         (key, dtype, check, outcome)
         for key, dtype, check, outcome in after.triples()
@@ -125,7 +125,7 @@ def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Ou
 
 
 def changes(before: Results, after: Results) -> dict[str, list[str]]:
-    """What differs between two runs, by kind: `fixed`, `broken`, `added`, `removed`; each `key dtype check: why`."""
+    """The differences between two runs, by kind: `fixed`, `broken`, `added`, `removed`; each `key dtype check: why`."""
     found: dict[str, list[str]] = {"broken": [], "fixed": [], "added": [], "removed": []}
     for key, dtype, check, outcome in after.triples():
         row = before.rows.get(key)

@@ -19,10 +19,10 @@ TITLES = {
 
 
 def markdown(results: Results, *others: Results) -> str:
-    """One row for each database, and a line that says what was run where; then one row for each release, if several."""
+    """One row per database, and a line that describes the run; if there are several releases, one row per release."""
     about = results.about
     suites = {suite: list(results.suite(suite).values()) for suite in SUITES}
-    # A run over primary dtypes alone says nothing of the others.
+    # A run over primary dtypes alone has no results for the others.
     wide = any(len({dtype for dtype, _ in row.outcomes}) > 1 for rows in suites.values() for row in rows)
     titles = ["torch's test database", "entries", "not asked", "every check, primary dtype¹", "checks passed²"]
     if wide:
@@ -42,13 +42,13 @@ def markdown(results: Results, *others: Results) -> str:
         f"{where} ¹ float32 where the entry has it. ² {'Over all dtypes' if wide else 'Of the primary dtype'}; a check "
         "that torch itself does not support or skips on CPU and CUDA, or that CPU torch fails, is not asked. Random "
         "results are compared by structure, reproducibility and order statistics. *Not asked* are entries of other "
-        "backends (jiterator, CUDA's attention kernels) and of complex32, which JAX lacks; their error is clear.",
+        "backends (jiterator, CUDA's attention kernels) and of complex32, which JAX lacks; each raises a clear error.",
     ]
     return "\n".join([*lines, *_by_release([results, *others] if others else [])])
 
 
 def _by_release(found: Sequence[Results]) -> list[str]:
-    """Entries that pass every check of their primary dtype of those that were asked, and all checks, by release."""
+    """By release: the entries that pass every check of their primary dtype, and the checks passed."""
     if not found:
         return []
     suites = [suite for suite in SUITES if any(one.suite(suite) for one in found)]
@@ -63,7 +63,7 @@ def _by_release(found: Sequence[Results]) -> list[str]:
 
 
 def full(results: Results, suite: str) -> str:
-    """How many entries of a database pass every check of their primary dtype: `692 of 702 (98 %)`."""
+    """The number of entries of a database that pass every check of their primary dtype: `692 of 702 (98 %)`."""
     rows = results.suite(suite).values()
     passed = sum(r.passes() for r in rows)
     return f"{passed} of {len(rows)} ({percent(passed, len(rows))})"
@@ -90,7 +90,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def replace_marked(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
-    """The text with what stands between the markers replaced; without markers it is an error that shows them."""
+    """Replace the text between the markers; without markers, raise an error that shows them."""
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
         raise ValueError(f"README or page: no place for the table; expected the lines\n{begin}\n{end}")
     before, rest = text.split(begin)

@@ -1,4 +1,4 @@
-"""ULP: the error of pointwise and special functions in units in the last place, beside CPU torch's own."""
+"""ULP: errors of pointwise and special functions in units in the last place, next to those of CPU torch."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .digits import EXACT
 from .points import arguments
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
-FLOOR = 1.0  # a result within one unit is good enough, whatever CPU torch's is
-FACTOR = 2.0  # otherwise an error may be this multiple of CPU torch's
+FLOOR = 1.0  # a result within one unit passes, whatever the error of CPU torch
+FACTOR = 2.0  # otherwise an error may be this multiple of that of CPU torch
 
 # Entries of the databases of pointwise functions that compute no value of their own: they copy, convert, or do not
 # round; of `nextafter` the float64 value is another; the aliases have their own entry under the first name; tanhshrink
@@ -50,7 +50,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Error:
-    """The largest error, what 999 of 1000 points stay below, and the point of the largest."""
+    """The largest error, the 99.9th percentile, and the point of the largest error."""
 
     most: float
     usual: float
@@ -59,7 +59,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Row:
-    """One function in one dtype: the device's error beside CPU torch's."""
+    """One function in one dtype: the errors of the device and of CPU torch."""
 
     name: str
     dtype: str
@@ -68,11 +68,11 @@ class Row:
 
     @property
     def good(self) -> bool:
-        """The rule."""
+        """Whether the row meets the rule."""
         return self.device.most <= max(FLOOR, FACTOR * self.cpu.most)
 
     def allowed(self, limits: dict[str, float]) -> bool:
-        """The rule, or what a note of the spec states."""
+        """Whether the row meets the rule, or the bound in a note of the spec."""
         return self.good or self.device.most <= limits.get(self.dtype, 0)
 
 
@@ -164,7 +164,7 @@ def error(got: torch.Tensor, exact: np.ndarray, points: tuple[torch.Tensor, ...]
 
 
 def limits(function: Function) -> dict[str, float]:
-    """What the spec's note allows beyond the rule, by dtype: `accuracy: 5 ULP in float32, because ...`."""
+    """The bounds in the note of the spec, by dtype: `accuracy: 5 ULP in float32, because ...`."""
     note = accuracy_notes().get(function.aten, "")
     return {dtype: float(most) for most, dtype in re.findall(r"([\d.e]+) ULP in (\w+)", note)}
 

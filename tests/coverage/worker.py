@@ -1,4 +1,4 @@
-"""Worker: one process that runs checks as it is told and reports each, so that a crash has a culprit."""
+"""Worker: a process that runs checks on request and reports each, so that a crash can be attributed to a check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-# What a process is restarted at: XLA keeps every executable, and a run compiles tens of thousands.
+# The memory at which a process is restarted: XLA keeps every executable, and a run compiles tens of thousands.
 MEMORY_LIMIT = 3 * 2**30
 
 # Compilation is most of a run. Tiny programs gain nothing from LLVM's optimiser or from parallel code generation.
@@ -27,7 +27,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Unit:
-    """What is sent to a worker at once: some checks of one entry in one dtype, each with its number of samples."""
+    """A request to a worker: some checks of one entry in one dtype, each with its number of samples."""
 
     key: str
     dtype: str
@@ -49,14 +49,14 @@ class Ended:
 
 @dataclass(frozen=True)
 class Finished:
-    """The unit is done; `retire` says that the process has grown and wants to be replaced."""
+    """The unit is done; `retire` is true if the process has grown and should be replaced."""
 
     ops: list[str]
     retire: bool
 
 
 def environment() -> dict[str, str]:
-    """Variables for a process that compiles much and computes little; what the user set stays."""
+    """Environment variables for a process that compiles much and computes little; settings of the user are kept."""
     flags = os.environ.get("XLA_FLAGS", "")
     missing = [flag for flag in XLA_FLAGS if flag.partition("=")[0] not in flags]
     settings = {name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()}

@@ -1,7 +1,8 @@
-"""torchax's public names over tenax: `import tenax.compat.torchax as torchax`.
+"""The public names of torchax, implemented with tenax: `import tenax.compat.torchax as torchax`.
 
-The device is always there, so what switches torchax on and off does nothing here. `docs/migrating.md` has the table of
-names. Importing this gives `torch.Tensor` the methods `torch`, `apply_jax`, `apply_jax_` and `shard_`.
+The device is always registered, so the functions that enable and disable torchax have no effect. `docs/migrating.md`
+has the table of names. Importing this package adds the methods `torch`, `apply_jax`, `apply_jax_` and `shard_` to
+`torch.Tensor`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from ...device.convert import from_jax, to_jax
-from ...interop.stateless import Pure
+from ...interop.functional_module import FunctionalModule
+from ...trace.transfer import from_jax, to_jax
 from . import amp as amp
 from . import export as export
 from . import flax as flax
@@ -54,42 +55,42 @@ _environment = Environment()
 
 
 def default_env() -> Environment:
-    """The one environment; a context manager that changes nothing."""
+    """The only environment; a context manager without effect."""
     return _environment
 
 
 def enable_globally() -> Environment:
-    """Nothing to enable: the device exists as soon as torch is imported."""
+    """Do nothing: the device exists as soon as torch is imported."""
     return _environment
 
 
 def disable_globally() -> None:
-    """Nothing to disable: tensors of other devices are never touched."""
+    """Do nothing: tensors of other devices are never changed."""
 
 
 def disable_temporarily() -> Any:
-    """A context manager that changes nothing."""
+    """A context manager without effect."""
     return nullcontext()
 
 
 def enable_accuracy_mode() -> None:
-    """Matrix products of float32 in full precision: `torch.set_float32_matmul_precision("highest")`."""
+    """Compute float32 matrix products in full precision: `torch.set_float32_matmul_precision("highest")`."""
     torch.set_float32_matmul_precision("highest")
 
 
 def enable_performance_mode() -> None:
-    """Matrix products of float32 as fast as the hardware can: `torch.set_float32_matmul_precision("medium")`."""
+    """Compute float32 matrix products as fast as possible: `torch.set_float32_matmul_precision("medium")`."""
     torch.set_float32_matmul_precision("medium")
 
 
 def to_xla(tree: Any) -> Any:
-    """The tree with its tensors on device "jax"."""
+    """Move the tensors of a tree to device "jax"."""
     return _environment.to_xla(tree)
 
 
 def extract_jax(module: nn.Module, env: Any = None) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
-    """A module as `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure and takes arrays."""
-    pure = Pure(module)
+    """Convert a module to `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure, of arrays."""
+    pure = FunctionalModule(module)
     state = to_jax({k: v.detach() for k, v in (*module.named_parameters(), *module.named_buffers())})
 
     def function(state: Any, args: Any, kwargs: Any = None, rng: Any = None) -> Any:
@@ -100,7 +101,7 @@ def extract_jax(module: nn.Module, env: Any = None) -> tuple[dict[str, jax.Array
 
 @dataclass
 class CompileOptions:
-    """What `compile` is to do: which methods of a module, with which arguments of `jax.jit`, by which road."""
+    """Options of `compile`: the methods of a module to compile, arguments for `jax.jit`, and the compiler."""
 
     methods_to_compile: Sequence[str] = field(default_factory=lambda: ["forward"])
     jax_jit_kwargs: dict[str, Any] = field(default_factory=dict)
@@ -108,7 +109,7 @@ class CompileOptions:
 
 
 def compile(fn: Any, options: CompileOptions | None = None) -> Any:  # noqa: A001 (torchax's name)
-    """A function or module as one XLA program for each signature.
+    """Compile a function or module to one XLA program per signature.
 
     Raises:
         NotImplementedError: mode "export"; expected `torch.export` and `tenax.export`.
@@ -128,7 +129,7 @@ def compile(fn: Any, options: CompileOptions | None = None) -> Any:  # noqa: A00
 
 
 def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
-    """Write a tree of tensors by orbax; into the directory `path`, or its part of that step.
+    """Write a tree of tensors with Orbax into the directory `path`, or into its subdirectory for `step`.
 
     Raises:
         ImportError: orbax-checkpoint is not installed.
@@ -139,10 +140,10 @@ def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
 
 
 def load_checkpoint(path: str) -> Any:
-    """What `save_checkpoint` wrote, of the latest step, or a file of `torch.save`, as tensors of the device.
+    """Read the latest step of `save_checkpoint`, or a file of `torch.save`, as tensors of the device.
 
     Raises:
-        FileNotFoundError: there is neither.
+        FileNotFoundError: `path` has no checkpoint.
         ImportError: orbax-checkpoint is not installed.
     """
     if os.path.isfile(path):
@@ -155,7 +156,7 @@ def load_checkpoint(path: str) -> Any:
         place = os.path.join(place, max(steps, key=int))
     orbax = _orbax()
     with orbax.PyTreeCheckpointer() as checkpointer:
-        # Read to the host, so that a checkpoint does not ask for the devices that it was written on.
+        # Read to the host, so that loading does not require the devices that wrote the checkpoint.
         kinds = checkpointer.metadata(place).item_metadata.tree
         options = jax.tree.map(lambda _: orbax.RestoreArgs(restore_type=np.ndarray), kinds)
         arrays = checkpointer.restore(place, restore_args=options)

@@ -1,4 +1,4 @@
-"""`torchax.export`: programs of `torch.export` in JAX, by `tenax.export`."""
+"""`torchax.export`: programs of `torch.export` in JAX, implemented with `tenax.export`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ... import export as _export
 
 
 def exported_program_to_jax(program: Any) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
-    """`(weights, function)`, where `function(weights, args)` gives a tuple of all outputs, of a single one too."""
+    """Return `(weights, function)`; `function(weights, args)` always returns a tuple of all outputs."""
     weights, function = _export.exported_to_jax(program)
 
     def outputs(weights: Any, args: Any) -> tuple[Any, ...]:

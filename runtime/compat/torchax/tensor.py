@@ -1,4 +1,4 @@
-"""`torchax.tensor`: the tensor class, the environment, and the methods that torchax's tensors have."""
+"""`torchax.tensor`: the tensor class, the environment, and the methods of torchax tensors."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import jax
 import torch
 
-from ...device.convert import from_jax, to_jax
-from ...device.random import next_key
+from ... import patches
+from ...aten.custom_ops import register_lowering
 from ...device.tensor import Tensor as Tensor
-from ...dispatch.lowering import register_lowering
+from ...storage.random import next_key
+from ...trace.transfer import from_jax, to_jax
 
 
 class Environment:
-    """torchax's environment. tenax needs none; this has the methods that programs call on it."""
+    """The environment of torchax, with the methods that programs call. tenax itself needs no environment."""
 
     def __enter__(self) -> Environment:
         return self
@@ -33,38 +34,38 @@ class Environment:
         torch.manual_seed(seed)
 
     def to_xla(self, tree: Any) -> Any:
-        """The tree with its tensors on device "jax"."""
+        """Move the tensors of a tree to device "jax"."""
         return jax.tree.map(lambda x: x.to("jax") if isinstance(x, torch.Tensor) else x, tree)
 
     def j2t_iso(self, tree: Any) -> Any:
-        """Arrays as tensors."""
+        """Convert arrays to tensors."""
         return from_jax(tree)
 
     def t2j_iso(self, tree: Any) -> Any:
-        """Tensors as arrays."""
+        """Convert tensors to arrays."""
         return to_jax(tree)
 
     j2t_copy = j2t_iso
     t2j_copy = t2j_iso
 
     def override_op_definition(self, op: Any, function: Callable[..., Any]) -> None:
-        """`tenax.register_lowering`, for an operator without a lowering."""
+        """Call `tenax.register_lowering` for an operator without a lowering."""
         register_lowering(op, function)
 
 
 def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
-    """A tensor of what a JAX function gives for the array."""
+    """Apply a JAX function to the array, and convert the result to a tensor."""
     return from_jax(function(self.detach().jax(), *args, **kwargs))  # type: ignore[attr-defined]
 
 
 def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
-    """The same, written into the tensor."""
+    """Apply a JAX function to the array, and write the result into the tensor."""
     with torch.no_grad():
         return self.set_(_apply_jax(self, function, *args, **kwargs))  # type: ignore[call-overload]
 
 
 def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
-    """Lay the tensor out over devices, in place."""
+    """Shard the tensor over devices, in place."""
     return _apply_jax_(self, jax.device_put, sharding)
 
 
@@ -74,4 +75,4 @@ def _torch(self: torch.Tensor) -> torch.Tensor:
 
 
 for _method in (_apply_jax, _apply_jax_, _shard_, _torch):
-    setattr(torch.Tensor, _method.__name__[1:], _method)
+    patches.replace(f"torch.Tensor.{_method.__name__[1:]}", _method)

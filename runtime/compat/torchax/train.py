@@ -27,13 +27,13 @@ def make_train_step(
     optax_optimizer: Any,
     remat_policy: Callable[..., bool] | None = None,
 ) -> Callable[..., Any]:
-    """A step of training, for `interop.jax_jit`.
+    """Create a training step for `interop.jax_jit`.
 
     Args:
-        model_fn: `(weights, buffers, args) -> result`, of torch.
-        loss_fn: `(result, label) -> loss`, of torch.
+        model_fn: a torch function `(weights, buffers, args) -> result`.
+        loss_fn: a torch function `(result, label) -> loss`.
         optax_optimizer: an `optax.GradientTransformation`.
-        remat_policy: which values to keep for the gradient; None keeps what JAX would.
+        remat_policy: which values to save for the gradient; None uses JAX's default.
 
     Returns:
         `step(weights, buffers, opt_state, args, label) -> (loss, weights, opt_state)`, where
@@ -50,8 +50,8 @@ def make_train_step(
     def loss(weights: Any, buffers: Any, args: Any, label: Any) -> Any:
         return loss_fn(model_fn(weights, buffers, args), label)
 
-    kept = loss if remat_policy is None else gradient_checkpoint(loss, {"policy": remat_policy})
-    value_and_grad = jax_value_and_grad(kept)
+    checkpointed = loss if remat_policy is None else gradient_checkpoint(loss, {"policy": remat_policy})
+    value_and_grad = jax_value_and_grad(checkpointed)
 
     def step(weights: Any, buffers: Any, opt_state: Any, args: Any, label: Any) -> Any:
         value, gradient = value_and_grad(weights, buffers, args, label)

@@ -1,0 +1,85 @@
+"""The kernel of an entry: check that it fits the schema, and decide whether it is itself the lowering."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from tenax.codegen.fault import Fault
+from tenax.codegen.signature import Parameter
+from tenax.codegen.source import Signature, defined, same_default
+from tenax.codegen.spec import Entry
+from tenax.codegen.tree import Tree
+
+
+def split(entry: Entry) -> tuple[str, str]:
+    """Split `activation.gelu` into module and function."""
+    module, _, function = entry.kernel.partition(".")
+    return module, function
+
+
+def wanted(entry: Entry, params: Sequence[Parameter]) -> list[str]:
+    """The parameters that a kernel of this schema must have, in order."""
+    return (["rng"] if entry.random else []) + [p.name for p in params]
+
+
+def is_lowering(entry: Entry, params: Sequence[Parameter], tree: Tree) -> bool:
+    """Whether the kernel has exactly the signature of the lowering, so that no wrapper is needed.
+
+    A promotion, additional parameters, a default that only torch states, a decorator, or an assigned name require a
+    wrapper.
+    """
+    if not entry.kernel or entry.promote:
+        return False
+    module, function = split(entry)
+    signature = defined(tree.kernel(module)).get(function)
+    if signature is None or signature.decorated or list(signature.names) != wanted(entry, params):
+        return False
+    keyword_only = {p.name for p in params if p.keyword}
+    defaults = {p.name: p.default for p in params if p.default is not None}
+    return (
+        signature.keyword_only <= keyword_only
+        and signature.defaults.keys() == defaults.keys()
+        and all(same_default(signature.defaults[name], text, names=False) for name, text in defaults.items())
+    )
+
+
+def faults(entry: Entry, params: Sequence[Parameter], tree: Tree) -> Iterator[Fault]:
+    """The faults of the kernel of an entry."""
+    module, function = split(entry)
+    if not (module.isidentifier() and function.isidentifier()):
+        yield entry.fault("kernel", f"`{entry.kernel}`", "module.function of runtime/kernels/")
+        return
+    path = tree.kernel(module)
+    where = f"runtime/kernels/{module}.py"
+    if not path.exists():
+        yield entry.fault("kernel", f"there is no {where}", f"a module that defines `{function}`")
+        return
+    try:
+        held = defined(path)
+    except SyntaxError as error:
+        yield Fault(where, error.lineno or 1, f"does not parse: {error.msg}", "Python")
+        return
+    if function not in held:
+        near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(function, held, 2))
+        yield entry.fault("kernel", f"{where} defines no `{function}`", f"one of {near}" if near else "that function")
+        return
+    signature = held[function]
+    if signature is not None:  # None for an assigned name, whose signature is not in the source
+        yield from _signature_faults(entry, params, signature, f"{function} at {where}:{signature.line}")
+
+
+def _signature_faults(entry: Entry, params: Sequence[Parameter], signature: Signature, place: str) -> Iterator[Fault]:
+    names = wanted(entry, params)
+    have = [n for n in signature.names if n in names]
+    free = [n for n in signature.names if n not in names and n not in signature.defaults and not n.startswith("*")]
+    if have != names or free:
+        yield entry.fault("kernel", f"{place} takes ({', '.join(signature.names)})", f"({', '.join(names)})")
+        return
+    # A kernel need not repeat a default: a generated wrapper then states it. Its own defaults must equal torch's.
+    stated = {p.name: p.default for p in params if p.default is not None and p.name in signature.defaults}
+    other = {name: text for name, text in stated.items() if not same_default(signature.defaults[name], text)}
+    if other:
+        given = ", ".join(f"{name}={signature.defaults[name]}" for name in other)
+        torchs = ", ".join(f"{name}={text}" for name, text in other.items())
+        yield entry.fault("kernel", f"{place} has the defaults ({given})", f"({torchs})")

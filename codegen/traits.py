@@ -1,0 +1,134 @@
+"""Traits of an op that the runtime acts on besides its lowering: their values, and the rows for which they hold.
+
+Each is a key of the entry, which is rendered into the rows of its variants.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from torchgen.model import FunctionSchema
+
+from tenax.codegen.fault import Fault
+from tenax.codegen.schema import Schemas
+from tenax.codegen.spec import Entry
+
+# What `prepare` may name, with the number of its arguments (runtime/aten/prepare.py).
+PREPARATIONS = {"expand_masks": 1, "put_masks": 2, "to_device": 1, "transpose_strided": 1, "raise_info": 1}
+# What `results` may name (runtime/aten/result_layouts.py).
+RESULTS = (
+    "column_major",
+    "column_major_vh",
+    "input_if_asked",
+    "least_squares",
+    "like_convolved",
+    "like_product",
+    "like_query",
+    "margin_of_one_sample",
+    "of_input_sizes",
+    "of_one_sample",
+    "saved_in_training",
+    "slices_in_order",
+    "weights_if_needed",
+)
+# What `cpu_rewrite` may name (runtime/dispatch/cpu_matmul_rewrite.py).
+REWRITES = ("matmul",)
+
+
+@dataclass(frozen=True)
+class Trait:
+    """One key. `rows` says which rows of an entry have it: all, those in place, or that of its own overload."""
+
+    name: str
+    rows: str = "all"
+
+    def given(self, entry: Entry, form: str, derived: bool) -> bool:
+        """Whether the entry has the key, and it holds for a row of this form."""
+        of_row = {"all": True, "inplace": form == "inplace", "own": not derived}
+        return bool(getattr(entry, self.name)) and of_row[self.rows]
+
+
+TRAITS = (
+    Trait("overwrites", "inplace"),
+    Trait("writes_expanded", "inplace"),
+    Trait("draws_if"),
+    Trait("prepare"),
+    Trait("host_values"),
+    Trait("results"),
+    Trait("no_meta", "own"),
+    Trait("cpu_may_abort"),
+    Trait("cpu_rewrite"),
+    Trait("reference", "own"),
+    Trait("compared_results", "own"),
+)
+
+
+def faults(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    """What is wrong with the traits of an entry."""
+    checks: dict[str, Callable[[Entry, FunctionSchema, Schemas], Iterator[Fault]]] = {
+        "overwrites": _in_place,
+        "writes_expanded": _in_place,
+        "draws_if": _draws_if,
+        "prepare": _prepare,
+        "host_values": lambda e, f, s: _arguments(e, "host_values", e.host_values, f),
+        "results": lambda e, f, s: _word(e, "results", e.results, RESULTS),
+        "cpu_rewrite": lambda e, f, s: _word(e, "cpu_rewrite", e.cpu_rewrite, REWRITES),
+        "reference": _reference,
+        "compared_results": _compared_results,
+    }
+    for name, check in checks.items():
+        if name in entry.lines:
+            yield from check(entry, func, schemas)
+
+
+def _in_place(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    key = "overwrites" if entry.overwrites else "writes_expanded"
+    variants = schemas.variants[func.signature()]
+    if not any(a.annotation and a.annotation.is_write for v in variants for a in v.func.arguments.flat_non_out):
+        yield entry.fault(key, f"{entry.name} has no in-place form", "no such key")
+
+
+def _arguments(entry: Entry, key: str, given: Sequence[str], func: FunctionSchema) -> Iterator[Fault]:
+    known = [a.name for a in func.arguments.flat_non_out]
+    for name in given:
+        if name not in known:
+            near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(name, known, 2) or known)
+            yield entry.fault(key, f"{entry.name} has no argument `{name}`", f"one of {near}")
+
+
+def _draws_if(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    if not entry.random:
+        yield entry.fault("draws_if", f"{entry.name} is not random", "it beside `random: true`")
+    yield from _arguments(entry, "draws_if", entry.draws_if, func)
+
+
+def _prepare(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    assert entry.prepare is not None
+    name, arguments = entry.prepare.name, entry.prepare.arguments
+    yield from _word(entry, "prepare", name, tuple(PREPARATIONS))
+    if len(arguments) != PREPARATIONS.get(name, len(arguments)):
+        yield entry.fault("prepare", f"`{entry.prepare}`", f"{PREPARATIONS[name]} arguments")
+    yield from _arguments(entry, "prepare", [a for a in arguments if a.isidentifier()], func)
+
+
+def _word(entry: Entry, key: str, given: str, known: Sequence[str]) -> Iterator[Fault]:
+    if given not in known:
+        yield entry.fault(key, f"unknown word `{given}`", f"one of {', '.join(known)}")
+
+
+def _reference(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    if entry.reference not in schemas:
+        yield entry.fault("reference", f"torch has no {entry.reference}", "an overload that computes the same")
+        return
+    theirs = schemas[entry.reference].func.arguments.flat_non_out
+    if [a.type for a in theirs] != [a.type for a in func.arguments.flat_non_out]:
+        yield entry.fault("reference", f"{entry.reference} takes other arguments", f"those of {entry.name}")
+
+
+def _compared_results(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    if not re.fullmatch(r"\d+", entry.compared_results) or int(entry.compared_results) >= max(len(func.returns), 1):
+        wrong = f"`{entry.compared_results}` of {len(func.returns)} results"
+        yield entry.fault("compared_results", wrong, "a smaller number, or no such key")

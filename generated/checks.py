@@ -1,0 +1,107 @@
+"""What must hold of values, each with its error.
+
+Generated from ops_spec/checks.yaml by `python -m tenax.codegen`: edit the spec.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from tenax.words import FLOAT64, Array, as_long, cast
+
+
+def index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
+    """IndexError: index out of range in self"""
+    return jnp.all((index >= 0) & (index < (self.shape or (1,))[dim]))
+
+
+def scatter_index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
+    """RuntimeError: index is out of bounds for dimension `dim` of self with its size"""
+    return jnp.all((index >= 0) & (index < (self.shape or (1,))[dim]))
+
+
+def wrapped_index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
+    """IndexError: index is out of bounds for dimension `dim` of self with its size"""
+    return jnp.all((index >= -(self.shape or (1,))[dim]) & (index < (self.shape or (1,))[dim]))
+
+
+def flat_index_in_bounds(self: Any, index: Any) -> Array:
+    """IndexError: out of range: tried to access an index beyond the elements of the tensor"""
+    return jnp.all((index >= -self.size) & (index < self.size))
+
+
+def indices_in_bounds(self: Any, indices: Any) -> Array:
+    """IndexError: index is out of bounds for dimension with size: an index exceeds its dimension of self"""
+    return sum(jnp.sum((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0
+
+
+def rows_in_bounds(weight: Any, indices: Any) -> Array:
+    """IndexError: index out of range in self"""
+    return jnp.all((indices >= 0) & (indices < weight.shape[0]))
+
+
+def bag_indices_in_bounds(weight: Any, indices: Any) -> Array:
+    """RuntimeError: embedding_bag: an index of input takes a value which is not in the valid range of rows"""
+    return jnp.all((indices >= 0) & (indices < weight.shape[0]))
+
+
+def first_bag_at_zero(offsets: Any) -> Array:
+    """RuntimeError: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0."""
+    return jnp.all(offsets[:1] == 0)
+
+
+def last_bag_in_bounds(indices: Any, offsets: Any) -> Array:
+    """RuntimeError: offsets[-1] can not be greater than input's length"""
+    return jnp.all(offsets[-1:] <= indices.shape[0])
+
+
+def pooled_indices_in_bounds(indices: Any, size: Any) -> Array:
+    """RuntimeError: Found an invalid max index"""
+    return jnp.all((indices >= 0) & (indices < size))
+
+
+def sorter_in_bounds(sorted_sequence: Any, sorter: Any) -> Array:
+    """RuntimeError: torch.searchsorted(): sorter index out of range"""
+    return sorter is None or jnp.all((sorter >= 0) & (sorter < sorted_sequence.shape[-1]))
+
+
+def target_in_bounds(target: Any, classes: Any, ignore_index: Any) -> Array:
+    """IndexError: Target is out of bounds."""
+    return jnp.all((as_long(target) == ignore_index) | ((target >= 0) & (target < classes)))
+
+
+def std_not_negative(std: Any) -> Array:
+    """RuntimeError: normal expects std >= 0.0"""
+    return jnp.all(cast(std, FLOAT64) >= 0)
+
+
+def all_std_not_negative(std: Any) -> Array:
+    """RuntimeError: normal expects all elements of std >= 0.0"""
+    return jnp.all(cast(std, FLOAT64) >= 0)
+
+
+def is_probability(p: Any) -> Array:
+    """RuntimeError: bernoulli_ expects p to be in [0, 1]"""
+    return (cast(p, FLOAT64) >= 0) & (cast(p, FLOAT64) <= 1)
+
+
+def all_probabilities(p: Any) -> Array:
+    """RuntimeError: Expected p_in >= 0 && p_in <= 1 to be true, but got false"""
+    return jnp.all((p >= 0) & (p <= 1))
+
+
+def high_above_zero(high: Any) -> Array:
+    """RuntimeError: random_ expects 'from' to be less than 'to', but got from=0 >= to"""
+    return jnp.all(high > 0)
+
+
+def range_is_finite(self: Any, range: Any) -> Array:
+    """RuntimeError: torch.histogramdd: the range of a dimension is not finite"""
+    return (range is not None) | jnp.all(jnp.isfinite(self))
+
+
+def is_true(self: Any) -> Array:
+    """RuntimeError: Assertion is failed"""
+    return (self.size == 1) & jnp.all(self)

@@ -1,0 +1,38 @@
+"""The seam to JAX: every private name of JAX that the package uses has its home here. Importing it imports JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from .releases import check_release, private_names
+
+check_release("jax", jax.__version__)
+
+with private_names("jax", jax.__version__):
+    from jax._src import core as _core
+    from jax._src import dtypes as _dtypes
+    from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
+    from jaxlib import _jax as _jaxlib
+
+    # Whether JAX traces nothing on this thread.
+    trace_state_clean: Callable[[], bool] = _core.trace_state_clean
+    shaped_abstractify = _core.shaped_abstractify
+    # The two tables by which JAX finds out what an argument is: its abstract value, and its value, by its type.
+    abstract_value_of: dict[type, Callable[[Any], Any]] = _core.pytype_aval_mappings
+    value_of: Any = _dtypes.canonicalize_value_handlers
+
+    _jaxlib.LoadedExecutable.execute_sharded  # noqa: B018 (checked here, used below)
+    _jaxlib.ExecuteResults.consume_with_handlers  # noqa: B018
+
+
+def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Sequence[Any]]:
+    """What runs a compiled program with nothing between: `execute(arrays).consume_with_handlers(handlers)`.
+
+    The handlers, which make an array of each buffer, are prepared by JAX in a place of its own.
+    """
+    with private_names("jax", jax.__version__):
+        execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
+        return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]

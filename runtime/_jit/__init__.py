@@ -1,0 +1,1 @@
+"""`tenax.jit`: whole torch functions as single XLA programs."""

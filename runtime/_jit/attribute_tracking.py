@@ -1,0 +1,91 @@
+"""Which attributes of modules and plain objects, and which gradients, a run reads. The others may change between calls.
+
+A step is often a method of an object that also counts steps and keeps losses. While the function is traced, the classes
+of the objects that it reaches record which attributes of their instances are read.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+
+from .. import patches
+from .._torch.autograd import GRAD
+
+# The functions that look one name up in a `__dict__`.
+_LOOKUPS = {
+    function.__code__
+    for function in (torch.nn.Module.__getattr__, torch.nn.Module.__setattr__, functools.cached_property.__get__)
+}
+
+
+class AttributeReads:
+    """Records the names that are read, by object."""
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self._objects = [*objects]  # whose ids are theirs for as long as they live
+        self._names: dict[int, set[str]] = {id(o): set() for o in self._objects}
+        self.gradients: set[int] = set()  # the ids of the tensors whose gradients are read
+
+    @contextmanager
+    def attached(self, gradients: bool = True) -> Iterator[None]:
+        """Record while the function is traced; without `gradients`, reads of those are not recorded."""
+        with patches.temporarily("torch.Tensor.grad", self._gradient()) if gradients else nullcontext():
+            yield from self._recorded()
+
+    def _recorded(self) -> Iterator[None]:
+        """While the classes of the objects record what is read of them."""
+        replaced: list[tuple[type, Any]] = []
+        methods = {cls: cls.__getattribute__ for cls in map(type, self._objects)}
+        try:
+            for cls, method in methods.items():
+                own = vars(cls).get("__getattribute__")
+                try:
+                    cls.__getattribute__ = self._recording(method)  # type: ignore[method-assign]
+                except (TypeError, AttributeError):  # a class that cannot be changed: all attributes count as read
+                    for o in self._objects:
+                        if type(o) is cls:
+                            self._names.pop(id(o), None)
+                else:
+                    replaced.append((cls, own))
+            yield
+        finally:
+            for cls, own in replaced:
+                if own is None:
+                    del cls.__getattribute__
+                else:
+                    cls.__getattribute__ = own  # type: ignore[method-assign]
+
+    def _gradient(self) -> property:
+        read: set[int] = self.gradients
+
+        def get(tensor: torch.Tensor) -> Any:
+            read.add(id(tensor))
+            return GRAD.__get__(tensor)
+
+        def put(tensor: torch.Tensor, value: Any) -> None:
+            read.add(id(tensor))  # backward reads it in C++, and what came of that may be gone now
+            GRAD.__set__(tensor, value)
+
+        return property(get, put, GRAD.__delete__)
+
+    def _recording(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        names = self._names
+
+        def __getattribute__(self: Any, name: str) -> Any:  # noqa: N807
+            read = names.get(id(self))
+            if read is not None and not (name == "__dict__" and sys._getframe(1).f_code in _LOOKUPS):
+                read.add(name)
+            return plain(self, name)
+
+        return __getattribute__
+
+    def of(self, value: Any) -> set[str] | None:
+        """The attributes of an object that were read; None for all."""
+        names = self._names.get(id(value))
+        return None if names is None or "__dict__" in names else names

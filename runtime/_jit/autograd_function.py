@@ -1,0 +1,97 @@
+"""A compiled step in torch's graph: its results are those of one node, whose backward is the step's."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import Any
+
+import jax
+import torch
+
+from ..storage.avals import tensor_aval
+from ..storage.cell import Cell
+from ..trace.transfer import read
+from .backward import Backward, Saved
+from .output_builder import OutputBuilder
+from .outputs import NewTensor
+from .sources import tensor_at
+from .tensor_hooks import hooks_of
+
+_FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+    "if you need to access saved tensors after calling backward."
+)
+
+
+def attach(
+    backward: Backward,
+    builder: OutputBuilder,
+    arguments: list[Any],
+    cells: list[Cell],
+    host: list[jax.Array],
+    arrays: list[jax.Array],
+    residuals: list[jax.Array],
+) -> None:
+    """Give the differentiable results of a call their place in the graph.
+
+    Args:
+        backward: of the step.
+        builder: of the results.
+        arguments: of the call.
+        cells: of the call.
+        host: the operands that came from the host.
+        arrays: those of the cells that were read.
+        residuals: what forward computed for backward.
+    """
+    tensors = [builder.tensor(described) for described in backward.results]
+    leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in backward.leaves]
+    saved = backward.saved(cells, host, arrays, residuals, arguments)
+    attached = CompiledStepFunction.apply(backward, saved, tensors, *leaves)
+    for described, tensor in zip(backward.results, attached, strict=True):
+        builder.tensors[described] = tensor
+
+
+class CompiledStepFunction(torch.autograd.Function):
+    """The results of a compiled step as a function of the leaves."""
+
+    @staticmethod
+    def forward(ctx: Any, backward: Backward, saved: Saved, tensors: list[torch.Tensor], *leaves: torch.Tensor) -> Any:
+        """The tensors; `leaves` are those to which their graph leads."""
+        ctx.backward, ctx.saved, ctx.leaves = backward, saved, leaves
+        if not backward.used_up:
+            ctx.save_for_backward(*leaves)  # whose versions a second derivative checks
+        ctx.versions = [(t, t._version) for t in compress(leaves, backward.checked)]
+        ctx.avals = [tensor_aval(t.size(), t.dtype) for t in tensors]
+        ctx.set_materialize_grads(False)
+        return tuple(tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> Any:
+        """The gradients of the leaves; None of a leaf that no result with a cotangent was computed from, unless hooks
+        may wait for its gradient."""
+        backward: Backward = ctx.backward
+        if backward.used_up:
+            raise RuntimeError(_FREED)
+        for tensor, version in ctx.versions:
+            if tensor._version != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[torch.jax.{tensor.type().rpartition('.')[2]} {list(tensor.shape)}] is at version "
+                    f"{tensor._version}; expected version {version} instead."
+                )
+        if torch.is_grad_enabled():
+            leaves = ctx.saved_tensors
+            outputs = iter(backward.differentiable_gradients(ctx.saved, cotangents, ctx.avals, leaves))
+        else:
+            outputs = backward.gradients(ctx.saved, cotangents, ctx.avals)
+        present = {i for i, g in enumerate(cotangents) if g is not None}
+        gradients: list[torch.Tensor | None] = []
+        for leaf, givers in zip(ctx.leaves, backward.givers, strict=True):
+            gradient = next(outputs) if givers else None
+            wanted = present & givers or not leaf.is_leaf or hooks_of(leaf)
+            gradients.append(gradient if wanted else None)
+        rest = (read(tensor.detach()) for tensor in outputs)
+        backward.late.apply(rest, ctx.saved.arguments, ctx.saved.contents)
+        return None, None, None, *gradients

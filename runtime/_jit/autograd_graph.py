@@ -1,0 +1,61 @@
+"""Autograd's graph of a tensor: its leaves, and the gradients that a backward pass accumulates in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.autograd.function import BackwardCFunction
+
+from .._torch.autograd import forward_class
+from .._torch.operators import OPERATOR_AUTOGRAD_MODULE
+from ..dispatch.jax_call import JaxCall
+
+# The modules of functions that stand for operators: those of libraries, and ours.
+_OPERATORS = OPERATOR_AUTOGRAD_MODULE, JaxCall.__module__
+
+
+class GraphLeaves(NamedTuple):
+    """Where the graph of a tensor ends."""
+
+    leaves: dict[int, torch.Tensor]  # by id, in a fixed order
+    open: bool  # whether a function in Python is on the way, whose backward may run a backward pass to other leaves
+
+
+def graph_leaves(tensor: torch.Tensor) -> GraphLeaves:
+    """Follow the graph of a tensor."""
+    leaves: dict[int, torch.Tensor] = {}
+    pending, seen = [tensor.grad_fn], set()
+    opens = False
+    while pending:
+        node = pending.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            leaves.setdefault(id(node.variable), node.variable)
+        opens = opens or _runs_python(node)
+        for child, _ in node.next_functions:
+            pending.append(child)
+    return GraphLeaves(leaves, opens)
+
+
+def _runs_python(node: Any) -> bool:
+    """Whether a node is of an `autograd.Function` of a program: the backward of an operator is of tensors alone."""
+    return isinstance(node, BackwardCFunction) and forward_class(node).__module__ not in _OPERATORS
+
+
+def accumulated_gradients(
+    outputs: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor], cotangents: Sequence[torch.Tensor]
+) -> list[torch.Tensor | None]:
+    """The gradients of leaves, with those of nested backward passes, such as that of a reentrant checkpoint."""
+    before = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    try:
+        torch.autograd.backward(outputs, cotangents)
+        return [leaf.grad for leaf in leaves]
+    finally:
+        for leaf, gradient in zip(leaves, before, strict=True):
+            leaf.grad = gradient

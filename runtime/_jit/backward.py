@@ -1,0 +1,150 @@
+"""The backward pass of a compiled step: what a call keeps for it, and how it is computed."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import jax
+import torch
+
+from ..dispatch.jax_call import FunctionLease, call
+from ..dtypes import torch_dtype
+from ..storage.avals import Aval
+from ..storage.cell import Cell
+from ..storage.placement import materialise, no_jax_trace
+from ..storage.tensors import cell_of, wrap
+from ..trace.transfer import read
+from .executables import Executables
+from .late_effects import Contents, LateEffects
+from .outputs import AliasOfInput, NewTensor
+from .sources import TensorSource
+from .traced_step import TracedBackward
+
+Cotangents = Sequence[torch.Tensor | None]
+
+
+class Saved(NamedTuple):
+    """What one call keeps for its backward pass."""
+
+    host: list[jax.Array]  # the operands that came from the host
+    arrays: list[jax.Array]  # residuals, then the arrays of cells that backward reads
+    recomputed: list[weakref.ref[jax.Array]]  # further arrays that only second derivatives read
+    arguments: list[Any] | None  # of the call, where late effects need them
+    contents: Contents  # of the cells that backward writes
+
+
+class Backward:
+    """Computes the gradients of the leaves from those of the results."""
+
+    def __init__(
+        self,
+        traced: TracedBackward,
+        results: Sequence[NewTensor | AliasOfInput],
+        executables: Executables,
+        late: LateEffects,
+        leaf_places: list[int | None],
+        places: list[int],
+        index: int,
+    ) -> None:
+        """
+        Args:
+            traced: the pass.
+            results: the results that autograd follows.
+            executables: the programs of the step.
+            late: what the pass changes beside gradients.
+            leaf_places: for each leaf, the place of its cell among the cells of a call, if it has one.
+            places: those of the cells that are read.
+            index: the device.
+        """
+        self.leaves: tuple[TensorSource | NewTensor, ...] = traced.leaves
+        self.givers, self.used_up = traced.givers, traced.used_up
+        self.results, self.late, self.index = results, late, index
+        self.executables = executables
+        self.leaf_places, self.places = leaf_places, places
+        # Leaves whose arrays backward reads: it checks that they were not written meanwhile.
+        saved = {places[number] for number in executables.saved}
+        self.checked = [place in saved for place in leaf_places]
+
+    def saved(
+        self, cells: list[Cell], host: list[jax.Array], arrays: list[jax.Array], residuals: list[jax.Array], args: Any
+    ) -> Saved:
+        """What a call keeps; `arrays` are those that it read."""
+        return Saved(
+            host,
+            [*residuals, *(arrays[i] for i in self.executables.saved)],
+            [weakref.ref(arrays[i]) for i in self.executables.recomputed],
+            args if self.late.effects else None,
+            self.late.contents(cells),
+        )
+
+    def gradients(self, saved: Saved, cotangents: Cotangents, avals: Sequence[Aval]) -> Iterator[torch.Tensor]:
+        """The outputs of the backward program as tensors; a cotangent that is None counts as zeros."""
+        pairs = zip(cotangents, avals, strict=True)
+        given = [materialise(aval.zeros, self.index) if g is None else read(g) for g, aval in pairs]
+        operands = [*saved.host, *given, *saved.arrays]
+        program = self.executables.backward
+        assert program is not None
+        # A function that reads a result of another compiled function is traced on into the graph of that one.
+        outputs = program(operands) if no_jax_trace() else program.jitted(*operands)
+        return (wrap(array, self.index) for array in outputs)
+
+    def differentiable_gradients(
+        self, saved: Saved, cotangents: Cotangents, avals: Sequence[Aval], leaves: Sequence[torch.Tensor]
+    ) -> list[torch.Tensor]:
+        """The same, as a function of the leaves and the cotangents that is differentiated in its turn.
+
+        Raises:
+            RuntimeError: an array that forward read is gone.
+            NotImplementedError: a leaf was made within the function, or shares its memory with others.
+        """
+        index, programs = self.index, self.executables
+        leaf_at = dict(zip(self.leaf_places, leaves, strict=True))
+        if None in leaf_at or len(leaf_at) < len(leaves):
+            raise NotImplementedError(
+                "a second derivative of a compiled function by a tensor that was made in it, or that shares its memory "
+                "with another; expected arguments and parameters with memory of their own"
+            )
+        kept = saved.arrays[len(saved.arrays) - len(programs.saved) :]
+        arrays: dict[int, Any] = dict(zip(programs.saved, kept, strict=True))
+        arrays |= {i: reference() for i, reference in zip(programs.recomputed, saved.recomputed, strict=True)}
+        operands = []
+        for number in programs.needed:
+            leaf, array = leaf_at.get(self.places[number]), arrays[number]
+            if leaf is not None:
+                operands.append(_whole_memory(leaf))
+            elif array is None or array.is_deleted():
+                raise RuntimeError(
+                    "a second derivative of a compiled function computes forward again, and what it read there was "
+                    "overwritten or let go; keep its arguments, and differentiate before the next call"
+                )
+            else:
+                operands.append(wrap(array, index))
+        pairs = zip(cotangents, avals, strict=True)
+        given = [wrap(materialise(aval.zeros, index), index) if g is None else g for g, aval in pairs]
+        return call(self._function.number, [*(wrap(x, index) for x in saved.host), *given, *operands])
+
+    @cached_property
+    def _function(self) -> FunctionLease:
+        """The gradients as a function of arrays that computes forward again."""
+        function = self.executables.gradient()
+        return FunctionLease(lambda *xs: tuple(function(*xs)), lambda: self)
+
+
+def _whole_memory(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor in the shape of its cell's array: the same elements, in the order of memory.
+
+    Raises:
+        NotImplementedError: the tensor is a part of its memory, or of another dtype.
+    """
+    aval = cell_of(tensor).aval
+    if tensor.size() == aval.shape and tensor.stride() == aval.stride and tensor.dtype is torch_dtype(aval.dtype):
+        return tensor
+    if tensor.numel() != math.prod(aval.shape) or tensor.dtype is not torch_dtype(aval.dtype) or tensor.is_conj():
+        raise NotImplementedError(
+            "a second derivative of a compiled function by a part of a tensor; expected one that is all of its memory"
+        )
+    return tensor.as_strided(aval.shape, aval.stride, 0)

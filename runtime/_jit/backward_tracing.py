@@ -1,0 +1,184 @@
+"""Tracing torch's backward pass behind a run: the gradient of a compiled function is torch's own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+
+from .._torch import pytree
+from ..dtypes import numpy_dtype
+from ..errors import TraceError
+from ..storage.placement import put
+from ..storage.tensors import wrap
+from ..trace import autograd_engine
+from ..trace.core import Trace
+from ..trace.transfer import read
+from .attribute_tracking import AttributeReads
+from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves
+from .effects import Effects
+from .outputs import OutputDescriber
+from .partition import mark_boundary
+from .sources import MISSING, SEQUENCES, Source, content_at, is_plain
+from .state_graph import StateGraph
+from .tensor_hooks import unhooked
+from .traced_step import BackwardEffect, TracedBackward
+
+Contents = list[tuple[Source, list[Any]]]  # the leaves of what entries hold
+
+
+def trace_backward(
+    describer: OutputDescriber,
+    trace: Trace,
+    state: StateGraph,
+    reads: AttributeReads,
+    effects: Effects,
+    gradients: Sequence[tuple[torch.Tensor, torch.Tensor | None]],
+    arguments: dict[int, int],
+    index: int,
+) -> tuple[TracedBackward, list[jax.Array]]:
+    """Trace the backward pass of the differentiable results; its description, and the outputs that it adds to the
+    jaxpr.
+
+    Args:
+        describer: what described the run.
+        trace: of the run.
+        state: what the function reached before the run.
+        reads: the record of the attributes that are read.
+        effects: what the run changed in Python.
+        gradients: the leaves that the function reached, with their gradients before the run.
+        arguments: the numbers of argument tensors, by id.
+        index: the device of the results.
+    """
+    before = state.moment()
+    forward = {cell: cell.content for cell in (*trace.lifted, *trace.written)}
+    kept = [(source, pytree.tree_leaves(content_at(source))) for source, _ in effects.entries if source.key is not None]
+    with reads.attached(gradients=False):
+        backward = _BackwardTracer(describer, gradients, arguments, index)
+        arrays = backward.run()
+    later = OutputDescriber(describer.scope)
+    changes = _describe_changes(later, state, before, kept)
+    if any(not described.found for _, described in later.aliases.values()):
+        raise TraceError(
+            "a backward hook keeps a view of a tensor that a compiled function was given; keep a clone of it"
+        )
+    storages = tuple(later.recorder.storages())
+    arrays += later.recorder.outputs
+    written = tuple(cell for cell in trace.written if cell.content is not forward.get(cell))
+    arrays += [cell.read() for cell in written]
+    traced = TracedBackward(
+        tuple(backward.cotangents),
+        tuple(backward.leaves),
+        tuple(backward.givers),
+        backward.used_up,
+        changes,
+        storages,
+        later.recorder.index,
+        written,
+    )
+    return traced, arrays
+
+
+class _BackwardTracer:
+    """One backward pass from the results of a run."""
+
+    def __init__(
+        self,
+        describer: OutputDescriber,
+        gradients: Sequence[tuple[torch.Tensor, torch.Tensor | None]],
+        arguments: dict[int, int],
+        index: int,
+    ) -> None:
+        self.describer, self.gradients, self.arguments = describer, gradients, arguments
+        self.results = [t for t, _ in describer.differentiable]
+        # Zeros of the host: on the device, XLA would compile a program for each shape.
+        zeros = (np.zeros(tuple(t.shape), numpy_dtype(t.dtype)) for t in self.results)
+        self.cotangents = [put(array, index) for array in zeros]
+        self.leaves: list[Any] = []
+        self.givers: list[frozenset[int]] = []
+        self.used_up = False
+
+    def run(self) -> list[jax.Array]:
+        """Trace the pass; the gradients of the leaves that get one."""
+        cotangents = [wrap(a) for a in mark_boundary(self.cotangents)]
+        graphs = [graph_leaves(t) for t in self.results]
+        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
+        opens = any(graph.open for graph in graphs)
+        hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}
+        leaves, begun = list({**shown, **hidden}.values()), autograd_engine.backward_count()
+        try:
+            # A call's own backward pass calls the hooks of leaves that the run did not return.
+            with unhooked(t for t in leaves if self.describer.new_tensor(t) is None):
+                if opens:
+                    found = accumulated_gradients(self.results, leaves, cotangents)
+                else:
+                    found = list(torch.autograd.grad(self.results, leaves, cotangents, allow_unused=True))
+        except RuntimeError as error:
+            if "second time" not in str(error):
+                raise
+            self._attach_to_one_leaf(leaves)
+            return []
+        nested = autograd_engine.backward_count() > begun + 1
+        for leaf, gradient in zip(leaves, found, strict=True):
+            if gradient is not None or id(leaf) in shown:
+                self.leaves.append(self._source(leaf))
+                self.givers.append(_givers(leaf, graphs, nested) if gradient is not None else frozenset())
+        return [read(gradient) for gradient in found if gradient is not None]
+
+    def _attach_to_one_leaf(self, leaves: Sequence[torch.Tensor]) -> None:
+        """The run freed the graph of its results. They still belong to one, whose backward pass raises: one of its
+        leaves is enough to make it."""
+        self.used_up = True
+        self.leaves = [self._source(leaf) for leaf in leaves[:1]]
+        self.givers = [frozenset()] * len(self.leaves)
+
+    def _source(self, leaf: torch.Tensor) -> Any:
+        described = self.describer.new_tensor(leaf)
+        return self.arguments.get(id(leaf), leaf) if described is None else described
+
+
+def _givers(leaf: torch.Tensor, graphs: Sequence[GraphLeaves], nested: bool) -> frozenset[int]:
+    """The numbers of the results from which a gradient may come to a leaf."""
+    return frozenset(i for i, g in enumerate(graphs) if id(leaf) in g.leaves or (nested and g.open))
+
+
+def _describe_changes(
+    describer: OutputDescriber, state: StateGraph, before: Any, kept: Contents
+) -> tuple[BackwardEffect, ...]:
+    """What hooks, and functions in Python, changed in the backward pass.
+
+    Args:
+        describer: a new one for these changes.
+        state: the containers.
+        before: what they held when forward ended.
+        kept: what forward left in entries, whose inside the backward pass may have changed.
+    """
+    sequences: dict[int, tuple[Source, list[Any]]] = {}
+    changed: dict[tuple[int, Any], tuple[Source, Any, Any]] = {}
+    for source, old, new in state.changes(before):
+        if isinstance(source.container, SEQUENCES):
+            content = next(
+                c for s, (_, c) in zip(state.snapshots, before, strict=True) if s.container is source.container
+            )
+            sequences[id(source.container)] = source._replace(key=None), [*content.values()]
+        else:
+            changed[id(source.container), source.key] = source, old, new
+    for source, leaves in kept:
+        value = content_at(source)
+        now = pytree.tree_leaves(value)
+        if len(now) != len(leaves) or not all(map(operator.is_, leaves, now)):
+            changed.setdefault((id(source.container), source.key), (source, leaves, value))
+    effects = []
+    for source, old, new in changed.values():
+        described = None if new is MISSING else describer.describe(new)
+        effects.append(BackwardEffect(source, described, number=is_plain(old) or is_plain(new), old=old))
+    for source, elements in sequences.values():
+        now = [*source.container]
+        grew = len(now) >= len(elements) and all(map(operator.is_, elements, now))
+        described = describer.describe(now[len(elements) :] if grew else now)
+        effects.append(BackwardEffect(source, described, appended=grew))
+    return tuple(effects)

@@ -1,0 +1,38 @@
+"""The names in the code of functions: globals, attributes, modules. Code can only read or write what it names."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from typing import NamedTuple
+
+
+class Names(NamedTuple):
+    """The names in the code of a function and of the functions within it, each in order."""
+
+    globals: tuple[str, ...]
+    attributes: tuple[str, ...]  # and words, for `getattr`
+    stored: tuple[str, ...]  # attributes that are set
+    imported: tuple[str, ...]  # modules
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def names_of(code: types.CodeType) -> Names:
+    """The names in some code."""
+    scope: dict[str, None] = {}
+    attributes: dict[str, None] = dict.fromkeys(code.co_names)
+    stored: dict[str, None] = {}
+    imported: dict[str, None] = {}
+    for step in dis.get_instructions(code):
+        if step.opname.endswith(("_GLOBAL", "_NAME")):
+            (imported if step.opname == "IMPORT_NAME" else scope)[step.argval] = None
+        elif step.opname == "STORE_ATTR":
+            stored[step.argval] = None
+    for constant in code.co_consts:
+        if isinstance(constant, str) and constant.isidentifier():
+            attributes[constant] = None
+        elif isinstance(constant, types.CodeType):
+            for own, inner in zip((scope, attributes, stored, imported), names_of(constant), strict=True):
+                own.update(dict.fromkeys(inner))
+    return Names(*map(tuple, (scope, attributes, stored, imported)))

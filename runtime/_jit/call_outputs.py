@@ -1,0 +1,37 @@
+"""The outputs of a compiled step's program, in each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import jax
+
+from .cell_binding import Fetch
+from .output_builder import OutputBuilder
+from .outputs import AliasOfInput
+from .traced_step import TracedOutputs, output_count
+
+
+class Outputs:
+    """What the calls of a compiled step return."""
+
+    __slots__ = ("aliases", "assertions", "count", "device_index", "in_order", "result", "storages")
+
+    def __init__(self, traced: TracedOutputs, aliases: list[tuple[AliasOfInput, Fetch]], device_index: int) -> None:
+        """`aliases` are those whose storages change with the call, each with what fetches a tensor on the storage."""
+        self.result, self.storages, self.assertions = traced.result, traced.storages, traced.assertions
+        self.aliases, self.device_index = aliases, device_index
+        self.count = output_count(traced.storages)
+        # Whether the arrays of the storages are the first outputs of the program as they come.
+        self.in_order = [s.source.output for s in traced.storages] == list(range(self.count))
+
+    def builder(self, results: Iterator[jax.Array], arguments: Sequence[Any]) -> OutputBuilder:
+        """What makes the tensors of a call; takes the first of the program's results."""
+        arrays = [*islice(results, self.count)]
+        contents = arrays if self.in_order else [s.source.content(arrays, ()) for s in self.storages]
+        builder = OutputBuilder(self.storages, contents, arguments, self.device_index)
+        for alias, fetch in self.aliases:
+            builder.alias(alias, fetch(arguments))
+        return builder

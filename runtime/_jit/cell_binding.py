@@ -1,0 +1,224 @@
+"""Where each call of a compiled step finds the cells that its run read or wrote."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+
+from .._torch import pytree
+from ..storage.avals import Aval
+from ..storage.cell import Cell
+from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of, covers_array
+from .host_script import EntryId
+from .outputs import AliasOfInput, is_device_tensor
+from .sources import Source, TensorSource, tensor_at
+from .traced_step import TracedStep
+
+Fetch = Callable[[Sequence[Any]], Any]  # of the arguments of a call
+
+
+@dataclass(frozen=True, slots=True)
+class RebindSlot:
+    """A place where every call finds another tensor of the same geometry: a gradient, an attribute that is set anew."""
+
+    path: str
+    fetch: Fetch
+    aval: Aval
+    spec: TensorSpec
+    requires_grad: bool
+    whole: bool  # whether the tensor is all of its cell's array: this is quicker to compare
+
+    def cell(self, arguments: Sequence[Any]) -> Cell | None:
+        """The cell of the tensor that is there now; None when it is not as it was."""
+        try:
+            tensor = self.fetch(arguments)
+            cell = tensor.untyped_storage().cell
+        except (AttributeError, KeyError, IndexError, ValueError):
+            return None
+        if cell.aval is not self.aval or tensor.requires_grad != self.requires_grad:
+            return None
+        same = covers_array(tensor, cell) if self.whole else TensorSpec.of(tensor) == self.spec
+        return cell if same else None
+
+
+@dataclass(slots=True)
+class Slots:
+    """The places of a run where each call may find another tensor."""
+
+    of_cells: dict[Cell, RebindSlot] = field(default_factory=dict)
+    of_tensors: dict[int, RebindSlot] = field(default_factory=dict)  # by the id of the tensor of the run
+    sharing: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # whose tensors go on sharing a cell
+    entries: set[EntryId] = field(default_factory=set)  # the entries of containers among these places
+
+    def add(self, path: str, fetch: Fetch, tensor: torch.Tensor) -> None:
+        """Add the place of a tensor."""
+        cell = cell_of(tensor)
+        spec, whole = TensorSpec.of(tensor), covers_array(tensor, cell)
+        slot = RebindSlot(path, fetch, cell.aval, spec, tensor.requires_grad, whole)
+        self.of_tensors.setdefault(id(tensor), slot)
+        if self.of_cells.setdefault(cell, slot) is not slot:
+            self.sharing.append((slot, cell))
+
+    def keep(self, tensor: torch.Tensor) -> None:
+        """The cell of a tensor stays: a place that holds it must go on having this cell."""
+        slot = self.of_cells.pop(cell_of(tensor), None)
+        if slot is not None:
+            self.sharing.append((slot, cell_of(tensor)))
+
+
+def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
+    """The places that a run changed, as far as their tensors are on cells that it read or wrote."""
+    slots, arguments, effects = Slots(), step.arguments, step.effects
+    for source, _ in effects.entries:
+        old = step.state.before(source)
+        if is_device_tensor(old):
+            slots.entries.add((id(source.container), source.key))
+            slots.add(source.path, _fetch_entry(source), old)
+    for late in step.backward.effects if step.backward else ():
+        tensors = pytree.tree_leaves(step.state.before(late.source))
+        if all(
+            is_device_tensor(x) and cell_of(x) not in step.inputs.cells for x in tensors
+        ):  # which forward never read
+            slots.entries.add((id(late.source.container), late.source.key))
+    for tensor, _ in effects.data:
+        slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments))
+    numbers = {id(x): i for i, x in enumerate(arguments)}
+    for leaf, gradient in step.gradients:
+        if gradient is not None and is_device_tensor(gradient) and cell_of(gradient) in involved:
+            slots.add("a gradient", _fetch_gradient(numbers.get(id(leaf), leaf)), gradient)
+    data = {id(tensor_at(tensor, arguments)) for tensor, _ in effects.data}
+    for tensor in step.state.staying(slots.entries):
+        if is_device_tensor(tensor) and id(tensor) not in data:
+            slots.keep(tensor)
+    return slots
+
+
+def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, torch.Tensor | None]]:
+    """The leaves whose gradients the run read or changed, with their gradients before it."""
+    changed = {id(tensor_at(effect.tensor, step.arguments)) for effect in step.effects.gradients}
+    asked = changed | step.reads.gradients
+    return [(t, g) for t, g in step.gradients if id(t) in asked or (g is not None and id(g) in slots.of_tensors)]
+
+
+class CellBinding:
+    """The cells of a run in order, each with what finds it in another call: a tensor that is the same in every call,
+    a slot, an argument, or else a tensor that nothing names and that must live on."""
+
+    def __init__(self, step: TracedStep, arguments: Sequence[Any], slots: Slots, involved: Iterable[Cell]) -> None:
+        """
+        Args:
+            step: the run.
+            arguments: the leaves of the call that it was made for.
+            slots: its places that change.
+            involved: the cells that it read or wrote, or of which its results are views.
+        """
+        numbers: dict[Cell, int] = {}
+        for i, leaf in enumerate(arguments):
+            if is_device_tensor(leaf):
+                numbers.setdefault(cell_of(leaf), i)
+        owners = {cell_of(t): (path, t) for path, t in step.state.reached.tensors.values() if is_device_tensor(t)}
+        kinds: tuple[list[Cell], ...] = ([], [], [], [])
+        for cell in involved:
+            kind = 1 if cell in slots.of_cells else 0 if cell in owners else 2 if cell in numbers else 3
+            kinds[kind].append(cell)
+        self.fixed, slotted, given, rest = kinds
+        cells = [cell for kind in kinds for cell in kind]
+        self.index = next((c.index for c in cells), step.outputs.device_index)
+        self.owners = [owners[c] for c in self.fixed]
+        self.slots = [slots.of_cells[c] for c in slotted]
+        self.given = [numbers[c] for c in given]
+        self.rest = [weakref.ref(c) for c in rest]
+        place = {c: i for i, c in enumerate(cells)}
+        # Further places and arguments, which must share a cell with one of these.
+        self.sharing = [(slot, place[c]) for slot, c in slots.sharing if c in place]
+        self.sharing_arguments = [
+            (i, place[c])
+            for i, c in ((i, cell_of(x)) for i, x in enumerate(arguments) if is_device_tensor(x))
+            if c in place and c not in given
+        ]
+        self._fixed_set = set(self.fixed)
+
+    def find(self, arguments: list[Any]) -> list[Cell] | str:
+        """The cells of a call for which the guard holds, or why the step does not fit it."""
+        cells, fixed = self.fixed.copy(), self._fixed_set
+        others: set[Cell] = set()
+        for slot in self.slots:
+            cell = slot.cell(arguments)
+            if cell is None or cell in fixed or cell in others:
+                return f"{slot.path} is not the tensor that it was, or one like it"
+            others.add(cell)
+            cells.append(cell)
+        for i in self.given:
+            cell = arguments[i].untyped_storage().cell
+            if cell in fixed or cell in others:
+                return f"argument {i} shares memory with another tensor"
+            cells.append(cell)
+        for reference in self.rest:
+            cell = reference()
+            if cell is None:
+                return "a tensor that the function used is gone"
+            cells.append(cell)
+        for slot, place in self.sharing:
+            if slot.cell(arguments) is not cells[place]:
+                return f"{slot.path} does not share the memory that it shared"
+        for i, place in self.sharing_arguments:
+            if arguments[i].untyped_storage().cell is not cells[place]:
+                return f"argument {i} does not share the memory that it shared"
+        return cells
+
+
+def alias_sources(
+    step: TracedStep, slots: Slots, cells: CellBinding, arguments: Sequence[Any]
+) -> list[tuple[AliasOfInput, Fetch]]:
+    """The results and effects that lie on storages from outside which change with the call, each with what fetches a
+    tensor on the storage. `cells` are those of the run, `arguments` the leaves of the call that it was made for."""
+    numbers: dict[Cell, int] = {}
+    for i, leaf in enumerate(arguments):
+        if is_device_tensor(leaf):
+            numbers.setdefault(cell_of(leaf), i)
+    given = {cell: i for cell, i in numbers.items() if i in cells.given}
+    pairs = [(alias, _source_of(alias, slots, given)) for alias in step.outputs.aliases]
+    sources = [(alias, fetch) for alias, fetch in pairs if fetch is not None]
+    for alias, _ in sources:
+        alias.like = None  # it would keep the array of the first call
+    return sources
+
+
+def _source_of(alias: AliasOfInput, slots: Slots, given: dict[Cell, int]) -> Fetch | None:
+    """What fetches, in each call, the tensor in whose place a described one is; None where its cell stays."""
+    assert alias.like is not None
+    cell = cell_of(alias.like)
+    if alias.found:
+        slot = slots.of_tensors.get(id(alias.like))
+        return slot.fetch if slot is not None and cell in slots.of_cells else None
+    if cell in slots.of_cells:
+        return slots.of_cells[cell].fetch
+    return partial(tensor_at, given[cell]) if cell in given else None
+
+
+def involved_cells(step: TracedStep) -> list[Cell]:
+    """The cells that the run read or wrote, or of which its results are views, in a fixed order."""
+    used = {id(c) for c in step.jaxpr.consts}
+    cells = [cell for cell, array in step.inputs.cells.items() if id(array) in used]
+    cells += [written.cell for written in step.outputs.written]
+    cells += step.backward.written if step.backward else ()
+    cells += [cell_of(alias.like) for alias in step.outputs.aliases if alias.like is not None]
+    return [*dict.fromkeys(cells)]
+
+
+def _fetch_gradient(source: TensorSource) -> Fetch:
+    return lambda arguments: tensor_at(source, arguments).grad
+
+
+def _fetch_entry(source: Source) -> Fetch:
+    container, key = source.container, source.key
+    if isinstance(container, types.CellType):
+        return lambda arguments: container.cell_contents
+    return lambda arguments: container[key]

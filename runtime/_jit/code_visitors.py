@@ -1,0 +1,109 @@
+"""How functions, classes and Python's modules are followed in a state graph: through what code names of them."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from .bytecode_names import Names, names_of
+from .libraries import is_own, may_hold_state
+from .snapshots import StateSnapshot
+from .sources import MISSING, entry_path
+from .state_graph import Edge, StateGraph, StateNode
+
+# What stands in a class and is none of its data.
+_METHODS = (
+    *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod),
+    *(types.MemberDescriptorType, types.GetSetDescriptorType, type),
+)
+_CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls
+
+
+def visit_function(graph: StateGraph, node: StateNode) -> None:
+    """Follow a function's variables, defaults, and what its code names."""
+    function: types.FunctionType = node.value
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        node.snapshots.append(snapshot := StateSnapshot(name, cell))
+        node.edges += [(snapshot, None, name, value) for value in snapshot.content.values()]
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        node.edges.append((None, None, f"a default of {function.__name__}", value))
+    if wrapped := getattr(function, "__wrapped__", None):
+        node.edges.append((None, None, function.__name__, wrapped))
+    if not may_hold_state(function.__module__):
+        return
+    names = names_of(function.__code__)
+    if vars(function):
+        node.edges.append((None, None, function.__name__, vars(function)))
+    scope = function.__globals__
+    _follow_names(graph, node, "", scope, names.globals)
+    for module in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals)):
+        if isinstance(module, types.ModuleType):
+            _follow_module(graph, node, module, names, set())
+    graph.stored.update(names.stored)
+    node.named = names.attributes
+
+
+def _follow_names(graph: StateGraph, node: StateNode, path: str, scope: dict[str, Any], names: Iterable[str]) -> None:
+    if names:
+        snapshot = graph.namespace(path, scope)
+        node.edges += [(snapshot, name, entry_path(path, scope, name), scope.get(name, MISSING)) for name in names]
+
+
+def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType, names: Names, seen: set[int]) -> None:
+    """Follow what a function names, or sets, of a module of the program."""
+    if not is_own(module.__name__) or id(module) in seen:
+        return
+    seen.add(id(module))
+    scope = vars(module)
+    named = [name for name in names.attributes if name in scope or name in names.stored]
+    _follow_names(graph, node, module.__name__, scope, named)
+    for name in named:
+        if isinstance(inner := scope.get(name), types.ModuleType):
+            _follow_module(graph, node, inner, names, seen)
+
+
+def visit_class(graph: StateGraph, node: StateNode) -> None:
+    """Follow what functions name of a class of the program, and its bases."""
+    cls: type = node.value
+    if not is_own(cls.__module__) or issubclass(cls, enum.Enum):
+        return
+    node.snapshots.append(snapshot := graph.class_attributes(cls))
+    for name, item in list(vars(cls).items()):
+        special = name.startswith("__") and name.endswith("__")
+        if special and not isinstance(item, _METHODS):
+            continue
+        path = f"{cls.__qualname__}.{name}"
+        edges: list[Edge] = [(snapshot, name, path, item)]
+        if isinstance(item, _METHODS):
+            edges = [(None, None, path, function) for function in _functions_of(item)]
+        if special or name in _CALLED_BY_NAME:
+            node.edges += edges
+        else:
+            node.members[name] = edges
+    node.edges += [(None, None, base.__qualname__, base) for base in cls.__bases__]
+
+
+def _functions_of(item: Any) -> tuple[Any, ...]:
+    """The functions behind a method."""
+    if isinstance(item, (staticmethod, classmethod)):
+        return (item.__func__,)
+    if isinstance(item, property):
+        return item.fget, item.fset, item.fdel
+    if isinstance(item, (functools.cached_property, functools.partialmethod)):
+        return (item.func,)
+    return (item,)
+
+
+def visit_wrapper(graph: StateGraph, node: StateNode) -> None:
+    """Follow a function that is an object around another one, such as a compiled one."""
+    value = node.value
+    node.edges.append((None, None, node.path, value.__wrapped__))
+    if isinstance(value, functools._lru_cache_wrapper):
+        graph.reached.caches[id(value)] = value, value.cache_info().misses
+    attributes = getattr(value, "__dict__", {})
+    own = getattr(type(value), "__dataclass_fields__", {}).keys() | {*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"}
+    node.follow(node.hold(attributes, keys={k: None for k in attributes if k not in own}))

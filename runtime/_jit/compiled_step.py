@@ -1,0 +1,156 @@
+"""A compiled step: one traced run of a function as one XLA program, and what a call of it does on the host.
+
+The arrays that the run read are inputs. Those that it wrote are outputs and take the place of the old ones, which are
+donated when nobody else holds them. What the run changed in Python is changed again by every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import jax
+from jax.extend.core import Jaxpr
+
+from ..dispatch.aot_call import AotCall
+from ..storage.cell import Cell
+from ..storage.tensors import cell_of
+from ..trace.async_errors import raise_failed_assertions, record_assertions
+from .autograd_function import attach
+from .backward import Backward
+from .call_outputs import Outputs
+from .cell_arrays import CellArrays, TransposedParameters
+from .cell_binding import CellBinding, alias_sources, find_slots, involved_cells, observed_leaves
+from .donation import Donation
+from .executables import Executables
+from .guards import Guard
+from .host_operands import HostOperands
+from .inputs import Inputs
+from .late_effects import LateEffects
+from .observations import observe
+from .outputs import NewTensor
+from .parameter_layout import Axes, layouts
+from .sources import tensor_at
+from .traced_step import TracedStep
+from .writes import Writes
+
+
+class CompiledStep:
+    """One run of a function, compiled."""
+
+    def __init__(self, step: TracedStep, arguments: list[Any], earlier: Sequence[CompiledStep] = ()) -> None:
+        """
+        Args:
+            step: the run.
+            arguments: the leaves of the call's arguments.
+            earlier: other steps of the function, which lend their programs if they compute the same.
+
+        Raises:
+            RuntimeError: the step does not fit the call that it was made for.
+        """
+        self.effects = step.effects
+        involved = involved_cells(step)
+        slots = find_slots(step, set(involved))
+        self.cells = CellBinding(step, arguments, slots, involved)
+        self.outputs = Outputs(step.outputs, alias_sources(step, slots, self.cells, arguments), self.cells.index)
+        free = slots.entries | step.inputs.script.passed()
+        self.guard = Guard(observe(step, self.cells.owners, observed_leaves(step, slots), free))
+        cells = self.find(arguments)
+        if isinstance(cells, str):
+            raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
+        place = {cell: i for i, cell in enumerate(cells)}
+        used = {id(c) for c in step.jaxpr.consts}
+        read = sorted(place[cell] for cell, array in step.inputs.cells.items() if id(array) in used)
+        self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read])
+        self.host = HostOperands(step.inputs, self.cells.index)
+        self.writes = self._writes(step, place)
+        self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
+        differentiable = step.backward is not None and not step.backward.used_up
+        if not differentiable and (axes := self._transposed_axes(step, cells)):
+            self.inputs.axes = axes
+            self.arrays.layout = TransposedParameters(self.inputs, self._abandon_layout)
+        self.executables = Executables(step.jaxpr.jaxpr, self.inputs, step.outputs.count, differentiable)
+        overwritten = set(self.writes.places).difference(read[i] for i in self.executables.saved)
+        self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
+        self._compile([other.executables for other in earlier])
+        self.backward = self._backward(step, place)
+
+    def _writes(self, step: TracedStep, place: dict[Cell, int]) -> Writes:
+        found = self.cells
+        places = [place[cell] for cell, _ in step.outputs.written]
+        written, first = set(places), len(found.owners) + len(found.slots)
+        tensors = [t for i, (_, t) in enumerate(found.owners) if i in written]
+        arguments = [argument for i, argument in enumerate(found.given, first) if i in written]
+        return Writes(step.outputs.written, places, tensors, arguments)
+
+    def _transposed_axes(self, step: TracedStep, cells: list[Cell]) -> dict[int, Axes]:
+        """The orders of axes in which the program reads arrays fastest, by their numbers: of tensors that it never
+        writes."""
+        if self.cells.index or jax.default_backend() != "cpu":
+            return {}
+        places, fixed = self.arrays.places, len(self.cells.owners)
+        pairs = zip(self.inputs.variables, self.inputs.sources, strict=True)
+        numbers = {v: s.number for v, s in pairs if s and s.kind == "cell"}
+        stay = {v: i for v, i in numbers.items() if places[i] < fixed and places[i] not in self.writes.places}
+        return {i: axes for i, axes in layouts(step.jaxpr.jaxpr, stay).items() if not cells[places[i]].mixed}
+
+    def _compile(self, earlier: Sequence[Executables]) -> None:
+        self.executables.compile(len(self.arrays.places), self.donation.numbers, len(self.host), earlier)
+
+    def _abandon_layout(self) -> None:
+        """Take the arrays as others leave them."""
+        self.arrays.layout = None
+        self._compile(())
+
+    def _backward(self, step: TracedStep, place: dict[Cell, int]) -> Backward | None:
+        traced = step.backward
+        if traced is None:
+            return None
+        late = [place[cell] for cell in traced.written]
+        effects = LateEffects(traced, late, [t for i, (_, t) in enumerate(self.cells.owners) if i in late])
+        leaves = [
+            None if isinstance(x, NewTensor) else place.get(cell_of(tensor_at(x, step.arguments)))
+            for x in traced.leaves
+        ]
+        index, read = self.cells.index, self.arrays.places
+        return Backward(traced, step.outputs.differentiable, self.executables, effects, leaves, read, index)
+
+    @property
+    def jaxpr(self) -> Jaxpr:
+        """What the run computed."""
+        return self.executables.jaxpr
+
+    @property
+    def forward(self) -> AotCall:
+        """The program of a call."""
+        return self.executables.forward
+
+    def find(self, arguments: list[Any]) -> list[Cell] | str:
+        """The cells of a call with these arguments, or why the step does not fit it."""
+        return self.guard.failure(arguments) or self.cells.find(arguments)
+
+    def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
+        """Run the step on the cells that `find` gave; what the function returns."""
+        reader, writes, outputs = self.arrays, self.writes, self.outputs
+        unchanged = reader.unchanged()
+        arrays, at_hand = reader.read(cells, unchanged)
+        if self.donation.numbers:
+            self.donation.protect(arrays, cells, at_hand)
+        raise_failed_assertions()
+        host = self.host.arrays(arguments) if self.host else []
+        results = iter(self.executables.forward([*host, *arrays] if host else arrays))
+        builder = outputs.builder(results, arguments)
+        written: list[jax.Array] = []
+        if writes.places:
+            written = list(islice(results, len(writes.places)))
+            writes.store(cells, written)
+        reader.finish(unchanged and at_hand and not writes.resizes, arrays, written)
+        if outputs.assertions:
+            record_assertions(next(results), outputs.assertions)
+        writes.increment_versions(arguments)
+        if self.backward is not None:
+            attach(self.backward, builder, arguments, cells, host, arrays, list(results))
+        if self.effects:
+            self.effects.apply(builder, arguments)
+        return builder.make(outputs.result)

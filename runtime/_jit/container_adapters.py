@@ -1,0 +1,107 @@
+"""State outside of dicts as mappings: attributes of classes, context variables, and slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+
+class ClassAttributes(MutableMapping[str, Any]):
+    """The attributes of a class itself."""
+
+    def __init__(self, owner: type) -> None:
+        self.owner = owner
+        self.attributes = vars(owner)  # a view
+
+    def __getitem__(self, name: str) -> Any:
+        return self.attributes[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self.owner, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        delattr(self.owner, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+
+class ContextVarValue(MutableMapping[str, Any]):
+    """The value of a context variable, under one name."""
+
+    def __init__(self, owner: ContextVar[Any]) -> None:
+        self.owner = owner
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self.owner.get()
+        except LookupError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.owner.set(value)
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"{self.owner.name} cannot be unset")
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in ("value",) if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class SlotAttributes(MutableMapping[str, Any]):
+    """The slots that are filled, by name."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        self.names = slots_of(type(owner))
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return getattr(self.owner, name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        object.__setattr__(self.owner, name, value)  # also of a frozen dataclass, whose slots are only put back
+
+    def __delitem__(self, name: str) -> None:
+        object.__delattr__(self.owner, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.names if hasattr(self.owner, name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def slots_of(cls: type) -> tuple[str, ...]:
+    """The names of all slots of a class, mangled as attribute access from outside needs them."""
+    slots: list[str] = []
+    for base in cls.__mro__:
+        names = vars(base).get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{base.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__"):
+                slots.append(name)
+    return tuple(slots)
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The attributes of an object, in its `__dict__` and in slots."""
+    attributes = getattr(value, "__dict__", {})
+    own = attributes if isinstance(attributes, dict) else {}
+    return {**own, **(SlotAttributes(value) if slots_of(type(value)) else {})}
+
+
+def put_attributes(value: Any, attributes: dict[str, Any]) -> None:
+    """Set attributes of an object, also of a frozen one."""
+    for name, item in attributes.items():
+        object.__setattr__(value, name, item)

@@ -1,0 +1,106 @@
+"""How containers and plain objects are followed in a state graph."""
+
+from __future__ import annotations
+
+import functools
+import io
+import types
+from collections.abc import Iterator
+
+from .code_visitors import visit_wrapper
+from .container_adapters import ContextVarValue, SlotAttributes, slots_of
+from .host_arrays import HostArray, content_of
+from .libraries import is_own, may_hold_state
+from .sources import PLAIN_TYPES, text_of
+from .state_graph import StateGraph, StateNode
+
+
+def visit_dict(graph: StateGraph, node: StateNode) -> None:
+    """Follow the values of a dict, and keys that are objects."""
+    path, edges = node.path, node.edges
+    table = id(node.value) in graph.tables
+    snapshot = node.hold(node.value, table=table)
+    for key, value in snapshot.content.items():
+        edges.append((snapshot, key, f"{path}[{key!r}]" if type(key) is str else f"{path}[{text_of(key)}]", value))
+        if not isinstance(key, PLAIN_TYPES):
+            edges.append((None, None, f"a key of {path}", key))
+        if table and isinstance(value, dict):
+            graph.tables.add(id(value))
+    _visit_subclass(graph, node)
+
+
+def visit_sequence(graph: StateGraph, node: StateNode) -> None:
+    """Follow the elements of a list, deque or set, which may change."""
+    snapshot, path = node.hold(node.value), node.path
+    node.edges += [(snapshot, i, f"{path}[{i}]", value) for i, value in snapshot.content.items()]
+    _visit_subclass(graph, node)
+
+
+def visit_tuple(graph: StateGraph, node: StateNode) -> None:
+    """Follow the elements of a tuple or frozenset."""
+    node.edges += [(None, None, f"{node.path}[{i}]", value) for i, value in enumerate(node.value)]
+    _visit_subclass(graph, node)
+
+
+def visit_context_variable(graph: StateGraph, node: StateNode) -> None:
+    """Follow the value of a context variable."""
+    snapshot = node.hold(graph.adapter(node.value, ContextVarValue), keys={"value": None})
+    node.edges += [(snapshot, key, node.path, value) for key, value in snapshot.content.items()]
+
+
+def visit_reference(graph: StateGraph, node: StateNode) -> None:
+    """Follow a weak reference."""
+    node.edges.append((None, None, node.path, node.value()))
+
+
+def visit_host_array(graph: StateGraph, node: StateNode) -> None:
+    """Note what an array of the host holds."""
+    graph.reached.arrays[id(node.value)] = node.path, HostArray(node.path, node.value, content_of(node.value))
+
+
+def visit_host_generator(graph: StateGraph, node: StateNode) -> None:
+    """Note a generator of random numbers on the host."""
+    graph.reached.generators[id(node.value)] = node.path, node.value
+
+
+def visit_object(graph: StateGraph, node: StateNode) -> None:
+    """Follow the attributes of an object, and its class."""
+    value = node.value
+    attributes = getattr(value, "__dict__", None)
+    if isinstance(attributes, dict):
+        graph.reached.objects[id(value)] = node.path, value
+        node.follow(node.hold(attributes, owner=value))
+    if slots_of(type(value)):
+        graph.reached.objects[id(value)] = node.path, value
+        filled = graph.adapter(value, SlotAttributes)
+        node.follow(node.hold(filled, keys=dict.fromkeys(filled), owner=value))
+    node.edges.append((None, None, node.path, type(value)))
+
+
+def _visit_subclass(graph: StateGraph, node: StateNode) -> None:
+    """Follow what a container of a class of the program's own has beside its elements."""
+    if is_own(type(node.value).__module__):
+        visit_object(graph, node)
+
+
+def visit_other(graph: StateGraph, node: StateNode) -> None:
+    """Follow an object of a class that the table of visitors does not name."""
+    value = node.value
+    module = type(value).__module__
+    if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module):
+        graph.reached.iterators[id(value)] = node.path, value
+    elif "__wrapped__" in getattr(value, "__dict__", ()):
+        visit_wrapper(graph, node)
+    elif may_hold_state(module) and not isinstance(value, types.ModuleType):
+        visit_object(graph, node)
+
+
+def visit_partial(graph: StateGraph, node: StateNode) -> None:
+    """Follow the function of a `functools.partial`, and its arguments."""
+    partial: functools.partial[object] = node.value
+    node.edges += [(None, None, node.path, part) for part in (partial.func, partial.args, partial.keywords)]
+
+
+def visit_method(graph: StateGraph, node: StateNode) -> None:
+    """Follow the function of a bound method, and its object."""
+    node.edges += [(None, None, node.path, part) for part in (node.value.__func__, node.value.__self__)]

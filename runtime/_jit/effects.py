@@ -1,0 +1,138 @@
+"""What a traced run changes in Python beside arrays: every call of its program makes the same changes again."""
+
+from __future__ import annotations
+
+import types
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+
+from ..dispatch.donation import has_at_most
+from ..errors import TraceError
+from ..storage.tensors import cell_of
+from ..trace.core import Trace
+from .output_builder import OutputBuilder
+from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
+from .sources import MISSING, SEQUENCES, Source, StateChange, TensorSource, refill, tensor_at
+
+
+class EntryEffect(NamedTuple):
+    """What the run left in an entry of a container: None if it deleted the entry. A sequence is replaced as a whole."""
+
+    source: Source
+    value: OutputTree | None
+
+
+class GradientEffect(NamedTuple):
+    """What the run left as the gradient of a leaf."""
+
+    tensor: TensorSource
+    value: OutputTree | None
+
+
+class DataEffect(NamedTuple):
+    """What the run left as the data of a tensor, by `.data` or `set_`."""
+
+    tensor: TensorSource
+    value: OutputTree
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The changes of one run, in the order in which a call repeats them."""
+
+    entries: tuple[EntryEffect, ...]
+    data: tuple[DataEffect, ...]
+    gradients: tuple[GradientEffect, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.data or self.gradients)
+
+    def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
+        """Make the changes of one call."""
+        for source, value in self.entries:
+            put(source, None if value is None else builder.make(value), value is None)
+        for tensor, data in self.data:
+            tensor_at(tensor, arguments).data = builder.make(data)
+        for tensor, value in self.gradients:
+            tensor_at(tensor, arguments).grad = None if value is None else builder.make(value)
+
+
+def put(source: Source, value: Any, deleted: bool) -> None:
+    """Store a value where a source points, or delete the entry."""
+    container, key = source.container, source.key
+    if isinstance(container, types.CellType):
+        container.cell_contents = value
+    elif isinstance(container, SEQUENCES):
+        refill(container, value)
+    elif deleted:
+        container.pop(key, None)
+    else:
+        container[key] = value
+
+
+def describe_entries(
+    describer: OutputDescriber, changes: Iterable[StateChange], passed: set[tuple[int, Any]], scripted: set[int]
+) -> tuple[EntryEffect, ...]:
+    """Describe the changes of containers.
+
+    Args:
+        describer: of the run.
+        changes: what differs from before the run.
+        passed: the entries, by the id of the container and the key, that calls recompute on the host.
+        scripted: the ids of the containers of schedulers and scalers, of which only tensors count here.
+    """
+    effects = []
+    sequences: dict[int, Source] = {}
+    for source, _, new in changes:
+        if (id(source.container), source.key) in passed:
+            continue
+        if isinstance(source.container, SEQUENCES):
+            sequences.setdefault(id(source.container), source)
+            continue
+        value = None if new is MISSING else describer.describe(new)
+        if id(source.container) in scripted and not (value and is_described(value)):
+            continue
+        effects.append(EntryEffect(source, value))
+    for source in sequences.values():
+        effects.append(EntryEffect(source._replace(key=None), describer.describe(list(source.container))))
+    return tuple(effects)
+
+
+def describe_gradients(
+    describer: OutputDescriber, before: Iterable[tuple[torch.Tensor, torch.Tensor | None]], arguments: dict[int, int]
+) -> tuple[GradientEffect, ...]:
+    """Describe the gradients that the run changed; `before` pairs leaves with their gradients before the run, and
+    `arguments` maps the ids of argument tensors to their numbers."""
+    return tuple(
+        GradientEffect(arguments.get(id(leaf), leaf), None if leaf.grad is None else describer.describe(leaf.grad))
+        for leaf, gradient in before
+        if leaf.grad is not gradient
+    )
+
+
+def describe_data(
+    describer: OutputDescriber, trace: Trace, reached: Sequence[torch.Tensor], arguments: dict[int, int]
+) -> tuple[DataEffect, ...]:
+    """Describe the tensors from outside to which the run gave other data; its own tensors need no description.
+
+    Raises:
+        TraceError: such a tensor shares memory with another, or no call could find it.
+    """
+    effects = []
+    known = {id(t): t for t in reached}
+    sharing = Counter(cell_of(t) for t in known.values() if is_device_tensor(t) and id(t) not in trace.moved)
+    sharing.update(cell_of(before) for _, before in trace.moved.values())
+    for tensor, before in trace.moved.values():
+        if id(tensor) in known:
+            if sharing[cell_of(before)] > 1:
+                raise TraceError("a tensor that shares memory with another gets new data in a compiled function")
+            effects.append(DataEffect(arguments.get(id(tensor), tensor), describer.describe(tensor.detach())))
+        elif cell_of(before) not in trace.born and not has_at_most([tensor], 2):
+            raise TraceError(
+                "a tensor that is not reached from the compiled function gets new data; write into it instead"
+            )
+    return tuple(effects)

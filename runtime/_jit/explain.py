@@ -1,0 +1,93 @@
+"""`tenax.explain`: why a compiled function was traced, and what its programs are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .jitted import Compilation, compiled_of
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramReport:
+    """One program. XLA counts bytes and operations; a count that it does not report is None."""
+
+    inputs: int
+    outputs: int
+    donated: int
+    equations: int
+    hlo_lines: int
+    flops: float | None
+    bytes_accessed: float | None
+    argument_bytes: int
+    output_bytes: int
+    aliased_bytes: int
+    temporary_bytes: int
+    code_bytes: int
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory that a call needs: arguments, results that do not reuse them, and temporaries."""
+        return self.argument_bytes + self.output_bytes - self.aliased_bytes + self.temporary_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The result of `tenax.explain`; printed, it is a text to read."""
+
+    name: str
+    traces: tuple[Compilation, ...]
+    programs: tuple[ProgramReport, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: traced {len(self.traces)} times, {len(self.programs)} programs"]
+        for i, trace in enumerate(self.traces, 1):
+            program = "the program is an earlier one" if trace.shared else "a new program"
+            lines.append(f"  trace {i}: {trace.reason} ({trace.seconds:.3f} s; {program})")
+        for i, p in enumerate(self.programs, 1):
+            lines.append(
+                f"  program {i}: {p.equations} equations, {p.hlo_lines} lines of HLO; {p.inputs} inputs, {p.donated} "
+                f"of them donated, {p.outputs} outputs; peak {p.peak_bytes / 2**20:.1f} MiB (arguments "
+                f"{p.argument_bytes / 2**20:.1f}, temporaries {p.temporary_bytes / 2**20:.1f}), "
+                f"{_count(p.flops)} flops, {_count(p.bytes_accessed)} bytes accessed"
+            )
+        return "\n".join(lines)
+
+
+def _count(number: float | None) -> str:
+    return "?" if number is None else f"{number:.3g}"
+
+
+def explain(function: Any) -> Explanation:
+    """Explain why a compiled function was traced each time, and measure its programs.
+
+    Args:
+        function: a result of `tenax.jit` that was called at least once.
+
+    Raises:
+        TypeError: the function is no result of `tenax.jit`.
+    """
+    compiled = compiled_of(function)
+    jaxprs = {step.forward: step.jaxpr for steps in compiled.programs.values() for step in steps}
+    reports = []
+    for program, jaxpr in jaxprs.items():
+        executable: Any = program.compiled
+        cost = executable.cost_analysis() or {}
+        memory = executable.memory_analysis()
+        reports.append(
+            ProgramReport(
+                inputs=len(program.arguments),
+                outputs=len(executable.out_info),
+                donated=len(program.donated),
+                equations=len(jaxpr.eqns),
+                hlo_lines=executable.as_text().count("\n"),
+                flops=cost.get("flops"),
+                bytes_accessed=cost.get("bytes accessed"),
+                argument_bytes=memory.argument_size_in_bytes,
+                output_bytes=memory.output_size_in_bytes,
+                aliased_bytes=memory.alias_size_in_bytes,
+                temporary_bytes=memory.temp_size_in_bytes,
+                code_bytes=memory.generated_code_size_in_bytes,
+            )
+        )
+    return Explanation(compiled.name, tuple(compiled.history), tuple(reports))

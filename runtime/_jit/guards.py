@@ -1,0 +1,135 @@
+"""The guard of a compiled step: whether Python still holds what the traced run read.
+
+After a computation all of this is cold, and most time goes to memory. So what is observed is kept in flat columns, each
+of which is read and compared by loops in C, and of a dict only its version is read, which every write changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import is_
+from typing import Any
+
+from .._torch.frames import dict_version
+from .observations import ENTRY, KINDS, SIZE, Kind, Observation, describe_change
+from .sources import MISSING, same_value
+
+
+class Guard:
+    """Compares what was observed with what is there now."""
+
+    def __init__(self, observations: Iterable[Observation]) -> None:
+        by_kind: dict[Kind, list[Observation]] = {}
+        for observation in observations:
+            by_kind.setdefault(observation.kind, []).append(observation)
+        self.columns = [
+            DictColumn(by_kind[kind]) if kind is ENTRY else Column(kind, by_kind[kind])
+            for kind in KINDS
+            if kind in by_kind
+        ]
+
+    def failure(self, arguments: Sequence[Any]) -> str | None:
+        """None while all holds for a call with these arguments; else what changed."""
+        for column in self.columns:
+            if (reason := column.failure(arguments)) is not None:
+                return reason
+        return None
+
+
+class Column:
+    """The observations of one kind."""
+
+    __slots__ = ("count", "keys", "kind", "observations", "owners", "values")
+
+    def __init__(self, kind: Kind, observations: list[Observation]) -> None:
+        self.kind, self.observations = kind, observations
+        self.owners = [o.owner for o in observations]
+        self.keys = [o.key for o in observations]
+        values = [o.value for o in observations]
+        self.values = [*chain.from_iterable(values)] if kind.spreads else values  # what is read while all holds
+        self.count = -1  # of `kind.counter`, when all held
+
+    def failure(self, arguments: Sequence[Any]) -> str | None:
+        """None while all of them hold; else what changed."""
+        kind = self.kind
+        if kind.counter is None:
+            count = -1
+        elif (count := kind.counter()) == self.count:
+            return None
+        try:
+            now = kind.read(self.owners, self.keys, arguments)  # type: ignore[misc]
+        except (KeyError, IndexError, ValueError) as error:
+            return f"{error} is gone"
+        if (now == self.values) if kind.plain else (len(now) == len(self.values) and all(map(is_, now, self.values))):
+            self.count = count
+            return None
+        for observation in self.observations:
+            if (reason := _difference(observation, arguments)) is not None:
+                return reason
+        self.values = now  # of equal numbers
+        return None
+
+
+def _difference(observation: Observation, arguments: Sequence[Any]) -> str | None:
+    kind, owner, key, value = observation[:4]
+    assert kind.read is not None
+    now, old = kind.read([owner], [key], arguments), value if kind.spreads else [value]
+    if len(now) != len(old):
+        return "a container has other entries" if old else kind.reason(observation, None, None, None)
+    for i, (new, before) in enumerate(zip(now, old, strict=True)):
+        if new != before if kind.plain else not same_value(before, new):
+            return kind.reason(observation, before, new, i if kind.spreads else None)
+    return None
+
+
+class DictColumn:
+    """The observations of entries of dicts, whose versions are read first."""
+
+    __slots__ = ("containers", "entries", "versions")
+
+    def __init__(self, observations: list[Observation]) -> None:
+        by_container: dict[int, list[Observation]] = {}
+        for observation in observations:
+            by_container.setdefault(id(observation.owner), []).append(observation)
+        self.entries = [DictEntries(of_one) for of_one in by_container.values()]
+        self.containers = [entries.container for entries in self.entries]
+        self.versions: list[int | None] = [None] * len(self.containers)
+
+    def failure(self, arguments: Sequence[Any]) -> str | None:
+        """None while all of them hold; else what changed."""
+        versions: list[int | None] = [*map(dict_version, self.containers)]
+        if versions == self.versions:
+            return None
+        for entries, version, before in zip(self.entries, versions, self.versions, strict=True):
+            if version != before and (reason := entries.failure()) is not None:
+                return reason
+        self.versions = versions
+        return None
+
+
+class DictEntries:
+    """What was observed of one dict."""
+
+    __slots__ = ("container", "observations", "size", "values")
+
+    def __init__(self, observations: list[Observation]) -> None:
+        self.container: dict[Any, Any] = observations[0].owner
+        self.observations = {o.key: o for o in observations}
+        size = self.observations.pop(SIZE, None)
+        self.size: int | None = size and size.value  # where all of its entries count
+        self.values = [o.value for o in self.observations.values()]
+
+    def failure(self) -> str | None:
+        """None while they are the same; else what changed."""
+        container = self.container
+        if self.size is not None and len(container) != self.size:
+            return "a container has other entries"
+        now = [dict.get(container, key, MISSING) for key in self.observations]
+        if all(map(is_, now, self.values)):
+            return None
+        for new, observation in zip(now, self.observations.values(), strict=True):
+            if not same_value(observation.value, new):
+                return describe_change(observation, observation.value, new)
+        self.values = now  # of equal numbers
+        return None

@@ -1,0 +1,51 @@
+"""The operands of a call that come from the host: numbers of optimizers' groups, random keys, and uploaded tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..storage.placement import put_argument
+from .host_inputs import HostInput
+from .host_script import HostScript
+from .rng_inputs import RngInputs
+from .traced_step import TracedInputs
+
+
+class HostOperands:
+    """Plays the host's part of each call, and passes on what comes of it."""
+
+    __slots__ = ("_array", "_words", "index", "numbered", "rng", "script", "uploads")
+
+    def __init__(self, inputs: TracedInputs, index: int) -> None:
+        """`index` is the device of the program."""
+        self.script: HostScript = inputs.script
+        self.rng: RngInputs = inputs.rng
+        self.uploads: tuple[HostInput, ...] = inputs.uploads
+        self.numbered = bool(inputs.numbers)
+        self.index = index
+        self._words = b""  # of the last call's numbers
+        self._array: jax.Array | None = None  # which holds them
+
+    def __bool__(self) -> bool:
+        return bool(self.script.entries or self.rng or self.uploads)
+
+    def __len__(self) -> int:
+        """How many operands a call gets."""
+        return self.numbered + bool(self.rng) + len(self.uploads)
+
+    def arrays(self, arguments: Sequence[Any]) -> list[jax.Array]:
+        """The operands of one call: the numbers as words, uint32[n, 2]; the keys, uint32[n, 2]; the uploads."""
+        operands: list[jax.Array] = []
+        numbers = self.script.play()
+        if self.numbered:
+            values = np.asarray(numbers, np.float64)
+            if (words := values.tobytes()) != self._words:  # which seldom change from one call to the next
+                self._words, self._array = words, put_argument(values.view(np.uint32).reshape(-1, 2), self.index)
+            operands.append(self._array)  # type: ignore[arg-type]
+        if self.rng:
+            operands.append(put_argument(self.rng.keys(), self.index))
+        return operands + [upload.array(arguments) for upload in self.uploads]

@@ -1,0 +1,44 @@
+"""Random numbers of the host: every call of a compiled program would get those of its trace, so drawing them raises."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..errors import TraceError
+
+GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
+
+
+@contextmanager
+def refuse_host_rng(generators: list[tuple[str, Any]]) -> Iterator[None]:
+    """Check that a traced function draws no random numbers on the host.
+
+    Args:
+        generators: those that it reaches, with their paths.
+
+    Raises:
+        TraceError: numbers were drawn from one of them, or from the global ones of Python, numpy and torch.
+    """
+    before = _states(generators)
+    yield
+    for name, state in _states(generators).items():
+        if state != before[name]:
+            raise TraceError(
+                f"a compiled function draws random numbers on the host, from {name}, and every call would get the same "
+                "ones: draw them on device jax, or outside and pass them as a tensor"
+            )
+
+
+def _states(generators: list[tuple[str, Any]]) -> dict[str, bytes]:
+    return {
+        "Python's random": pickle.dumps(random.getstate()),
+        "numpy.random": pickle.dumps(np.random.get_state()),
+        "torch's generator of the CPU": torch.get_rng_state().numpy().tobytes(),
+    } | {path: pickle.dumps(generator) for path, generator in generators}

@@ -1,0 +1,116 @@
+"""What the constants of a step's jaxpr stand for, and the functions of operands that are made of its parts.
+
+The run knew each of its inputs by an array of its own. The jaxpr holds these arrays as constants, by whose identity
+they are told apart. The operands of a program are, in this order: the numbers and the keys, each as one array; the
+uploads; the cotangents and the residuals, of a backward program; the arrays of cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.extend.core import Jaxpr
+
+from ..storage.placement import inverse_permutation
+from .parameter_layout import Axes
+from .partition import apply_jaxpr
+from .traced_step import TracedStep
+
+_SMALL = 64  # elements of a constant that is compared by value
+
+
+class InputSource(NamedTuple):
+    """An input of the run: the one of this number among the inputs of its kind."""
+
+    kind: str  # number, key, upload, cotangent or cell
+    number: int
+
+
+class Inputs:
+    """The inputs of a step; `sources` and `constants` go with the constants of its jaxpr, one of each pair is None."""
+
+    def __init__(self, step: TracedStep, cells: Sequence[jax.Array]) -> None:
+        """`cells` are the arrays that stand for the cells that the step reads."""
+        inputs, backward = step.inputs, step.backward
+        sources: dict[int, InputSource] = {}
+        for kind, arrays in (
+            ("number", inputs.numbers),
+            ("key", inputs.keys),
+            ("upload", inputs.uploaded),
+            ("cotangent", backward.cotangents if backward else ()),
+            ("cell", cells),
+        ):
+            sources.update({id(a): InputSource(kind, i) for i, a in enumerate(arrays)})
+        self.variables = step.jaxpr.jaxpr.constvars
+        self.sources = [sources.get(id(c)) for c in step.jaxpr.consts]
+        self.constants = [c if s is None else None for c, s in zip(step.jaxpr.consts, self.sources, strict=True)]
+        self.numbered, self.keyed, self.uploads = bool(inputs.numbers), bool(inputs.keys), len(inputs.uploads)
+        self.axes: Mapping[int, Axes] = {}  # of cells whose arrays are transposed in memory, by their numbers
+
+    def cotangents(self) -> set[int]:
+        """The numbers of the constants that are cotangents."""
+        return {i for i, s in enumerate(self.sources) if s and s.kind == "cotangent"}
+
+    def cells_among(self, variables: Container[Any]) -> list[int]:
+        """The numbers of the cells whose variables are among some of the jaxpr's."""
+        pairs = zip(self.sources, self.variables, strict=True)
+        return sorted({s.number for s, v in pairs if s and s.kind == "cell" and v in variables})
+
+    def same_as(self, other: Inputs) -> bool:
+        """Whether the operands of two steps mean the same, and their other constants are equal."""
+        return (
+            self.sources == other.sources
+            and self.axes == other.axes
+            and self.uploads == other.uploads
+            and all(map(_equal, self.constants, other.constants))
+        )
+
+    def function(
+        self, jaxpr: Jaxpr, cells: Sequence[int], cotangents: int = 0, residuals: int = 0
+    ) -> Callable[..., list[jax.Array]]:
+        """A part of the jaxpr as a function of operands.
+
+        Args:
+            jaxpr: the part; its arguments are residuals.
+            cells: the numbers of the cells whose arrays are operands.
+            cotangents: how many cotangents are.
+            residuals: how many residuals are.
+        """
+        sources, constants, numbered, keyed, uploads = (
+            *(self.sources, self.constants, self.numbered, self.keyed),
+            self.uploads,
+        )
+        inverse = {i: inverse_permutation(axes) for i, axes in self.axes.items()}
+
+        def program(*operands: jax.Array) -> list[jax.Array]:
+            rest = iter(operands)
+            values: dict[InputSource, Any] = {}
+
+            def bind(kind: str, numbers: Sequence[int], arrays: Any) -> None:
+                values.update({InputSource(kind, i): a for i, a in zip(numbers, arrays, strict=True)})
+
+            if numbered:
+                with jax.enable_x64(True):
+                    words = next(rest)
+                    bind("number", range(len(words)), jax.lax.bitcast_convert_type(words, np.float64))
+            if keyed:
+                keys = next(rest)
+                bind("key", range(len(keys)), keys)
+            bind("upload", range(uploads), islice(rest, uploads))
+            bind("cotangent", range(cotangents), islice(rest, cotangents))
+            saved = list(islice(rest, residuals))
+            arrays = zip(cells, rest, strict=True)
+            bind("cell", cells, [a.transpose(inverse[i]) if i in inverse else a for i, a in arrays])
+            return apply_jaxpr(
+                jaxpr, [c if s is None else values.get(s) for s, c in zip(sources, constants, strict=True)], saved
+            )
+
+        return program
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or (np.size(a) <= _SMALL and np.array_equal(a, b))

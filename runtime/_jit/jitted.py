@@ -1,0 +1,275 @@
+"""`tenax.jit`: functions, modules and whole training steps as single XLA programs."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+import time
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .._torch import pytree
+from .._torch.dispatcher import is_any_autocast_enabled
+from .._torch.functorch import current_level
+from .._torch.modes import dispatch_mode_count, function_mode_count
+from ..errors import TraceError
+from ..storage.cell import Cell
+from ..storage.placement import no_jax_trace
+from ..storage.tensors import covers_array
+from ..trace.core import current_trace, user_line
+from .compiled_step import CompiledStep
+from .host_script import PassedNumbers
+from .optimizer_state import OptimizerStateInit
+from .outputs import is_device_tensor
+from .sources import is_plain
+from .tracing import trace_step
+from .visitors import reach
+
+_log = logging.getLogger("tenax.jit")
+_tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
+_MANY = 8  # traces of one function; at this count, and each time it doubles, a warning gives the reason
+
+
+@dataclass(slots=True)
+class Compilation:
+    """One trace of a function: why it was needed, and how many seconds it took."""
+
+    reason: str
+    seconds: float
+    shared: bool  # whether an earlier program computes the same, so that XLA compiled nothing
+
+
+@dataclass
+class CompiledFunction:
+    """A function that runs as XLA programs, one for each way in which it is called."""
+
+    function: Callable[..., Any]
+    most: int = 64
+    programs: dict[Any, list[CompiledStep]] = field(default_factory=dict)
+    history: list[Compilation] = field(default_factory=list)
+    numbers: PassedNumbers = field(default_factory=PassedNumbers)
+
+    def __post_init__(self) -> None:
+        functools.update_wrapper(self, self.function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function.
+
+        Raises:
+            TraceError: the function needs the value of a tensor, or does on the host what no program can repeat.
+        """
+        # A dispatch mode sees each operation, and a transform of torch.func differentiates or batches each one on
+        # wrapped tensors. In both cases the function runs eagerly, as under torch.compile.
+        if current_trace() is not None or not no_jax_trace() or dispatch_mode_count() or current_level() is not None:
+            return self.function(*args, **kwargs)
+        arguments, spec = (
+            pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
+        )
+        key = _key(arguments, spec)
+        match = self._find(arguments, key)
+        step, cells = self._trace(args, kwargs, arguments, key) if isinstance(match, str) else match
+        return step.call(arguments, cells)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A compiled method is bound as a function is."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def _find(self, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]] | str:
+        """The compiled step that fits a call, with the cells of the call; or why none does."""
+        reason = ""
+        for step in self.programs.get(key, ()):
+            cells = step.find(arguments)
+            if isinstance(cells, list):
+                return step, cells
+            reason = reason or cells  # of the newest
+        return reason or (
+            "arguments of another structure, shape, dtype or value" if self.programs else "its first call"
+        )
+
+    def _trace(self, args: Any, kwargs: Any, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]]:
+        """Trace and compile a step for a call, unless another thread did so meanwhile."""
+        with _tracing:
+            match = self._find(arguments, key)
+            if not isinstance(match, str):
+                return match
+            start = time.perf_counter()
+            earlier = self.programs.get(key, ())
+            step = self._compile(args, kwargs, arguments, earlier)
+            cells = step.find(arguments)
+            assert isinstance(cells, list)  # which the step's constructor checks
+            shared = any(other.forward is step.forward for other in earlier)
+            self._record(Compilation(match, time.perf_counter() - start, shared))
+            self.programs.setdefault(key, []).insert(0, step)
+            self._drop_oldest()
+        return step, cells
+
+    def _record(self, compilation: Compilation) -> None:
+        """Add to the history; warn when it grows long."""
+        self.history.append(compilation)
+        _log.info("%s: traced for %s", self.name, compilation.reason)
+        count = len(self.history)
+        if count >= _MANY and count & (count - 1) == 0:
+            message = f"tenax.jit: {self.name} was traced {count} times, now for: {compilation.reason}"
+            warnings.warn(message, stacklevel=4)
+
+    def _drop_oldest(self) -> None:
+        """Keep at most so many steps."""
+        while sum(map(len, self.programs.values())) > self.most:
+            oldest = next(iter(self.programs))
+            self.programs[oldest].pop()
+            if not self.programs[oldest]:
+                del self.programs[oldest]
+
+    def _compile(self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]) -> CompiledStep:
+        """Trace the function for a call and compile what it did."""
+        inner = [_without_history(x) for x in arguments]
+        if any(a is not b for a, b in zip(inner, arguments, strict=True)):
+            _, spec = pytree.tree_flatten((args, kwargs))
+            args, kwargs = pytree.tree_unflatten(inner, spec)
+        roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
+        state = reach(**roots)
+        if created := OptimizerStateInit(state):
+            state.extend()
+        try:
+            step = trace_step(self.function, args, kwargs, inner, state, self.numbers)
+        except BaseException:
+            created.remove_unused(())
+            raise
+        self.numbers.update(step.numbers)
+        # The only case of a second run: the run did not use optimizer state that was created ahead of it, or it changed
+        # a number that was not yet an input.
+        if created.remove_unused(step.inputs.touched) or step.numbers:
+            step = trace_step(self.function, args, kwargs, inner, reach(**roots), self.numbers)
+        return CompiledStep(step, arguments, earlier)
+
+
+def _is_tree(value: Any) -> bool:
+    return not isinstance(value, torch.Tensor) and not is_plain(value)
+
+
+def _without_history(leaf: Any) -> Any:
+    """An argument as the traced run gets it: one with a history as a leaf, so that results are differentiated to it."""
+    if is_device_tensor(leaf) and leaf.requires_grad and not leaf.is_leaf:
+        attributes, leaf = vars(leaf), leaf.detach().requires_grad_()
+        vars(leaf).update(attributes)
+        leaf.register_post_accumulate_grad_hook(_refuse_gradient)
+    return leaf
+
+
+def _refuse_gradient(leaf: torch.Tensor) -> None:
+    raise TraceError(
+        f"backward() within a compiled function reaches an argument that was computed outside{user_line()}: the "
+        "gradient would end there. Detach the argument, compute it within, or call backward() outside"
+    )
+
+
+def _key(arguments: list[Any], spec: Any) -> Any:
+    """The part of a call by which compiled steps are looked up: its arguments and torch's modes."""
+    # After a computation each call into torch is cold and costs ten times what a loop of them shows.
+    storages: dict[int, int] = {}
+    parts: list[Any] = []
+    for i, leaf in enumerate(arguments):
+        if isinstance(leaf, torch.Tensor):
+            try:
+                cell = leaf.untyped_storage().cell  # type: ignore[attr-defined]
+            except (AttributeError, RuntimeError):
+                parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
+                continue
+            shared = storages.setdefault(id(cell), i)
+            parts.append((cell.aval, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
+            if not covers_array(leaf, cell):
+                bits = leaf.is_conj() + 2 * leaf.is_neg()
+                parts.append((leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype, bits))
+            if attributes := leaf.__dict__:
+                parts.append(tuple((k, type(v), v if is_plain(v) else id(v)) for k, v in attributes.items()))
+        elif is_plain(leaf):
+            parts.append((type(leaf), leaf))
+        else:
+            parts.append(("object", id(leaf)))
+    autocast = is_any_autocast_enabled() and torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
+    device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
+    modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype(), device
+    return tuple(parts), spec, modes
+
+
+def _strides(tensor: torch.Tensor) -> Any:
+    dense = tensor.layout is torch.strided
+    return (tensor.stride(), tensor.storage_offset()) if dense else (tensor.layout, id(tensor))
+
+
+def jit(function: Any = None, *, most: int = 64) -> Any:
+    """Compile a function, a method or a module: each way of calling it becomes one XLA program.
+
+    Use it as a decorator or call it. A module gives a module of its class that shares all state with the original.
+    The function runs once to be traced; afterwards none of its Python code runs. Tensors that it reads from outside are
+    inputs of the program, and those that it writes are outputs.
+
+    Args:
+        function: what to compile; it may train: `zero_grad`, `backward`, optimizer, scheduler and scaler steps.
+        most: the maximum number of programs that are kept; the oldest is dropped first.
+    """
+    if function is None:
+        return functools.partial(jit, most=most)
+    if isinstance(function, torch.nn.Module):
+        return _module(function, most)
+    if not callable(function):
+        raise TypeError(f"tenax.jit: got a {type(function).__name__}; expected a function or a module")
+    return CompiledFunction(function, most)
+
+
+_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+
+
+def _module(module: torch.nn.Module, most: int) -> torch.nn.Module:
+    """A module on the same attributes whose call is compiled, of a class of the same name."""
+    plain = type(module)
+    if issubclass(plain, JitModule):
+        return module
+    subclass = _classes.get(plain)
+    if subclass is None:
+        subclass = _classes[plain] = type(plain.__name__, (JitModule, plain), {"__module__": plain.__module__})
+    other: torch.nn.Module = object.__new__(subclass)
+    other.__dict__ = module.__dict__
+    object.__setattr__(other, "_tenax_compiled", CompiledFunction(functools.partial(plain.__call__, module), most))
+    return other
+
+
+class JitModule(torch.nn.Module):
+    """A module whose call is compiled."""
+
+    __slots__ = ("_tenax_compiled",)  # of this object alone: it shares its attributes with the original
+    _tenax_compiled: CompiledFunction
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module, hooks included."""
+        return self._tenax_compiled(*args, **kwargs)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A copy, or an unpickled module, compiles its own programs."""
+        return jit, (self._tenax_compiled.function.args[0],)
+
+
+def compiled_of(function: Any) -> CompiledFunction:
+    """The compiled function behind a result of `jit`.
+
+    Raises:
+        TypeError: the function is no result of `jit`.
+    """
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    compiled = function._tenax_compiled if isinstance(function, JitModule) else function
+    if not isinstance(compiled, CompiledFunction):
+        raise TypeError(f"expected what tenax.jit gave, got a {type(function).__name__}")
+    return compiled

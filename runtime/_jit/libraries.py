@@ -1,0 +1,32 @@
+"""Which code is the program's own: only there does a function's state have to be followed into every corner.
+
+What a library keeps in its classes seldom changes, and to guard it would take longer than a small model.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import sysconfig
+
+# Libraries whose objects hold no state of a program.
+_STATELESS = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
+_STATELESS -= {"__main__"}
+_SITE_PACKAGES = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+
+
+def may_hold_state(module: str | None) -> bool:
+    """Whether objects of classes of a module may hold state of a program: also those of most libraries."""
+    return (module or "").partition(".")[0] not in _STATELESS
+
+
+def is_own(module: str | None) -> bool:
+    """Whether a module is of the program, and not of a library that is installed."""
+    return may_hold_state(module) and not _is_installed((module or "").partition(".")[0])
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _is_installed(package: str) -> bool:
+    spec = getattr(sys.modules.get(package), "__spec__", None)
+    locations = [] if spec is None else [spec.origin or "", *(spec.submodule_search_locations or ())]
+    return any(location.startswith(_SITE_PACKAGES) for location in locations)

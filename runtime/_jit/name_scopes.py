@@ -1,0 +1,45 @@
+"""Module names in compiled programs: operations carry the name of the module that runs them, for profiles and HLO."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import torch
+from torch.nn.modules import module as modules
+
+
+@contextmanager
+def named(reached: Sequence[tuple[str, torch.nn.Module]]) -> Iterator[None]:
+    """Name operations while a function is traced: `reached` pairs modules with paths, others go by their class."""
+    paths = {id(module): path for path, module in reached}
+    open_scopes: list[Any] = []
+    thread = threading.get_ident()  # the hooks are called on every thread
+
+    def enter(module: torch.nn.Module, _: Any) -> None:
+        if threading.get_ident() != thread:
+            return
+        name = paths.get(id(module), "").rpartition(".")[2] or type(module).__name__
+        scope = jax.named_scope(name.replace("/", "_"))
+        scope.__enter__()
+        open_scopes.append(scope)
+
+    def leave(module: torch.nn.Module, _: Any, __: Any) -> None:
+        if threading.get_ident() == thread:
+            open_scopes.pop().__exit__(None, None, None)
+
+    if any(type(module).__name__ == "OptimizedModule" for _, module in reached):
+        yield  # torch.compile warns about hooks, and its graphs have names of their own
+        return
+    before = modules.register_module_forward_pre_hook(enter)
+    after = modules.register_module_forward_hook(leave, always_call=True)
+    try:
+        yield
+    finally:
+        before.remove()
+        after.remove()
+        while open_scopes:
+            open_scopes.pop().__exit__(None, None, None)

@@ -1,0 +1,225 @@
+"""What a traced run takes for granted: one record of what it read of Python's state.
+
+Each observation says where a value was read, and its kind says how to read it again. A guard is made of nothing else,
+so what is not observed here is not guarded, and the other way round.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter, getitem
+from typing import Any, NamedTuple
+
+import torch
+
+from ..errors import TraceError
+from ..storage.tensors import cell_of
+from ..trace import data_swaps
+from . import tensor_hooks
+from .container_adapters import ClassAttributes
+from .host_arrays import content_of
+from .host_script import EntryId, HostScript
+from .restriction import ObservedEntries, Restriction
+from .sources import MISSING, entry_path, is_plain
+from .tensor_hooks import hooks_of, tables_of
+from .traced_step import TracedStep
+
+SIZE = object()  # as the key of a dict: how many entries it has
+
+Read = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Kind:
+    """How observations of one kind are read again and compared."""
+
+    read: Read | None  # of owners, keys and the arguments of a call; None of entries of dicts, see guards.py
+    reason: Callable[
+        [Observation, Any, Any, Any], str
+    ]  # of the old value, the new one, and its key if it is one of several
+    plain: bool = False  # whether values are compared by `==`; else objects by identity and plain values by `==`
+    spreads: bool = False  # whether an observation is of a sequence of values
+    counter: Callable[[], int] | None = None  # nothing needs to be read while this is what it was
+
+
+class Observation(NamedTuple):
+    """One value that was read."""
+
+    kind: Kind
+    owner: Any
+    key: Any
+    value: Any
+    name: str  # of the owner, as a person would write it
+
+    def path(self, key: Any = None) -> str:
+        """How a person would write the place; `key` is that of one value of several."""
+        key = self.key if key is None else key
+        return self.name if key is None else entry_path(self.name, self.owner, key)
+
+
+def describe_change(observation: Observation, old: Any, new: Any, key: Any = None) -> str:
+    """The reason of a value that differs; `key` is that of one value of several."""
+    return f"{observation.path(key)} was {_short(old)} and is {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"another tensor of shape {list(value.shape)}"
+    text = repr(value) if is_plain(value) or value is MISSING else f"a {type(value).__name__}"
+    return text if len(text) < 60 else f"{text[:57]}..."
+
+
+def _gradient_reason(_: Observation, old: bool, new: bool, key: Any = None) -> str:
+    return f"a gradient was {'' if old else 'not '}None and is {'not ' if old else ''}None"
+
+
+_contents, _requires_grad, _grad = attrgetter("cell_contents"), attrgetter("requires_grad"), attrgetter("grad")
+
+EMPTY = Kind(
+    lambda owners, keys, _: [*filter(None, owners)], lambda o, *_: f"{o.name} is no longer empty", spreads=True
+)
+CLASS = Kind(lambda owners, keys, _: [*map(len, owners)], lambda *_: "a class has other attributes", plain=True)
+ENTRY = Kind(None, describe_change)
+ELEMENTS = Kind(lambda owners, keys, _: [*chain.from_iterable(owners)], describe_change, spreads=True)
+ORDER = Kind(
+    lambda owners, keys, _: [*chain.from_iterable(owners)],
+    lambda o, old, new, key: f"a key of {o.name} was {_short(old)} and is {_short(new)}",
+    spreads=True,
+)
+ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
+VARIABLE = Kind(lambda owners, keys, _: [*map(_contents, owners)], describe_change)
+HOST_ARRAY = Kind(
+    lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds other numbers", plain=True
+)
+CHOICES = Kind(
+    lambda owners, keys, _: [script.choices.hold(script.peek()) for script in owners],
+    lambda *_: "a number of an optimizer's group, on which a choice depends, has changed",
+    plain=True,
+)
+HOST_TENSOR = Kind(
+    lambda owners, keys, _: [t._version for t in owners], lambda *_: "a tensor on the CPU was written", plain=True
+)
+STORAGE = Kind(
+    lambda owners, keys, _: [getattr(t.untyped_storage(), "cell", None) for t in owners],
+    lambda o, *_: f"{o.name} has other data (.data was set, or it was swapped or moved)",
+    plain=True,
+    counter=lambda: data_swaps.count,
+)
+REQUIRES_GRAD = Kind(
+    lambda owners, keys, _: [*map(_requires_grad, owners)],
+    lambda o, old, new, _: f"{o.name}.requires_grad was {old} and is {new}",
+    plain=True,
+)
+GRADIENT = Kind(lambda owners, keys, _: [g is None for g in map(_grad, owners)], _gradient_reason, plain=True)
+HOOKS = Kind(
+    lambda owners, keys, _: [len(tables_of(t)) for t in owners],
+    lambda *_: "a hook was registered on a tensor",
+    plain=True,
+    counter=lambda: tensor_hooks.count,
+)
+ARGUMENT_HOOKS = Kind(
+    lambda owners, keys, arguments: [hooks_of(arguments[i]) for i in owners],
+    lambda o, *_: f"{o.name} has other hooks",
+    plain=True,
+)
+ARGUMENT_GRADIENT = Kind(
+    lambda owners, keys, arguments: [arguments[i].grad is None for i in owners], _gradient_reason, plain=True
+)
+# In the order in which they are compared.
+KINDS = (
+    *(EMPTY, CLASS, ENTRY, ELEMENTS, ORDER, ITEM, VARIABLE, HOST_ARRAY, CHOICES, HOST_TENSOR),
+    *(STORAGE, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
+)
+
+
+def observe(
+    step: TracedStep,
+    owners: Sequence[tuple[str, torch.Tensor]],
+    leaves: Sequence[tuple[torch.Tensor, torch.Tensor | None]],
+    free: set[EntryId],
+) -> list[Observation]:
+    """What a run took for granted.
+
+    Args:
+        step: the run.
+        owners: tensors that are the same in every call, with their paths; the run read or wrote their cells.
+        leaves: the leaves whose gradients it read or changed, with these gradients.
+        free: entries whose values each call finds anew.
+
+    Raises:
+        TraceError: it reads an iterator.
+    """
+    restriction = Restriction(step.state, step.reads, _added_entries(step))
+    for i, (path, _) in step.state.reached.iterators.items():
+        if i in restriction.nodes:
+            raise TraceError(
+                f"a compiled function reaches {path}, an iterator, which its program would not advance: "
+                "call next() outside and pass what it gives, or pass a list"
+            )
+    observations: list[Observation] = []
+    for entries in restriction.entries.values():
+        if not entries.snapshot.kind:
+            observations += _of_entries(entries, free)
+    for i, (path, array) in step.state.reached.arrays.items():
+        if i in restriction.nodes:
+            observations.append(Observation(HOST_ARRAY, array.array, None, array.content, path))
+    script: HostScript = step.inputs.script
+    if script.choices.asked:
+        observations.append(Observation(CHOICES, script, None, True, ""))
+    observations += [Observation(HOST_TENSOR, t, None, t._version, "") for t in step.inputs.host_tensors]
+    observations += [Observation(STORAGE, t, None, cell_of(t), path) for path, t in owners]
+    if torch.is_grad_enabled():
+        observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in owners]
+    numbers = {id(x): i for i, x in enumerate(step.arguments)}
+    for tensor, gradient in leaves:
+        number, none = numbers.get(id(tensor)), gradient is None
+        if number is None:
+            observations.append(Observation(GRADIENT, tensor, None, none, ""))
+            observations.append(Observation(HOOKS, tensor, None, len(tables_of(tensor)), ""))
+        else:
+            name = f"argument {number}"
+            observations.append(Observation(ARGUMENT_HOOKS, number, None, hooks_of(tensor), name))
+            observations.append(Observation(ARGUMENT_GRADIENT, number, None, none, name))
+    return observations
+
+
+def _added_entries(step: TracedStep) -> dict[int, list[Any]]:
+    """The keys of attributes that the run added, by the id of their dict."""
+    contents = {id(s.container): s.content for s in step.state.snapshots if s.owner is not None}
+    added: dict[int, list[Any]] = {}
+    for source, _ in step.effects.entries:
+        content = contents.get(id(source.container))
+        if content is not None and source.key not in content:
+            added.setdefault(id(source.container), []).append(source.key)
+    return added
+
+
+def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observation]:
+    """What was observed of one container."""
+    snapshot, container, name = entries.snapshot, entries.snapshot.container, entries.snapshot.path
+    content, whole = snapshot.content, entries.keys is None
+    counted = content if entries.keys is None else entries.keys
+    keys = [k for k in counted if k in content and (id(container), k) not in free] if content else []
+    if isinstance(container, types.CellType):
+        return [Observation(VARIABLE, container, None, content[key], name) for key in keys]
+    if whole and not content:
+        return [Observation(EMPTY, container, None, (), name)]
+    if isinstance(container, dict):
+        observations = [Observation(ENTRY, container, key, content[key], name) for key in keys]
+        if entries.absent:
+            observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
+        if whole and len(keys) == len(content):
+            observations.append(Observation(ENTRY, container, SIZE, len(content), name))
+        if whole and not snapshot.table:  # of the program: its order counts
+            observations.append(Observation(ORDER, container, None, (*content,), name))
+        return observations
+    if whole:
+        return [Observation(ELEMENTS, container, None, (*content.values(),), name)]
+    observations = []
+    if isinstance(container, ClassAttributes):
+        container = container.attributes
+        observations.append(Observation(CLASS, container, None, len(container), name))
+    return observations + [Observation(ITEM, container, key, content[key], name) for key in keys]

@@ -1,0 +1,106 @@
+"""State that optimizers and scalers create in their first step, made before that step is traced.
+
+The first step and all later ones are then the same program. State that the step does not use is removed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Container, Iterator
+from typing import Any
+
+import torch
+
+from ..storage.cell import Cell
+from ..storage.tensors import cell_of
+from . import averaged_model
+from .state_graph import StateGraph
+
+
+class OptimizerStateInit:
+    """The state that was created for the optimizers, scalers and averaged models in a state graph."""
+
+    def __init__(self, graph: StateGraph) -> None:
+        self.parameters: list[tuple[Any, torch.Tensor]] = []  # with state, each with its optimizer
+        self.scalers: list[Any] = []
+        for _, optimizer in graph.reached.optimizers.values():
+            # torch's optimizers have this method; what others create, they create in their first step.
+            if hasattr(optimizer, "_init_group"):
+                for group in optimizer.param_groups:
+                    self._init_group(optimizer, group)
+        self.moved = _move_step_counts(graph)
+        self.moved |= averaged_model.move_counts(module for _, module in graph.reached.modules.values())
+        for _, scaler in graph.reached.scalers.values():
+            if scaler._enabled and scaler._scale is None and scaler._device == "jax":
+                scaler._lazy_init_scale_growth_tracker(torch.device("jax"))
+                self.scalers.append(scaler)
+
+    def __bool__(self) -> bool:
+        return bool(self.parameters or self.scalers or self.moved)
+
+    def _init_group(self, optimizer: Any, group: dict[str, Any]) -> None:
+        state = optimizer.state
+        without = [p for p in group["params"] if p.device.type == "jax" and p.requires_grad and not state.get(p)]
+        if not without:
+            return
+        lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
+        with _gradients(without), _capturable(group):
+            optimizer._init_group(group, *lists)
+        for p in without:
+            if state.get(p):
+                self.parameters.append((optimizer, p))
+            else:
+                state.pop(p, None)
+
+    def remove_unused(self, used: Container[Cell]) -> bool:
+        """Remove the state that has no cell among `used`; whether there was any."""
+        removed = False
+        for optimizer, p in self.parameters:
+            tensors = [v for v in optimizer.state[p].values() if isinstance(v, torch.Tensor) and v.device.type == "jax"]
+            if not any(cell_of(t) in used for t in tensors):
+                del optimizer.state[p]
+                removed = True
+        for scaler in self.scalers:
+            if cell_of(scaler._scale) not in used:
+                scaler._scale = scaler._growth_tracker = None
+                removed = True
+        return removed
+
+
+def _move_step_counts(graph: StateGraph) -> bool:
+    """Move the step counts of optimizers to the devices of their parameters; whether any was on the CPU."""
+    moved = False
+    for _, optimizer in graph.reached.optimizers.values():
+        for parameter, state in optimizer.state.items():
+            count = state.get("step") if isinstance(state, dict) else None
+            if isinstance(count, torch.Tensor) and count.device.type == "cpu" and parameter.device.type == "jax":
+                state["step"] = count.to(parameter.device)
+                moved = True
+    return moved
+
+
+@contextlib.contextmanager
+def _gradients(parameters: list[torch.Tensor]) -> Iterator[None]:
+    """Give parameters a gradient for a while: an optimizer creates state only for those."""
+    without = [p for p in parameters if p.grad is None]
+    for p in without:
+        p.grad = torch.zeros_like(p)
+    try:
+        yield
+    finally:
+        for p in without:
+            p.grad = None
+
+
+@contextlib.contextmanager
+def _capturable(group: dict[str, Any]) -> Iterator[None]:
+    """Have an optimizer create its step counts on the device."""
+    before = group.get("capturable")
+    if before is False and not group.get("fused"):
+        group["capturable"] = True
+    try:
+        yield
+    finally:
+        if before is not None:
+            group["capturable"] = before

@@ -1,0 +1,256 @@
+"""torch's optimizers, schedulers and scalers while a step with them is traced.
+
+A learning rate is a Python number, a scheduler computes the next one, and a scaler asks the device whether to step. The
+number becomes an input of the program, the scheduler's step a call on the host before it, and the scaler's question a
+choice on the device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from torch.optim import optimizer as optimizers
+from torch.optim.swa_utils import AveragedModel
+
+from .. import patches
+from ..errors import TraceError
+from ..storage.avals import LazyFill
+from ..storage.cell import Cell
+from ..storage.placement import materialise, put
+from ..storage.tensors import cell_of, wrap
+from ..trace.core import SYMBOLIC_TYPES, Trace, alias_array
+from ..trace.data_checks import patched_data_checks
+from ..trace.symbols import NumberGuards, symbolic_number
+from .averaged_model import traced_update
+from .host_script import EntryId, GroupNumber, HostCall, HostScript, PassedNumbers
+from .sources import Source, same_value
+from .state_graph import StateGraph
+
+ScriptEntries = list[GroupNumber | HostCall]
+
+
+class HostScriptRecorder:
+    """Records the host's part of a traced run."""
+
+    def __init__(self, trace: Trace, state: StateGraph, passed: PassedNumbers) -> None:
+        self.state = state
+        self.entries: ScriptEntries = []
+        self.numbers = GroupNumbers(trace, state, passed, self.entries)
+        self.schedulers = SchedulerSteps(self.entries)
+
+    @contextlib.contextmanager
+    def attached(self) -> Iterator[None]:
+        """Record while the function is traced."""
+        numbers, state = self.numbers, self.state
+        with contextlib.ExitStack() as undo:
+            undo.callback(numbers.restore)
+            for handle in (
+                optimizers.register_optimizer_step_pre_hook(numbers.substitute),
+                optimizers.register_optimizer_step_post_hook(numbers.restore),
+            ):
+                undo.callback(handle.remove)
+            for _, scheduler in state.reached.schedulers.values():
+                undo.enter_context(_replaced(scheduler, "step", self.schedulers.recorded(scheduler)))
+            for _, scaler in state.reached.scalers.values():
+                undo.enter_context(_replaced(scaler, "_maybe_opt_step", _step_or_not))
+            for _, module in state.reached.modules.values():
+                if isinstance(module, AveragedModel):
+                    undo.enter_context(_replaced(module, "update_parameters", traced_update(module)))
+            undo.enter_context(patches.temporarily("torch.optim._adafactor.min", _extreme(min, torch.sym_min)))
+            undo.enter_context(patches.temporarily("torch.optim._adafactor.max", _extreme(max, torch.sym_max)))
+            undo.enter_context(patched_data_checks())
+            yield
+
+    def finish(self) -> tuple[HostScript, tuple[jax.Array, ...]]:
+        """The script, and the arrays that stand for its numbers in the trace."""
+        return HostScript(tuple(self.entries), self.numbers.choices), tuple(self.numbers.placeholders)
+
+    def recomputed(self) -> set[EntryId]:
+        """The entries of groups that a call passes or that its schedulers change."""
+        return {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)} | self.schedulers.changed
+
+    def missing(self, changed: Iterable[Source]) -> PassedNumbers:
+        """The numbers that turned out to vary and that were not passed; `changed` are the entries that the run changed.
+
+        Raises:
+            TraceError: the function and a scheduler both set one number.
+        """
+        own = set()
+        recomputed = self.recomputed()
+        for source in changed:
+            entry = id(source.container), source.key
+            if entry in recomputed and not same_value(self.schedulers.left.get(entry), source.container[source.key]):
+                if entry in self.schedulers.changed:
+                    raise TraceError(
+                        f"a compiled function sets {source.path} itself, which a scheduler moves; "
+                        "leave it to one of them"
+                    )
+                own.add(entry)
+        groups = {id(g): g for _, o in self.state.reached.optimizers.values() for g in o.param_groups}
+        new = self.schedulers.changed - self.numbers.passed.scheduled
+        return PassedNumbers({(i, k) for i, k in new if k != "lr" and _can_be_passed(groups.get(i, {}), k)}, own)
+
+
+class GroupNumbers:
+    """Has optimizers compute with inputs in place of the numbers of their groups."""
+
+    def __init__(self, trace: Trace, state: StateGraph, passed: PassedNumbers, entries: ScriptEntries) -> None:
+        """`entries` is the script that the numbers are added to."""
+        self.trace, self.passed, self.entries = trace, passed, entries
+        self.groups = {
+            id(g) for _, o in state.reached.optimizers.values() for g in o.param_groups
+        }  # that existed before the run
+        self.thread = threading.get_ident()  # the hooks are called on every thread
+        self.choices = NumberGuards()
+        self.placeholders: list[jax.Array] = []
+        self._originals: list[tuple[dict[str, Any], str, Any]] = []
+
+    def substitute(self, optimizer: Any, *_: Any) -> None:
+        """Put inputs into the groups of an optimizer that is about to step."""
+        if threading.get_ident() != self.thread:
+            return
+        for group in optimizer.param_groups:
+            if not any(p.device.type == "jax" for p in group["params"]):
+                continue
+            if group.get("capturable") is False and not group.get("fused"):
+                self._set(group, "capturable", True)
+            if isinstance(group["lr"], (int, float)):
+                self._set(group, "lr", self._learning_rate(group))
+            for key in [k for i, k in self.passed.scheduled if i == id(group)]:
+                value = group[key]
+                if isinstance(value, tuple):
+                    self._set(group, key, tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value))))
+                else:
+                    self._set(group, key, self._symbol(GroupNumber(group, key)))
+
+    def restore(self, *_: Any) -> None:
+        """Put back the numbers."""
+        if threading.get_ident() != self.thread:
+            return
+        while self._originals:
+            group, key, value = self._originals.pop()
+            group[key] = value
+
+    def _set(self, group: dict[str, Any], key: str, value: Any) -> None:
+        self._originals.append((group, key, group[key]))
+        group[key] = value
+
+    def _learning_rate(self, group: dict[str, Any]) -> Any:
+        """The learning rate as a tensor where the optimizer takes one, else as a symbolic number."""
+        own = (id(group), "lr") in self.passed.own or id(group) not in self.groups
+        number = GroupNumber({"lr": group["lr"]} if own else group, "lr")
+        if not (group.get("capturable") or group.get("fused")):
+            return self._symbol(number)
+        array, _ = self._input(number)
+        index = next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
+        return wrap(jax.device_put(array, jax.devices()[index]), index) if index else wrap(array)
+
+    def _symbol(self, number: GroupNumber) -> Any:
+        array, host = self._input(number)
+        return symbolic_number(array, self.choices, host)
+
+    def _input(self, number: GroupNumber) -> tuple[jax.Array, Callable[[Sequence[float]], Any] | None]:
+        """A number as an input: the array that stands for it, and what picks it from the script's numbers before the
+        script is played; None if a scheduler changes it first."""
+        position = len(self.placeholders)
+        early = not any(isinstance(entry, HostCall) for entry in self.entries)
+        self.entries.append(number)
+        value = number.value()
+        with jax.ensure_compile_time_eval():
+            array = alias_array(put(np.asarray(value, np.float64), 0))
+        self.placeholders.append(array)
+        self.choices.numbers.append(value)
+        self.trace.aliases.add(id(array))
+        return array, (lambda numbers: numbers[position]) if early else None
+
+
+class SchedulerSteps:
+    """Records the steps of learning rate schedulers, and what they change."""
+
+    def __init__(self, entries: ScriptEntries) -> None:
+        """`entries` is the script that the steps are added to."""
+        self.entries = entries
+        self.changed: set[EntryId] = set()
+        self.left: dict[EntryId, Any] = {}  # what schedulers left in entries of groups
+        self._stepping = False
+
+    def recorded(self, scheduler: Any) -> Callable[..., Any]:
+        """A scheduler's `step` that also records itself."""
+        step, groups = scheduler.step, scheduler.optimizer.param_groups
+
+        def record(*args: Any, **kwargs: Any) -> Any:
+            if self._stepping:  # a scheduler that is made of others steps them itself
+                return step(*args, **kwargs)
+            before = [dict(g) for g in groups]
+            self._stepping = True
+            try:
+                result = step(*args, **kwargs)
+            finally:
+                self._stepping = False
+            self.entries.append(HostCall(step, args, kwargs))
+            for old, group in zip(before, groups, strict=True):
+                changed = {k for k, v in group.items() if k not in old or not same_value(old[k], v)}
+                self.changed.update((id(group), k) for k in changed)
+                self.left.update(((id(group), k), v) for k, v in group.items())
+            return result
+
+        return record
+
+
+def _step_or_not(optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+    """`GradScaler._maybe_opt_step` in a trace: step, and undo the step on the device if gradients were infinite.
+
+    State that the step creates starts from zeros.
+    """
+    before = {cell: cell.content for cell in _cells(optimizer)}
+    result = optimizer.step(*args, **kwargs)
+    overflow = sum(state["found_inf_per_device"].values()).jax() > 0
+    for cell in _cells(optimizer):
+        old, new = before.get(cell, cell.aval.zeros), cell.content
+        if old is new:
+            continue
+        old, new = (materialise(x, cell.index) if isinstance(x, LazyFill) else x for x in (old, new))
+        cell.replace(jnp.where(overflow, old, new))
+    return result
+
+
+def _can_be_passed(group: dict[str, Any], key: str) -> bool:
+    """Whether an entry is made of floats and the optimizer is not fused: fused kernels take constants."""
+    values = group.get(key)
+    values = values if isinstance(values, tuple) else (values,)
+    return not group.get("fused") and all(isinstance(v, float) for v in values)
+
+
+def _cells(optimizer: Any) -> list[Cell]:
+    tensors = [p for g in optimizer.param_groups for p in g["params"]]
+    tensors += [v for s in optimizer.state.values() for v in s.values() if isinstance(v, torch.Tensor)]
+    return [cell_of(t) for t in tensors if t.device.type == "jax"]
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
+    """An object with another method for a while."""
+    patches.check_object(owner, name)
+    own = owner.__dict__.get(name)
+    setattr(owner, name, function)
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+def _extreme(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
+    """`min` or `max` of two numbers that a trace may not know, for Adafactor."""
+    return lambda a, b: (
+        symbolic(a, b) if a.__class__ in SYMBOLIC_TYPES or b.__class__ in SYMBOLIC_TYPES else plain(a, b)
+    )

@@ -1,0 +1,87 @@
+"""Making what a run described: the results of a call, and the tensors and objects that it keeps."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import torch
+
+from .._torch import pytree
+from ..storage.avals import LazyFill
+from ..storage.rebuild import NewStorage, ResultBuilder
+from .container_adapters import put_attributes
+from .outputs import DESCRIBED, AliasOfInput, ArgumentItself, ConstantTensor, NewObject, NewTensor, OutputTree
+from .sources import refill
+
+
+class OutputBuilder:
+    """Makes the tensors and objects of one call; the same description gives the same tensor."""
+
+    def __init__(
+        self,
+        storages: Sequence[NewStorage],
+        contents: Sequence[jax.Array | LazyFill],
+        arguments: Sequence[Any],
+        index: int,
+    ) -> None:
+        """`contents` are those of the storages, on device `index`; `arguments` the leaves of the call's arguments."""
+        self.results = ResultBuilder(storages, contents, index)
+        self.arguments = arguments
+        self.tensors: dict[NewTensor | AliasOfInput, torch.Tensor] = {}
+        self.objects: dict[NewObject, Any] = {}
+
+    def make(self, tree: OutputTree) -> Any:
+        """The tree of a description."""
+        leaves = [
+            self.tensor(x) if x.__class__ is NewTensor else self._leaf(x) if x.__class__ in DESCRIBED else x
+            for x in tree.leaves
+        ]
+        if tree.spec is None:
+            return leaves[0]
+        return tuple(leaves) if tree.spec is tuple else pytree.tree_unflatten(leaves, tree.spec)
+
+    def _leaf(self, leaf: Any) -> Any:
+        if isinstance(leaf, (NewTensor, AliasOfInput)):
+            return self.tensor(leaf)
+        if isinstance(leaf, ArgumentItself):
+            return self.arguments[leaf.index]
+        if isinstance(leaf, ConstantTensor):
+            return leaf.tensor
+        return self.objects[leaf] if leaf in self.objects else self._object(leaf)
+
+    def _object(self, described: NewObject) -> Any:
+        new = self.objects[described] = copy.copy(described.like)
+        put_attributes(new, {name: self.make(value) for name, value in described.attributes.items()})
+        if described.elements is not None:
+            refill(new, self.make(described.elements))
+        return new
+
+    def tensor(self, described: NewTensor | AliasOfInput) -> torch.Tensor:
+        """The tensor of a description; that of an alias whose storage changes with the call was put here by `alias`."""
+        tensor = self.tensors.get(described)
+        if tensor is not None:
+            return tensor
+        if isinstance(described, AliasOfInput):
+            assert described.like is not None
+            tensor = described.like if described.found else _as_leaf(described.like.detach(), described)
+            self.tensors[described] = tensor
+            return tensor
+        tensor = self.tensors[described] = _as_leaf(self.results.tensor(described.record), described)
+        if described.gradient is not None:
+            tensor.grad = self.make(described.gradient)
+        if described.attributes is not None:
+            vars(tensor).update({name: self.make(value) for name, value in described.attributes.items()})
+        return tensor
+
+    def alias(self, described: AliasOfInput, base: torch.Tensor) -> None:
+        """Have an alias be on the storage of `base`, which takes the place of the tensor of the run."""
+        self.tensors[described] = base if described.found else _as_leaf(described.spec.on(base), described)
+
+
+def _as_leaf(tensor: torch.Tensor, described: NewTensor | AliasOfInput) -> torch.Tensor:
+    if described.is_parameter:
+        return torch.nn.Parameter(tensor, bool(described.leaf))
+    return tensor.requires_grad_() if described.leaf else tensor

@@ -1,0 +1,212 @@
+"""Descriptions of what a traced run returns and keeps: trees in which each tensor is described, so that every call can
+make it again.
+
+A tensor lies on a storage that the run made, whose array is an output of the program, or it is one from outside, or a
+view of such.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+from torch.nn import Module
+
+from .._torch import pytree
+from ..errors import TraceError
+from ..storage.cell import Cell
+from ..storage.rebuild import ResultRecorder, TensorOnStorage
+from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
+from ..trace.core import SYMBOLIC_TYPES
+from .container_adapters import attributes_of
+from .libraries import is_own
+from .sources import SEQUENCES, is_plain
+from .visitors import reach
+
+# Objects whose attributes are not all that they hold.
+_FUNCTIONS = (FunctionType, MethodType, functools.partial)
+
+
+@dataclass(slots=True, eq=False)
+class NewTensor:
+    """A tensor on a storage that the run made."""
+
+    record: TensorOnStorage
+    leaf: bool | None  # whether a leaf requires a gradient; None of a tensor with a history
+    is_parameter: bool
+    gradient: OutputTree | None = None  # what the run left as the gradient of a leaf
+    attributes: dict[str, OutputTree] | None = None  # that the program put on the tensor
+
+
+@dataclass(slots=True, eq=False)
+class AliasOfInput:
+    """A tensor on a storage from outside: one that the run found, or a view that it made."""
+
+    like: torch.Tensor | None  # the tensor, or one like the view, where its storage is the same in every call
+    found: bool
+    spec: TensorSpec
+    leaf: bool | None
+    is_parameter: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantTensor:
+    """A tensor from outside, itself."""
+
+    tensor: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentItself:
+    """An argument, itself."""
+
+    index: int
+
+
+@dataclass(slots=True, eq=False)
+class NewObject:
+    """An object that the run made and that is no tree to torch: its attributes, and its elements if it has any."""
+
+    like: Any
+    attributes: dict[str, OutputTree]
+    elements: OutputTree | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputTree:
+    """A tree: its leaves, of which tensors and objects are described."""
+
+    leaves: tuple[Any, ...]
+    spec: Any  # None of a leaf, `tuple` of a tuple of leaves
+
+
+DESCRIBED = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, NewObject}
+
+
+def is_described(tree: OutputTree) -> bool:
+    """Whether a call makes or finds something for the tree."""
+    return any(x.__class__ in DESCRIBED for x in tree.leaves)
+
+
+def is_device_tensor(value: Any) -> bool:
+    """Whether a value is a dense tensor of the device."""
+    return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+
+
+@dataclass(frozen=True, slots=True)
+class RunScope:
+    """What a run made, and what it found."""
+
+    born: Container[Cell]  # the cells that it made
+    arguments: dict[int, int]  # the number of each argument that is a tensor, by its id
+    tensors: Container[int]  # the ids of the tensors that it could reach
+    objects: Container[int]  # the ids of all that it could reach
+    refuse: Callable[[torch.Tensor], None]  # raises for a host tensor that cannot be the same in every call
+
+
+class OutputDescriber:
+    """Describes what a run leaves."""
+
+    def __init__(self, scope: RunScope) -> None:
+        self.scope = scope
+        self.recorder = ResultRecorder()
+        self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
+        self.aliases: dict[int, tuple[torch.Tensor, AliasOfInput]] = {}
+        self.objects: dict[int, NewObject] = {}
+        self.differentiable: list[tuple[torch.Tensor, NewTensor | AliasOfInput]] = []
+
+    def new_tensor(self, tensor: torch.Tensor) -> NewTensor | None:
+        """The description of a tensor that the run made, if it was described."""
+        return self.tensors[id(tensor)][1] if id(tensor) in self.tensors else None
+
+    def describe(self, tree: Any) -> OutputTree:
+        """Describe a tree.
+
+        Raises:
+            TraceError: no call could make something in it.
+        """
+        leaves, spec = pytree.tree_flatten(tree, self._is_leaf)
+        flat = type(tree) is tuple and spec.num_leaves == spec.num_nodes - 1
+        shape = tuple if flat else None if spec.is_leaf() else spec
+        return OutputTree(tuple([self._leaf(leaf) for leaf in leaves]), shape)
+
+    def _is_leaf(self, node: Any) -> bool:
+        known = id(node) in self.scope.objects and isinstance(node, (dict, *SEQUENCES))
+        return known or isinstance(node, torch.Size)
+
+    def _leaf(self, leaf: Any) -> Any:
+        if leaf.__class__ in SYMBOLIC_TYPES:
+            raise TraceError(
+                "a compiled function gives or keeps the value of a tensor as a Python number (.item()); give the tensor"
+            )
+        if not isinstance(leaf, torch.Tensor):
+            return self._object(leaf)
+        if id(leaf) in self.scope.arguments:
+            return ArgumentItself(self.scope.arguments[id(leaf)])
+        if not is_device_tensor(leaf):
+            self.scope.refuse(leaf)
+            return ConstantTensor(leaf)
+        if cell_of(leaf) not in self.scope.born:
+            return self._alias(leaf)
+        return self.new_tensor(leaf) or self._new_tensor(leaf)
+
+    def _new_tensor(self, tensor: torch.Tensor) -> NewTensor:
+        leaf = tensor.requires_grad if tensor.is_leaf else None
+        described = NewTensor(self.recorder.record(tensor), leaf, isinstance(tensor, torch.nn.Parameter))
+        self.tensors[id(tensor)] = tensor, described
+        if attributes := vars(tensor):
+            described.attributes = {name: self.describe(value) for name, value in attributes.items()}
+        if leaf is None:
+            self.differentiable.append((tensor, described))
+        elif tensor.grad is not None:
+            described.gradient = self.describe(tensor.grad)
+        return described
+
+    def _alias(self, tensor: torch.Tensor) -> AliasOfInput:
+        if id(tensor) in self.aliases:
+            return self.aliases[id(tensor)][1]
+        found = id(tensor) in self.scope.tensors
+        leaf = tensor.requires_grad if tensor.is_leaf else None
+        like, parameter = tensor if found else tensor.detach(), isinstance(tensor, torch.nn.Parameter)
+        described = AliasOfInput(like, found, TensorSpec.of(tensor), leaf, parameter)
+        self.aliases[id(tensor)] = tensor, described
+        if not found and leaf is None:
+            self.differentiable.append((tensor, described))
+        return described
+
+    def _object(self, leaf: Any) -> Any:
+        if is_plain(leaf) or id(leaf) in self.scope.objects or isinstance(leaf, (type, ModuleType)):
+            return leaf
+        if id(leaf) in self.objects:
+            return self.objects[id(leaf)]
+        attributes, elements = attributes_of(leaf), [*leaf.items()] if isinstance(leaf, dict) else None
+        if isinstance(leaf, SEQUENCES):
+            elements = [*leaf]
+        if isinstance(leaf, (Module, *_FUNCTIONS)) or (not attributes and elements is None):
+            self._refuse_holding(leaf)
+            return leaf
+        described = self.objects[id(leaf)] = NewObject(leaf, {})
+        described.attributes = {name: self.describe(value) for name, value in attributes.items()}
+        described.elements = None if elements is None else self.describe(elements)
+        parts = [*described.attributes.values(), *([described.elements] if described.elements else ())]
+        if not any(map(is_described, parts)) and not is_own(type(leaf).__module__):
+            del self.objects[id(leaf)]
+            return leaf
+        return described
+
+    def _refuse_holding(self, leaf: Any) -> None:
+        """Refuse an object that no call can make again, if it holds a tensor that differs from call to call."""
+        reached = reach(result=leaf).reached
+        for _, tensor in reached.tensors.values():
+            if id(tensor) in self.scope.arguments or (is_device_tensor(tensor) and cell_of(tensor) in self.scope.born):
+                raise TraceError(
+                    f"a compiled function gives or keeps a {type(leaf).__name__} that holds a tensor, "
+                    "which no call can make anew; give the tensor"
+                )
+        if reached.iterators:
+            raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")

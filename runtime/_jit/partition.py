@@ -1,0 +1,103 @@
+"""A traced run that ends in a backward pass, partitioned: one jaxpr for forward and one for backward.
+
+What backward needs of forward is saved as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, Var
+from jax.extend.core.primitives import jit_p
+
+
+class Partition(NamedTuple):
+    """Two jaxprs on the constants of one: backward takes the last `residuals` outputs of forward as arguments."""
+
+    forward: Jaxpr  # (constants) -> outputs, residuals
+    backward: Jaxpr  # (constants, residuals) -> gradients
+    residuals: int
+
+
+def mark_boundary(arrays: list[jax.Array]) -> list[jax.Array]:
+    """Pass arrays through an equation by which the end of forward is found in the jaxpr."""
+    return list(jax.lax.optimization_barrier(arrays))
+
+
+def partition(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Partition:
+    """Cut a jaxpr at its boundary.
+
+    Args:
+        jaxpr: without arguments.
+        outputs: how many of its outputs are those of forward; the others are the gradients.
+        cotangents: the numbers of the constants that went through `mark_boundary`.
+    """
+    boundary = _boundary(jaxpr, cotangents)
+    before, after = jaxpr.eqns[:boundary], jaxpr.eqns[boundary:]
+    computed = {v for e in before for v in e.outvars}
+    used = [v for e in after for v in e.invars if isinstance(v, Var)]
+    used += [v for v in jaxpr.outvars[outputs:] if isinstance(v, Var)]
+    residuals = list(dict.fromkeys(v for v in used if v in computed))
+    return Partition(
+        _part(jaxpr, [], before, [*jaxpr.outvars[:outputs], *residuals]),
+        _part(jaxpr, residuals, after, jaxpr.outvars[outputs:]),
+        len(residuals),
+    )
+
+
+def forward_part(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Jaxpr:
+    """The jaxpr of forward alone; see `partition`."""
+    return _part(jaxpr, [], jaxpr.eqns[: _boundary(jaxpr, cotangents)], jaxpr.outvars[:outputs])
+
+
+def gradient_part(jaxpr: Jaxpr, outputs: int) -> Jaxpr:
+    """The jaxpr of the gradients, which computes what it needs of forward; see `partition`."""
+    gradients = jaxpr.outvars[outputs:]
+    needed = live_variables(jaxpr, gradients)
+    return _part(jaxpr, [], [e for e in jaxpr.eqns if not needed.isdisjoint(e.outvars)], gradients)
+
+
+def live_variables(jaxpr: Jaxpr, results: Sequence[Any]) -> set[Var]:
+    """The variables from which some results of a jaxpr are computed."""
+    live = {v for v in results if isinstance(v, Var)}
+    for equation in reversed(jaxpr.eqns):
+        if not live.isdisjoint(equation.outvars):
+            live.update([v for v in equation.invars if isinstance(v, Var)])
+    return live
+
+
+def _part(jaxpr: Jaxpr, inputs: list[Var], equations: list[Any], outputs: list[Any]) -> Jaxpr:
+    info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
+    effects = set().union(*(e.effects for e in equations)) if equations else set()
+    return jaxpr.replace(invars=inputs, eqns=equations, outvars=outputs, effects=effects, debug_info=info)
+
+
+def _boundary(jaxpr: Jaxpr, cotangents: set[int]) -> int:
+    """The number of the equation that takes the cotangents."""
+    markers = {jaxpr.constvars[i] for i in cotangents}
+    for i, equation in enumerate(jaxpr.eqns):
+        for v in equation.invars:
+            if isinstance(v, Var) and v in markers:
+                return i
+    raise ValueError("partition: no equation takes the cotangents")
+
+
+_template = jax.jit(jax.lax.neg)  # of any function: the parameters of its equation are those that JAX gives to one
+
+
+def apply_jaxpr(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array]:
+    """Call a jaxpr as one equation: to evaluate its equations one by one would trace them a second time. A constant
+    that the jaxpr does not use may be None."""
+    given = [(v, c) for v, c in zip(jaxpr.constvars, constants, strict=True) if c is not None]
+    inputs = [*(v for v, _ in given), *jaxpr.invars]
+    info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
+    closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=inputs, debug_info=info), ())
+    params = dict(jax.make_jaxpr(_template)(1.0).eqns[0].params)
+    for name in ("in_shardings", "in_layouts", "donated_invars"):
+        params[name] *= len(inputs)
+    for name in ("out_shardings", "out_layouts"):
+        params[name] *= len(jaxpr.outvars)
+    params.update(jaxpr=closed, name="run")
+    return jit_p.bind(*(c for _, c in given), *arguments, **params)

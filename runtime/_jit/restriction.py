@@ -1,0 +1,98 @@
+"""The part of a state graph that a run read: only of it a compiled program depends."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.nn import Module
+
+from .attribute_tracking import AttributeReads
+from .libraries import may_hold_state
+from .snapshots import StateSnapshot
+from .sources import MISSING
+from .state_graph import Edge, StateGraph, StateNode
+from .torch_visitors import MODULE_PRIVATE, MODULE_TABLES
+
+
+@dataclass(slots=True, eq=False)
+class ObservedEntries:
+    """The entries of a snapshot that count."""
+
+    snapshot: StateSnapshot
+    keys: dict[Any, None] | None = None  # None: all of its container
+    absent: dict[Any, None] = field(default_factory=dict)  # that were looked for and are not there
+
+
+class Restriction:
+    """Goes through a state graph by the entries that a run read."""
+
+    def __init__(self, graph: StateGraph, reads: AttributeReads, made: dict[int, list[Any]]) -> None:
+        """`made` are the keys of the entries that the run added, by the id of their container."""
+        self.graph, self.reads, self.made = graph, reads, made
+        self.entries: dict[StateSnapshot, ObservedEntries] = {}
+        self.nodes: set[int] = set()  # the ids of the objects that were met
+        graph.walk(self._edges, self._name)
+
+    def _edges(self, node: StateNode) -> list[Edge]:
+        """The edges of a node that count."""
+        self.nodes.add(id(node.value))
+        observed: dict[StateSnapshot | None, dict[Any, None]] = {}
+        for snapshot in node.snapshots:
+            entries = self.entries.get(snapshot) or self.entries.setdefault(snapshot, self._observe(snapshot))
+            if snapshot.owner is not None and entries.keys is not None:
+                observed[snapshot] = entries.keys
+        return [e for e in node.edges if e[0] not in observed or e[1] in observed[e[0]]] if observed else node.edges
+
+    def _name(self, snapshot: StateSnapshot, key: Any, path: str, value: Any) -> None:
+        """Code that was met names an entry of a namespace."""
+        entries = self.entries.get(snapshot) or self.entries.setdefault(snapshot, ObservedEntries(snapshot, {}))
+        assert entries.keys is not None
+        if value is not MISSING:
+            entries.keys[key] = None
+        elif "." in path:  # an attribute of a module: a global that is not there is most often a builtin
+            entries.absent[key] = None
+
+    def _observe(self, snapshot: StateSnapshot) -> ObservedEntries:
+        owner = snapshot.owner
+        if snapshot.named:
+            return ObservedEntries(snapshot, {})
+        if owner is None:
+            return ObservedEntries(snapshot, snapshot.keys and dict(snapshot.keys))
+        if isinstance(owner, torch.Tensor):  # of whose attributes those count that code names
+            return self._some(snapshot, self.graph.named, self.made.get(id(snapshot.container), ()))
+        read = self.reads.of(owner)
+        if isinstance(owner, Module):
+            if read is None:
+                return self._some(snapshot, snapshot.content, self.made.get(id(snapshot.container), ()))
+            return self._some(snapshot, read, self._absent(owner, read - _attributes_of(owner)))
+        if read is None:
+            return ObservedEntries(snapshot, snapshot.keys and dict(snapshot.keys))
+        is_dict = isinstance(snapshot.container, dict)
+        return self._some(snapshot, read, self._absent(owner, read - snapshot.container.keys()) if is_dict else ())
+
+    def _some(self, snapshot: StateSnapshot, names: Container[Any], absent: Iterable[Any]) -> ObservedEntries:
+        keys = {k: None for k in snapshot.content if k in names}
+        return ObservedEntries(snapshot, keys, {k: None for k in absent if k not in snapshot.content})
+
+    def _absent(self, owner: Any, names: set[str]) -> list[str]:
+        """The names that an object may yet get as attributes; what its class has by them counts too."""
+        absent = []
+        for name in sorted(names):
+            base = next((b for b in type(owner).__mro__ if name in vars(b)), None)
+            if base is not Module:  # whose own methods nobody replaces
+                absent.append(name)
+            if base is not None and may_hold_state(base.__module__):
+                attributes = self.graph.class_attributes(base)
+                if name not in attributes.content:
+                    attributes.name(name, vars(base)[name])
+                self._name(attributes, name, f"{base.__qualname__}.{name}", vars(base)[name])
+        return absent
+
+
+def _attributes_of(module: Module) -> set[str]:
+    """What a module has by itself."""
+    state = module.__dict__
+    return set(state).union(MODULE_PRIVATE, *(state[name] for name in MODULE_TABLES))

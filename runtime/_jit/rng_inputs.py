@@ -1,0 +1,74 @@
+"""Keys of random operations as inputs: each call of a compiled step draws the keys that eager calls would draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from ..errors import TraceError
+from ..storage import random
+from ..trace.core import alias_array
+
+
+@dataclass(frozen=True, slots=True)
+class RngInputs:
+    """The keys of one compiled step, in the order of its inputs."""
+
+    offsets: tuple[int, ...]  # in the device's stream, relative to where it is when a call begins
+    generators: tuple[torch.Generator, ...]  # that the program passes; a key is drawn from each
+    advance: int  # how far a call moves the device's stream
+
+    def __bool__(self) -> bool:
+        return bool(self.offsets or self.generators)
+
+    def keys(self) -> np.ndarray:
+        """Draw the keys of one call: uint32[n, 2], n > 0."""
+        seed, offset = random.state()
+        keys = [random.key_at(seed, offset + o) for o in self.offsets]
+        random.restore((seed, offset + self.advance))
+        return np.stack([*keys, *(random.draw_key(g) for g in self.generators)])
+
+
+class RngRecorder:
+    """Gives a traced run its keys, and remembers which arrays stand for them."""
+
+    def __init__(self) -> None:
+        self.start = random.state()
+        self.by_offset: dict[int, jax.Array] = {}
+        self.by_generator: list[tuple[torch.Generator, jax.Array]] = []
+
+    def draw(self, generator: torch.Generator | None) -> jax.Array:
+        """The array that stands for the key of one operation: uint32[2].
+
+        Raises:
+            TraceError: the run seeds the device.
+        """
+        if generator is not None:
+            self.by_generator.append((generator, _placeholder()))
+            return self.by_generator[-1][1]
+        seed, offset = random.advance()
+        if seed != self.start[0]:
+            raise TraceError(
+                "torch.manual_seed within a compiled function would seed once, not in every call; seed outside"
+            )
+        relative = offset - self.start[1]
+        if relative not in self.by_offset:  # a checkpointed layer draws again from the same state
+            self.by_offset[relative] = _placeholder()
+        return self.by_offset[relative]
+
+    def finish(self) -> tuple[RngInputs, tuple[jax.Array, ...]]:
+        """Set the device's stream back to where it was; the inputs, and the arrays that stand for them."""
+        advance = random.state()[1] - self.start[1]
+        random.restore(self.start)
+        inputs = RngInputs(tuple(self.by_offset), tuple(g for g, _ in self.by_generator), advance)
+        return inputs, (*self.by_offset.values(), *(array for _, array in self.by_generator))
+
+
+def _placeholder() -> Any:
+    with jax.ensure_compile_time_eval():
+        return alias_array(jnp.zeros(2, np.uint32))

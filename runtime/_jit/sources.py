@@ -1,0 +1,87 @@
+"""Places in what a function reaches in Python: containers, with what they held."""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+PLAIN_TYPES = (
+    *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
+)
+SEQUENCES = (list, deque, set)
+TensorSource = torch.Tensor | int  # a tensor that is the same one in every call, or the number of an argument
+
+
+def tensor_at(source: TensorSource, arguments: Sequence[Any]) -> torch.Tensor:
+    """The tensor in a call with these arguments."""
+    return arguments[source] if isinstance(source, int) else source
+
+
+class Source(NamedTuple):
+    """An entry of a container, and how a person would write it."""
+
+    container: Any  # a dict, a list, or a closure's cell
+    key: Any
+    path: str
+
+
+def refill(container: Any, values: Iterable[Any]) -> None:
+    """Have a list, deque or set hold these values, or a dict these pairs."""
+    kept = list(values)
+    container.clear()
+    (container.update if isinstance(container, (dict, set)) else container.extend)(kept)
+
+
+def content_at(place: Source) -> Any:
+    """What stands at a place that is none in a list."""
+    if isinstance(place.container, types.CellType):
+        return place.container.cell_contents
+    return place.container.get(place.key, MISSING)
+
+
+class StateChange(NamedTuple):
+    """What a run did to a container: `new` stands at `place`, or is gone."""
+
+    place: Source
+    old: Any
+    new: Any
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING = _Missing()
+
+
+def same_value(old: Any, new: Any) -> bool:
+    """Whether a run that reads one would read the other: the same object, or equal plain values."""
+    return old is new or (isinstance(old, PLAIN_TYPES) and type(old) is type(new) and (old == new or old != old))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a plain one, compared by value."""
+    return isinstance(value, PLAIN_TYPES)
+
+
+def entry_path(path: str, container: Any, key: Any) -> str:
+    """How a person would write an entry of a container."""
+    if isinstance(container, types.CellType):
+        return path
+    if isinstance(container, SEQUENCES) or (
+        isinstance(container, dict) and not path.isidentifier() and not isinstance(key, str)
+    ):
+        return f"{path}[{text_of(key)}]"
+    return f"{path}.{key}" if path else str(key)
+
+
+def text_of(key: Any) -> str:
+    """How a person would write a key."""
+    return repr(key) if isinstance(key, (str, int)) else type(key).__name__

@@ -1,0 +1,75 @@
+"""How torch's objects are followed in a state graph: tensors, modules, optimizers, schedulers and scalers."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import torch
+from torch.nn import Module
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from .._torch.modules import SCHEDULER_MARKS
+from .libraries import is_own, may_hold_state
+from .state_graph import StateGraph, StateNode
+from .tensor_hooks import tables_of
+
+# What `nn.Module` keeps in tables of its own, and the attributes that it keeps to itself.
+MODULE_TABLES = (
+    *("_parameters", "_buffers", "_modules"),
+    *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"),
+)
+MODULE_PRIVATE = frozenset(torch.nn.Module().__dict__) - {"training"}
+# Of an optimizer: what its step calls; and what all optimizers have, with what a scheduler notes there.
+_STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+_OPTIMIZER = frozenset(torch.optim.SGD([torch.empty(0)]).__dict__) | {"step", *SCHEDULER_MARKS}
+
+
+def visit_tensor(graph: StateGraph, node: StateNode) -> None:
+    """Follow the attributes that a program has put on a tensor, and its hooks."""
+    tensor: torch.Tensor = node.value
+    graph.reached.tensors[id(tensor)] = node.path, tensor
+    node.follow(node.hold(vars(tensor), owner=tensor))
+    if tensor.is_leaf:
+        node.edges += [(None, None, f"the hooks of {node.path}", table) for table in tables_of(tensor)]
+
+
+def visit_module(graph: StateGraph, node: StateNode) -> None:
+    """Follow a module's tables and attributes, and its class."""
+    module: Module = node.value
+    graph.reached.modules[id(module)] = node.path, module
+    state = module.__dict__
+    node.follow(node.hold(state, hidden=MODULE_PRIVATE, owner=module))
+    for name in MODULE_TABLES:
+        node.follow(node.hold(state[name], table=True))
+    cls = type(module)
+    forward = getattr(cls, "forward", None)
+    if not is_own(cls.__module__) and may_hold_state(cls.__module__) and isinstance(forward, types.FunctionType):
+        node.edges.append((None, None, f"{node.path}.forward", forward))
+    node.edges.append((None, None, node.path, cls))
+
+
+def visit_optimizer(graph: StateGraph, node: StateNode) -> None:
+    """Follow an optimizer's groups, state and hooks, and what a class of the program adds."""
+    optimizer: Optimizer = node.value
+    graph.reached.optimizers[id(optimizer)] = node.path, optimizer
+    own = set(optimizer.__dict__) - _OPTIMIZER if may_hold_state(type(optimizer).__module__) else set()
+    keys = dict.fromkeys(("state", "param_groups", *_STEP_HOOKS, *sorted(own)))
+    node.follow(node.hold(optimizer.__dict__, keys=keys))
+    graph.tables.update(map(id, (optimizer.state, *optimizer.param_groups)))
+
+
+def visit_scheduler(graph: StateGraph, node: StateNode) -> None:
+    """Follow what a scheduler or a scaler refers to; its numbers are computed again by each call."""
+    value: Any = node.value
+    reached = graph.reached.schedulers if isinstance(value, LRScheduler) else graph.reached.scalers
+    reached[id(value)] = node.path, value
+    node.hold(value.__dict__, kind="script")
+    # What a scaler notes of the optimizers between `unscale_` and `update`.
+    states = value.__dict__.get("_per_optimizer_states", {})
+    for state in (states, *states.values()):
+        node.hold(state, kind="private")
+    for name, item in value.__dict__.items():
+        if isinstance(item, (torch.Tensor, Optimizer, LRScheduler)) or name == "_schedulers":
+            node.edges.append((None, None, f"{node.path}.{name}", item))

@@ -1,0 +1,257 @@
+"""Tracing a function once: it runs on tensors that hold tracers, and what it did is described as data.
+
+A run leaves Python as it found it: containers, gradients, data of tensors, random state and grad mode are put back when
+it ends, also when it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import torch
+
+from .._torch import pytree
+from ..errors import TraceError
+from ..trace.core import Trace, tracing
+from ..trace.indexing import TracedIndexing
+from .attribute_tracking import AttributeReads
+from .backward_tracing import trace_backward
+from .effects import Effects, describe_data, describe_entries, describe_gradients
+from .host_inputs import HostTensorRecorder
+from .host_rng import refuse_host_rng
+from .host_script import PassedNumbers
+from .name_scopes import named
+from .optimizer_tracing import HostScriptRecorder
+from .outputs import OutputDescriber, RunScope, is_device_tensor
+from .rng_inputs import RngRecorder
+from .sources import MISSING
+from .state_graph import StateGraph
+from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
+
+Gradients = tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves, with their gradients
+
+
+@dataclass(frozen=True, slots=True)
+class Recorders:
+    """What follows a run of a function."""
+
+    trace: Trace
+    rng: RngRecorder
+    script: HostScriptRecorder
+    host: HostTensorRecorder
+    reads: AttributeReads
+    indexing: TracedIndexing
+
+    @contextmanager
+    def attached(self, state: StateGraph) -> Iterator[None]:
+        """Record while the function runs."""
+        with ExitStack() as attached:
+            attached.enter_context(refuse_host_rng([*state.reached.generators.values()]))
+            attached.enter_context(self.script.attached())
+            attached.enter_context(self.host.attached())
+            attached.enter_context(named([*state.reached.modules.values()]))
+            attached.enter_context(self.reads.attached())
+            attached.enter_context(self.indexing)
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run described."""
+
+    outputs: TracedOutputs
+    effects: Effects
+    backward: TracedBackward | None
+    numbers: PassedNumbers
+
+
+def trace_step(
+    function: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    arguments: Sequence[Any],
+    state: StateGraph,
+    passed: PassedNumbers,
+) -> TracedStep:
+    """Run a function once under a JAX trace.
+
+    Args:
+        function: what to trace.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
+        arguments: the leaves of both.
+        state: what the function reaches in Python.
+        passed: the numbers of optimizers' groups that are inputs, beside learning rates.
+
+    Raises:
+        TraceError: the function needs the value of a tensor, or does what no program can repeat.
+    """
+    rng = RngRecorder()
+    trace = Trace(lifts=True, draw=rng.draw)
+    reached = [t for _, t in state.reached.tensors.values()]
+    reads = AttributeReads(x for _, x in (*state.reached.objects.values(), *state.reached.modules.values()))
+    script, host = HostScriptRecorder(trace, state, passed), HostTensorRecorder(trace, arguments, reached)
+    recorders = Recorders(trace, rng, script, host, reads, TracedIndexing())
+    leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
+    gradients = tuple((t, t.grad) for t in leaves)
+    outcomes: list[Outcome] = []
+    failures: list[Exception] = []
+
+    def run() -> list[jax.Array]:
+        modes = _modes()
+        with tracing(trace):
+            try:
+                result = _call(function, args, kwargs, arguments, recorders, state)
+                outcome, arrays = _describe(result, arguments, recorders, state, gradients)
+                outcomes.append(outcome)
+                return arrays
+            except Exception as failure:  # raised below, without the frames and the note of JAX
+                failures.append(failure)
+                return []
+            finally:
+                _restore(modes, state, trace, gradients)
+
+    try:
+        jaxpr = jax.make_jaxpr(run)()
+    finally:
+        random, keys = rng.finish()
+        trace.lose()
+    if failures:
+        raise failures.pop()
+    played, numbers = script.finish()
+    uploads, uploaded = tuple(host.uploads), tuple(host.placeholders)
+    inputs = TracedInputs(
+        trace.lifted, frozenset(trace.before), played, numbers, random, keys, uploads, uploaded, host.reached
+    )
+    outcome = outcomes.pop()
+    return TracedStep(
+        jaxpr,
+        tuple(arguments),
+        state,
+        recorders.reads,
+        gradients,
+        inputs,
+        outcome.outputs,
+        outcome.effects,
+        outcome.backward,
+        outcome.numbers,
+    )
+
+
+def _call(
+    function: Callable[..., Any], args: Any, kwargs: Any, arguments: Sequence[Any], recorders: Recorders, state: Any
+) -> Any:
+    """Run the function; what it returns.
+
+    Raises:
+        TraceError: it left something changed that no call could change again.
+    """
+    modes = _modes()
+    before = pytree.tree_flatten((args, kwargs))
+    attributes = [(x, dict(vars(x))) for x in arguments if isinstance(x, torch.Tensor)]
+    with recorders.attached(state):
+        result = function(*args, **kwargs)
+    _refuse_changed_arguments(before, (args, kwargs))
+    _refuse_written_arrays(state)
+    _refuse_attributes(attributes, state)
+    if _modes() != modes:
+        raise TraceError(
+            "a compiled function leaves gradients or the default dtype otherwise than it found them; "
+            "use `with torch.set_grad_enabled(...)`, or set it outside"
+        )
+    return result
+
+
+def _restore(modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, gradients: Gradients) -> None:
+    """Put back what a run changed."""
+    torch.set_grad_enabled(modes[0])
+    torch.set_default_dtype(modes[1])
+    state.restore()
+    for tensor, data in trace.moved.values():
+        tensor.data = data
+    for leaf, gradient in gradients:
+        if leaf.grad is not gradient:
+            leaf.grad = gradient
+
+
+def _describe(
+    result: Any, arguments: Sequence[Any], recorders: Recorders, state: StateGraph, gradients: Gradients
+) -> tuple[Outcome, list[jax.Array]]:
+    """Describe what a run returned and changed; the outputs of its jaxpr."""
+    trace = recorders.trace
+    numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
+    tensors = [t for _, t in state.reached.tensors.values()]
+    outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in gradients if gradient is not None}
+    describer = OutputDescriber(RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse))
+    tree = describer.describe(result)
+    effects, missing = _describe_effects(describer, arguments, recorders, state, gradients)
+    recorders.indexing.verify([tensor for tensor, _ in describer.tensors.values()])
+    storages = tuple(describer.recorder.storages())
+    arrays = [*describer.recorder.outputs]
+    written = [cell for cell in trace.written if cell.content is not trace.lifted.get(cell)]
+    arrays += [cell.read() for cell in written]
+    if trace.conditions:
+        arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
+    outputs = TracedOutputs(
+        tree,
+        storages,
+        tuple(WrittenCell(cell, cell.aval) for cell in written),
+        tuple(assertion for _, assertion in trace.conditions),
+        tuple(described for _, described in describer.aliases.values()),
+        tuple(described for _, described in describer.differentiable),
+        describer.recorder.index,
+        len(arrays),
+    )
+    backward = None
+    if describer.differentiable and torch.is_grad_enabled():
+        index = outputs.device_index
+        backward, more = trace_backward(describer, trace, state, recorders.reads, effects, gradients, numbers, index)
+        arrays += more
+    return Outcome(outputs, effects, backward, missing), arrays
+
+
+def _describe_effects(
+    describer: OutputDescriber, arguments: Sequence[Any], recorders: Recorders, state: StateGraph, gradients: Gradients
+) -> tuple[Effects, PassedNumbers]:
+    """Describe what a run changed in Python, and which of the numbers that it changed were not inputs."""
+    numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
+    changes = state.changes()
+    missing = recorders.script.missing(source for source, _, _ in changes)
+    entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
+    changed = describe_gradients(describer, gradients, numbers)
+    reached = [t for _, t in state.reached.tensors.values()] + [arguments[i] for i in numbers.values()]
+    return Effects(entries, describe_data(describer, recorders.trace, reached, numbers), changed), missing
+
+
+def _modes() -> tuple[bool, torch.dtype]:
+    return torch.is_grad_enabled(), torch.get_default_dtype()
+
+
+def _refuse_changed_arguments(before: tuple[list[Any], Any], now: Any) -> None:
+    leaves, spec = pytree.tree_flatten(now)
+    if spec != before[1] or any(a is not b for a, b in zip(leaves, before[0], strict=True)):
+        raise TraceError("a compiled function changes a container among its arguments; return the new one instead")
+
+
+def _refuse_attributes(before: list[tuple[torch.Tensor, dict[str, Any]]], state: StateGraph) -> None:
+    for tensor, attributes in before:
+        now = vars(tensor)
+        changed = [k for k in {**now, **attributes} if now.get(k, MISSING) is not attributes.get(k, MISSING)]
+        if changed and id(tensor) not in state.reached.tensors:
+            now.clear()
+            now.update(attributes)
+            raise TraceError(f"a compiled function sets the attribute {changed[0]} of an argument; return it instead")
+
+
+def _refuse_written_arrays(state: StateGraph) -> None:
+    for _, array in state.reached.arrays.values():
+        if array.changed():
+            raise TraceError(
+                f"a compiled function writes into {array.path}, an array of the host, which no program does again; "
+                "keep it in a tensor on device jax"
+            )

@@ -1,0 +1,91 @@
+"""The table of visitors: how the objects of each type are followed in a state graph."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import random
+import threading
+import types
+import weakref
+from array import array
+from collections import ChainMap, UserDict, UserList, deque
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import torch
+from torch.amp import GradScaler
+from torch.optim.lr_scheduler import LRScheduler
+
+from .._torch.modules import GLOBAL_HOOKS
+from .code_visitors import visit_class, visit_function
+from .container_visitors import (
+    visit_context_variable,
+    visit_dict,
+    visit_host_array,
+    visit_host_generator,
+    visit_method,
+    visit_object,
+    visit_other,
+    visit_partial,
+    visit_reference,
+    visit_sequence,
+    visit_tuple,
+)
+from .state_graph import StateGraph, Visitor
+from .torch_visitors import (
+    visit_module,
+    visit_optimizer,
+    visit_scheduler,
+    visit_tensor,
+)
+
+# The visitor of a class is that of the first class of its method resolution order that stands here.
+VISITORS: dict[type, Visitor] = {
+    torch.Tensor: visit_tensor,
+    torch.nn.Module: visit_module,
+    torch.optim.Optimizer: visit_optimizer,
+    LRScheduler: visit_scheduler,
+    GradScaler: visit_scheduler,
+    dict: visit_dict,
+    list: visit_sequence,
+    deque: visit_sequence,
+    set: visit_sequence,
+    tuple: visit_tuple,
+    frozenset: visit_tuple,
+    random.Random: visit_host_generator,
+    np.random.Generator: visit_host_generator,
+    np.random.RandomState: visit_host_generator,
+    np.ndarray: visit_host_array,
+    bytearray: visit_host_array,
+    array: visit_host_array,
+    functools.partial: visit_partial,
+    types.MethodType: visit_method,
+    types.FunctionType: visit_function,
+    type: visit_class,
+    ContextVar: visit_context_variable,
+    weakref.ref: visit_reference,
+    # Classes of Python's library whose objects hold state of a program.
+    types.SimpleNamespace: visit_object,
+    argparse.Namespace: visit_object,
+    threading.local: visit_object,
+    UserDict: visit_object,
+    UserList: visit_object,
+    ChainMap: visit_object,
+    weakref.WeakKeyDictionary: visit_object,
+    weakref.WeakValueDictionary: visit_object,
+    weakref.WeakSet: visit_object,
+    object: visit_other,
+}
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def visitor_of(cls: type) -> Visitor:
+    """The visitor of the objects of a class."""
+    return next(VISITORS[base] for base in cls.__mro__ if base in VISITORS)
+
+
+def reach(**roots: Any) -> StateGraph:
+    """What some roots reach, each under its name, with the hooks that all modules and optimizers call."""
+    return StateGraph(visitor_of, {**GLOBAL_HOOKS, **roots})

@@ -1,0 +1,51 @@
+"""The cells that a compiled step writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import torch
+
+from ..storage.cell import Cell
+from ..storage.mutation import mutation_epoch
+from .traced_step import WrittenCell
+
+_increment_versions = torch.autograd.graph.increment_version
+
+
+class Writes:
+    """Puts the arrays that a call computed into their cells."""
+
+    __slots__ = ("arguments", "places", "resizes", "tensors")
+
+    def __init__(
+        self, written: Sequence[WrittenCell], places: list[int], tensors: list[torch.Tensor], arguments: list[int]
+    ) -> None:
+        """
+        Args:
+            written: the cells of the run, as it was before it and as it left them.
+            places: of these cells, among the cells of a call.
+            tensors: those on such cells that are the same in every call.
+            arguments: the numbers of those that are arguments.
+        """
+        self.places, self.tensors, self.arguments = places, tensors, arguments
+        self.resizes = any(cell.aval is not aval for cell, aval in written)
+
+    def store(self, cells: list[Cell], arrays: list[jax.Array]) -> None:
+        """Write the cells of a call."""
+        for place, array in zip(self.places, arrays, strict=True):
+            cell = cells[place]
+            if self.resizes or cell.array is None:
+                cell.write(array)
+            else:
+                cell.content = cell.array = array
+        mutation_epoch.advance()
+
+    def increment_versions(self, arguments: Sequence[Any]) -> None:
+        """Tell autograd which tensors were written."""
+        if self.tensors:
+            _increment_versions(self.tensors)
+        if self.arguments:
+            _increment_versions([arguments[i] for i in self.arguments])

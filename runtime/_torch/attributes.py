@@ -1,0 +1,80 @@
+"""The private attributes of torch's objects that the package uses, by the class that has them.
+
+An attribute of an object cannot have a name of its own in the seam without a call around each use. So this table owns
+them: `tests/test_seams.py` refuses an underscored attribute that is neither the package's own nor listed here, and
+`tenax doctor` looks each of them up.
+"""
+
+from __future__ import annotations
+
+import dis
+from pkgutil import resolve_name
+from types import FunctionType
+from typing import Any
+
+ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "torch.Tensor": (
+        "_version",  # counts writes
+        "_backward_hooks",
+        "_post_accumulate_grad_hooks",
+        "_use_count",  # how many tensors and graphs of C++ hold it
+        "_is_view",
+        "_is_zerotensor",
+        "_neg_view",
+        "_indices",  # of a COO tensor; these do not ask whether it is coalesced
+        "_values",
+        "_nnz",
+        "_coalesced_",
+    ),
+    "torch.cuda": (  # what torch asks the module of any device for, `torch.jax` too
+        "_initialized",
+        "_is_in_bad_fork",
+        "_lazy_init",
+    ),
+    "torch.UntypedStorage": ("_cdata",),  # the address of the C++ storage, which all tensors on it share
+    "torch.nn.Module": (
+        "_apply",
+        "_parameters",
+        "_buffers",
+        "_modules",
+        "_forward_hooks",
+        "_forward_pre_hooks",
+        "_backward_hooks",
+        "_backward_pre_hooks",
+    ),
+    "torch.optim.SGD": (
+        "_init_group",  # makes the state of a group's parameters; each optimizer of torch has one
+        "_optimizer_step_pre_hooks",
+        "_optimizer_step_post_hooks",
+    ),
+    "torch.optim.lr_scheduler.SequentialLR": ("_schedulers",),
+    "torch.amp.GradScaler": (
+        "_device",
+        "_enabled",
+        "_growth_tracker",
+        "_lazy_init_scale_growth_tracker",
+        "_maybe_opt_step",
+        "_per_optimizer_states",
+        "_scale",
+    ),
+    "torch.library.Library": ("_destroy", "_register_fake"),
+    "torch._ops.OpOverload": ("_overloadname", "_schema"),
+    "torch._library.custom_ops.CustomOpDef": ("_abstract_fn", "_backward_fn", "_opoverload"),
+}
+
+
+def has_attribute(cls: Any, name: str) -> bool:
+    """Whether objects of a class, or a module, have an attribute: it is there, is declared, or a method sets it."""
+    if hasattr(cls, name) or not isinstance(cls, type):
+        return hasattr(cls, name)
+    members = [m for base in cls.__mro__ for m in vars(base).items()]
+    if any(name in value for key, value in members if key == "__annotations__"):
+        return True
+    codes = [value.__code__ for _, value in members if isinstance(value, FunctionType)]
+    return any(i.opname == "STORE_ATTR" and i.argval == name for c in codes for i in dis.get_instructions(c))
+
+
+def missing_attributes() -> list[str]:
+    """The attributes of the table that the installed torch does not have."""
+    classes = {path: resolve_name(path) for path in ATTRIBUTES}
+    return [f"{path}.{n}" for path, names in ATTRIBUTES.items() for n in names if not has_attribute(classes[path], n)]

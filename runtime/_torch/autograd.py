@@ -1,0 +1,28 @@
+"""torch's autograd: its engine, the node that runs, levels of forward-mode AD, and what `torch.Tensor` inherits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.autograd import Variable, forward_ad
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    ENGINE_CLASS: Any = type(Variable._execution_engine)
+    GRAD: Any = torch._C.TensorBase.grad  # the property that `torch.Tensor.grad` inherits
+    current_node = torch._C._current_autograd_node  # of the backward pass that runs on this thread, or None
+    # Whether an `autograd.Function` defines `setup_context`, given that attribute.
+    defines_setup_context = torch.autograd.function._is_setup_context_defined
+    forward_ad._current_level  # noqa: B018 (checked here, read below)
+
+
+def in_forward_mode() -> bool:
+    """Whether a level of forward-mode AD is open."""
+    return forward_ad._current_level >= 0
+
+
+def forward_class(node: Any) -> type:
+    """The `autograd.Function` that made a node of the graph."""
+    return type(node)._forward_cls

@@ -1,0 +1,45 @@
+"""torch's dispatcher: its keys, which kernels it has, and the guards that include or exclude keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    DispatchKey = torch._C.DispatchKey
+    DispatchKeySet = torch._C.DispatchKeySet
+    META = DispatchKey.Meta
+    CPU = DispatchKey.CPU
+    COMPOSITE_EXPLICIT = DispatchKey.CompositeExplicitAutograd
+    COMPOSITE_IMPLICIT = DispatchKey.CompositeImplicitAutograd
+    key_of_name = torch._C._parse_dispatch_key
+
+    # What is registered; operators by their full names, "aten::add.Tensor".
+    operator_names = torch._C._dispatch_get_all_op_names
+    has_kernels = torch._C._dispatch_has_kernel  # on any key
+    has_kernel_on = torch._C._dispatch_has_kernel_for_dispatch_key
+    has_computed_kernel_on = torch._C._dispatch_has_computed_kernel_for_dispatch_key  # a composite's counts too
+    computed_kernel_on = torch._C._dispatch_get_computed_kernel_for_dispatch_key
+    registered_on = torch._C._dispatch_get_registrations_for_dispatch_key
+
+    # Guards of this thread.
+    BelowAutograd = torch._C._AutoDispatchBelowAutograd
+    ExcludeKeys = torch._C._ExcludeDispatchKeyGuard
+    ForceKeys = torch._C._ForceDispatchKeyGuard
+    included_keys = torch._C._dispatch_tls_local_include_set
+    excluded_keys = torch._C._dispatch_tls_local_exclude_set
+    # `exclude_key(key, True)` and later False: a third of what the guard of the same effect costs.
+    exclude_key: Callable[[Any, bool], None] = torch._C._dispatch_tls_set_dispatch_key_excluded
+    DisableAutocast = torch._C._DisableAutocast
+    is_any_autocast_enabled = torch._C._is_any_autocast_enabled
+
+
+def kernel_on(op: Any, key: Any) -> Callable[..., Any]:
+    """torch's kernel of an overload for one key. Calling it where there is none ends the process."""
+    with private_names("torch", torch.__version__):
+        return partial(op._op_dk, key)

@@ -1,0 +1,29 @@
+"""`torch.compile`: Dynamo and AOTAutograd. Importing it takes seconds, so only the backend does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    import torch._functorch.config as functorch_config
+    from torch._dynamo import trace_rules as trace_rules
+    from torch._dynamo.backends.common import aot_autograd as aot_autograd
+    from torch._functorch._aot_autograd.utils import make_boxed_func as make_boxed_func
+    from torch._functorch.partitioners import min_cut_rematerialization_partition as min_cut_rematerialization_partition
+
+__all__ = ["functorch_config"]
+
+
+def boxed(run: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+    """A function that takes its arguments as a list, which it may empty, marked as such for AOTAutograd."""
+
+    def call(args: list[Any]) -> Any:
+        return run(args)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call

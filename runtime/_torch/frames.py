@@ -1,0 +1,26 @@
+"""The parts of Dynamo in C++ that cost nothing to import: its frame evaluation, and the version of a dict."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    # (callback): the one that compiles the frames of this thread, which it returns; None turns compiling off
+    from torch._C._dynamo.eval_frame import set_eval_frame as set_eval_frame
+    from torch._C._dynamo.guards import dict_version as dict_version  # which every write to a dict changes
+
+
+def is_dynamo_loaded() -> bool:
+    """Whether Dynamo was imported, as it is by the first use of `torch.compile`."""
+    return "torch._dynamo" in sys.modules
+
+
+def assume_constant(function: Callable[..., Any]) -> None:
+    """Have Dynamo call a function while it traces; `torch.compiler.assume_constant_result` would import Dynamo."""
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]

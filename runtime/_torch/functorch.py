@@ -1,0 +1,37 @@
+"""The transformations of `torch.func`: their levels, and the wrappers that they put around tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    # Within it `autograd.Function.apply` records one level, as the kernel of an operator does.
+    from torch._functorch.utils import enable_single_level_autograd_function as enable_single_level_autograd_function
+
+    _functorch: Any = torch._C._functorch
+    are_transforms_active = torch._C._are_functorch_transforms_active
+    current_level = _functorch.maybe_current_level  # None outside of every transformation
+    is_wrapped = _functorch.is_functorch_wrapped_tensor
+    is_batched = _functorch.is_batchedtensor
+    level_of = _functorch.maybe_get_level  # of a tensor's wrapper; -1 without one
+    batch_axis_of = _functorch.maybe_get_bdim
+    unwrap = _functorch.get_unwrapped
+    wrap_for_grad = _functorch._wrap_for_grad  # (tensor, level)
+    wrap_for_vmap = _functorch._add_batch_dim  # (tensor, axis, level)
+
+    # The older vmap of `torch.autograd.grad(is_grads_batched=True)`, with wrappers of its own.
+    add_batch_dim = torch._add_batch_dim
+    remove_batch_dim = torch._remove_batch_dim
+    _enter_vmap = torch._C._vmapmode_increment_nesting
+    _leave_vmap = torch._C._vmapmode_decrement_nesting
+
+
+def vmap_level() -> int:
+    """The level of the innermost older vmap."""
+    level = _enter_vmap() - 1
+    _leave_vmap()
+    return int(level)

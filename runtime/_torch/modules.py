@@ -1,0 +1,28 @@
+"""What torch's modules and optimizers keep for all of their kind, and a module with other tensors for a while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.modules import module as modules
+from torch.optim import optimizer as optimizers
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    EXTRA_STATE_SUFFIX: str = modules._EXTRA_STATE_KEY_SUFFIX  # of the key of `get_extra_state` in a state dict
+    # (module, tensors by name): a context in which the module has them for its parameters and buffers
+    from torch.nn.utils.stateless import _reparametrize_module as with_tensors
+
+__all__ = ["EXTRA_STATE_SUFFIX", "GLOBAL_HOOKS", "SCHEDULER_MARKS", "with_tensors"]
+
+# The tables of hooks that every module or every optimizer calls, by their names.
+GLOBAL_HOOKS: dict[str, Any] = {
+    f"{place.__name__}.{name}": table
+    for place in (modules, optimizers)
+    for name, table in vars(place).items()
+    if name.startswith("_global_") and name.endswith("_hooks")
+}
+# What a scheduler notes on its optimizer.
+SCHEDULER_MARKS = ("_opt_called", "_step_count")

@@ -1,0 +1,16 @@
+"""Operators as objects: overloads, those that libraries define in Python, and torch's decompositions."""
+
+from __future__ import annotations
+
+import torch
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    from torch._library.custom_ops import OPDEFS as OPDEFS  # what `torch.library.custom_op` made, by name
+    from torch._library.custom_ops import CustomOpDef as CustomOpDef
+    from torch._ops import HigherOrderOperator as HigherOrderOperator
+    from torch._ops import OpOverload as OpOverload
+
+# Where torch makes the autograd functions of the operators that a library defines.
+OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"

@@ -1,0 +1,345 @@
+"""Operators of other libraries on the device: a JAX function registered as what computes one.
+
+What torch knows of the operator is used: its schema, fake kernel, autograd formula, vmap rule. What it does not know is
+made of the function: shapes by `jax.eval_shape`, derivatives by `jax.vjp`, batches by `jax.vmap`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+from jax.extend.core.primitives import convert_element_type_p
+
+from tenax.generated.table import Row
+
+from .._torch.autograd import in_forward_mode
+from .._torch.dispatcher import BelowAutograd, computed_kernel_on, has_kernel_on
+from .._torch.operators import OPDEFS, CustomOpDef, OpOverload
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.fast_path import specialize
+from ..dispatch.jax_call import empty_results, function_number, vmap_call
+from ..dispatch.opaque_composite import OpaqueComposite, filled, form_of, function_of, tensors, wants_gradient
+from ..dispatch.shape_inference import describe_results
+from ..dispatch.signature import Signature, argument_kind
+from ..storage.spec import TensorSpec
+from ..words import Number
+
+_KEY = "PrivateUse1"
+_DESCRIBING = ("Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
+_WIDE = {np.dtype(np.float64), np.dtype(np.complex128)}
+_TORCH = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+_WEAK: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+_registered: dict[str, CustomOperator] = {}
+
+
+def register_lowering(
+    op: Any,
+    fn: Callable[..., Any] | None = None,
+    *,
+    static: Sequence[str] = (),
+    dynamic: bool = False,
+    random: bool = False,
+    gradient: bool = True,
+) -> Any:
+    """Compute an operator on device "jax" by a JAX function. Without `fn` it is a decorator.
+
+    Args:
+        op: `"mylib::op"`, `"mylib::op.overload"`, or what `torch.library.custom_op` or `torch.ops` gave.
+        fn: takes the parameters of the operator's schema, by their names and in their order, and returns an array or a
+            tuple of them: the results, then the new value of each argument that the operator mutates. It gets a
+            `jax.Array` for a Tensor, a list for a list, a weakly typed 0-d array for a `float` or `Scalar`, a NumPy
+            dtype for a `torch.dtype`, and Python values for the rest. Devices, layouts and generators are not passed.
+        static: numbers passed as Python numbers, at one compilation for each value.
+        dynamic: the shape of a result depends on data: `fn` is called with concrete arrays, outside `jit`.
+        random: `fn` takes a PRNG key as its first argument.
+        gradient: differentiate `fn` where the operator has no autograd formula. A formula, registered before or after,
+            is used instead. There is no derivative of operators that mutate and of `dynamic` ones.
+
+    Returns:
+        `fn`.
+
+    Raises:
+        TypeError: `op` is no operator, or `fn` does not take its parameters.
+        ValueError: there is no such operator, or `static` names no number of it.
+        NotImplementedError: the operator returns something else than tensors, or is `dynamic` and mutates or returns a
+            list.
+        RuntimeError: the operator has a lowering already.
+    """
+    if fn is None:
+        return partial(register_lowering, op, static=static, dynamic=dynamic, random=random, gradient=gradient)
+    found = _found(op)
+    name = found.name()
+    before = _registered.get(name)
+    if before is not None and before.op is not found:  # the operator was defined anew
+        _registered.pop(name).library._destroy()
+    elif has_kernel_on(name, _KEY):
+        raise RuntimeError(f"{name}: has a lowering for device 'jax' already; expected one registration")
+    row = Row("", "", static=tuple(static), dynamic="as registered" if dynamic else "", random=random)
+    made = CustomOperator(name, row, fn)
+    made.refuse()
+    made.install(gradient)
+    _registered[name] = made
+    return fn
+
+
+def registered(name: str) -> CustomOperator | None:
+    """What is registered for the operator of a name."""
+    return _registered.get(name)
+
+
+def _found(op: Any) -> OpOverload:
+    """The overload that is meant."""
+    if isinstance(op, CustomOpDef):
+        return op._opoverload
+    if isinstance(op, OpOverload):
+        return op
+    if not isinstance(op, str) or op.count("::") != 1:
+        raise TypeError(
+            f"register_lowering: {op!r} is no operator; expected 'library::name', an OpOverload or a custom_op"
+        )
+    namespace, _, rest = op.partition("::")
+    base, _, overload = rest.partition(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+    except AttributeError:
+        raise ValueError(
+            f"register_lowering: torch has no operator {op}; expected one defined by torch.library.custom_op, or by a "
+            f"library that was imported before"
+        ) from None
+
+
+class CustomOperator(Signature):
+    """The signature of an operator whose lowering a user registered."""
+
+    def __init__(self, name: str, row: Row, fn: Callable[..., Any]) -> None:
+        super().__init__(name, row)
+        self.fn = fn
+        self.wide = (
+            jax.dtypes.canonicalize_dtype(float).itemsize == 8
+        )  # the user's setting: lowerings are traced under another
+        self.passed = [s for s in self.arguments if s.kind not in ("dropped", "device", "generator")]
+        self._lowering = self.lower
+        self.described = any(has_kernel_on(name, key) for key in _DESCRIBING) and not self.undescribed
+        self.library: Any = torch.library.Library(name.partition("::")[0], "IMPL")
+
+    @property
+    def undescribed(self) -> bool:
+        """Whether it is a custom_op without a fake kernel: the Meta kernel that it has then only raises."""
+        definition = OPDEFS.get(self.name)
+        return definition is not None and definition._abstract_fn is None
+
+    @property
+    def has_meta(self) -> bool:
+        """Whether the library says what a call gives."""
+        return self.described
+
+    @property
+    def has_formula(self) -> bool:
+        """Whether the library says what the derivative is. A custom_op has an autograd kernel in any case."""
+        definition = OPDEFS.get(self.name)
+        if definition is not None:
+            return definition._backward_fn is not None
+        return has_kernel_on(self.name, "Autograd")
+
+    @property
+    def writes(self) -> bool:
+        return any(s.written for s in self.arguments)
+
+    # -- registration ------------------------------------------------------------------------------------------------
+
+    def refuse(self) -> None:
+        """Raise where the function or an option does not fit the schema."""
+        schema = self.op._schema
+        numbers = [a.name for a in schema.arguments if argument_kind(a, a.name, ()) in ("number", "numbers")]
+        for name in self.row.static:
+            if name not in numbers:
+                raise ValueError(f"{self.name}: static: {name!r} is no number; expected some of {numbers}")
+        if any(r not in ("Tensor", "List[Tensor]") for r in self.returns) or (
+            len(self.returns) > 1 and "List[Tensor]" in self.returns
+        ):
+            raise NotImplementedError(f"{self.name}: returns {self.returns}; expected Tensors, or one list of them")
+        if self.row.dynamic and (self.writes or self.returns == ["List[Tensor]"]):
+            raise NotImplementedError(f"{self.name}: dynamic; expected an operator that mutates nothing and no list")
+        wanted = [s.parameter for s in self.passed if not s.keyword]
+        named = [s.parameter for s in self.passed if s.keyword]
+        held = list(inspect.signature(self.fn).parameters.values())[self.row.random :]
+        plain = [p.name for p in held if p.kind is p.POSITIONAL_OR_KEYWORD]
+        given = ["rng"] if self.row.random else []
+        try:
+            inspect.signature(self.fn).bind(*given, *wanted, **dict.fromkeys(named))
+            right = plain[: len(wanted)] == wanted[: len(plain)] or any(p.kind is p.POSITIONAL_ONLY for p in held)
+        except TypeError:
+            right = False
+        if not right:
+            expected = ", ".join([*given, *wanted, *(["*"] if named else []), *named])
+            raise TypeError(
+                f"{self.name}: the lowering takes {inspect.signature(self.fn)}; expected ({expected}) of {schema}"
+            )
+
+    def install(self, gradient: bool) -> None:
+        """Register the kernels with torch."""
+        library = self.library
+        short = self.name.partition("::")[2]
+        library.impl(short, specialize(Dispatcher(self)), _KEY)
+        if self.row.dynamic:
+            return
+        if not self.described and self.returns:
+            if self.name in OPDEFS:
+                OPDEFS[self.name].register_fake(self.fake)
+            else:
+                library._register_fake(short, self.fake)
+        if self.writes or not self.returns:
+            return
+        if gradient:
+            library.impl(short, CustomOperatorAutograd(self), f"Autograd{_KEY}", with_keyset=True)
+        batched = has_kernel_on(self.name, "FuncTorchBatched")
+        if not batched and self.op._overloadname == "default":
+            torch.library.register_vmap(self.name, CustomOperatorAutograd(self).batch, lib=library)
+
+    # -- the function ------------------------------------------------------------------------------------------------
+
+    def lower(self, /, **values: Any) -> Any:
+        """Call the function as its schema says, in 64-bit mode only where a tensor has 64-bit floats: `jnp.zeros(3)`
+        is in it what it is in the user's own JAX code."""
+        positional = [values["rng"]] if self.row.random else []
+        named = {}
+        arrays: list[Any] = []
+        for slot in self.passed:
+            name = slot.parameter
+            value = values[name]
+            if slot.kind in ("tensor", "tensors"):
+                arrays += jax.tree.leaves(value)
+            if slot.kind in ("number", "numbers"):
+                value = [_weak(v) for v in value] if isinstance(value, list) else _weak(value)
+            if slot.keyword:
+                named[name] = value
+            else:
+                positional.append(value)
+        with jax.enable_x64(self.wide or any(np.dtype(a.dtype) in _WIDE for a in arrays)):
+            result = self.fn(*positional, **named)
+        return self.checked(result)
+
+    def checked(self, result: Any) -> Any:
+        """The results, then new values, as many as the schema says."""
+        if self.returns == ["List[Tensor]"] and not self.writes:
+            return list(result)
+        values = tuple(result) if isinstance(result, (list, tuple)) else (result,)
+        count = len(self.returns) * self.fresh + sum(s.written for s in self.arguments)
+        if len(values) != count:
+            raise RuntimeError(
+                f"{self.name}: the lowering gave {len(values)} values; expected {count}: the results, then the new "
+                f"value of each argument that it mutates"
+            )
+        return values[0] if count == 1 else values
+
+    def fake(self, *args: Any, **kwargs: Any) -> Any:
+        """The fake kernel of an operator that has none."""
+        values = self.bind(args, kwargs)
+        form, count = form_of(values), len(self.returns)
+
+        def function(*arrays: jax.Array) -> list[Any]:
+            keywords = self.parameters(filled(form, iter(arrays)))
+            if self.row.random:
+                keywords["rng"] = jax.random.key(0)
+            results = jax.tree.leaves(self.lower(**keywords))
+            return results if self.returns == ["List[Tensor]"] else results[:count]
+
+        return self.packed(empty_results(function, list(tensors(values))))
+
+
+class CustomOperatorAutograd(OpaqueComposite):
+    """The kernel above autograd of an operator without a formula, and its rule for `torch.func.vmap`."""
+
+    signature: CustomOperator
+
+    def __call__(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run the function as a differentiable one, where a gradient is wanted. `keys` is the dispatcher's key set."""
+        op = self.signature.op
+        if self.signature.has_formula:
+            formula = computed_kernel_on(self.signature.name, "AutogradCPU")
+            return formula.call_boxed(keys, *args, **kwargs)
+        values = self.signature.bind(args, kwargs)
+        if in_forward_mode() and any(map(_has_tangent, tensors(values))):
+            raise NotImplementedError(f"{self.signature.name}: no forward-mode derivative; expected reverse mode")
+        if not wants_gradient(values):
+            with BelowAutograd():
+                return op(*args, **kwargs)
+        return self.apply(values)
+
+    def operands(self, values: list[Any]) -> list[Any]:
+        """Numbers that are not static as tensors: they may change from call to call."""
+        like = next(tensors(values))
+        kinds = [s.kind for s in self.signature.arguments]
+        return [_as_tensors(v, like) if k in ("number", "numbers") else v for v, k in zip(values, kinds, strict=True)]
+
+    def outputs(self, values: list[Any]) -> list[TensorSpec]:
+        """What the library says of the results, else the function."""
+        if self.signature.described:
+            return super().outputs(values)
+        described = describe_results(self.signature.fake(*values))
+        return [described] if isinstance(described, TensorSpec) else list(described)
+
+    def batch(self, info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
+        """The rule of `torch.func.vmap`: `jax.vmap` of the function. On other devices, or with a formula, one call for
+        each element."""
+        lowered = self.signature
+        values = lowered.bind(args, kwargs)
+        if lowered.has_formula or any(x.device.type != "jax" for x in tensors(values)):
+            results = [lowered.op(*_element(args, in_dims, i), **kwargs) for i in range(info.batch_size)]
+            if len(lowered.returns) == 1 and isinstance(results[0], torch.Tensor):
+                return torch.stack(results), 0
+            stacked = [torch.stack(parts) for parts in zip(*results, strict=True)]
+        elif lowered.row.random:
+            raise NotImplementedError(f"{lowered.name}: random under vmap; expected a rule by register_vmap")
+        else:
+            dims = [*in_dims, *[None] * (len(values) - len(in_dims))]
+            operands = self.operands(values)
+            form = form_of(operands)
+            f = function_number((lowered.name, form), lambda: function_of(lowered, form))
+            at = [d for v, o, dim in zip(values, operands, dims, strict=True) for d in _dims(v, o, dim)]
+            stacked = vmap_call(f, tuple(at), list(tensors(operands)))
+        return lowered.packed(stacked), lowered.packed([0] * len(stacked))
+
+
+def _has_tangent(x: torch.Tensor) -> bool:
+    return torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+
+
+def _as_tensors(value: Any, like: torch.Tensor) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_as_tensors(v, like) for v in value]
+    dtype = _TORCH.get(type(value))
+    return value if dtype is None else torch.full((), value, dtype=dtype, device=like.device)
+
+
+def _element(args: Any, dims: Any, i: int) -> Any:
+    """The arguments of one element of a batch."""
+    if isinstance(args, (list, tuple)):
+        return [a if d is None else _element(a, d, i) for a, d in zip(args, dims, strict=True)]
+    return args.select(dims, i)
+
+
+def _dims(value: Any, operand: Any, dim: Any) -> list[int | None]:
+    """The batch axis of each tensor of an operand; a number has none."""
+    if isinstance(operand, torch.Tensor):
+        return [dim if isinstance(value, torch.Tensor) else None]
+    if not isinstance(operand, (list, tuple)):
+        return []
+    axes = dim if isinstance(dim, (list, tuple)) else [None] * len(operand)
+    return [d for v, o, a in zip(value, operand, axes, strict=True) for d in _dims(v, o, a)]
+
+
+def _weak(value: Any) -> Any:
+    """A number as a Python number would be in `jit`: of no dtype beside an array that has one."""
+    if isinstance(value, Number):
+        value = value.value
+    if value is None or isinstance(value, (bool, int, float, complex)):
+        return value
+    kind = jax.dtypes.canonicalize_dtype(_WEAK[np.dtype(value.dtype).kind])
+    return convert_element_type_p.bind(value, new_dtype=np.dtype(kind), weak_type=True, sharding=None)

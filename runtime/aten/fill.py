@@ -1,0 +1,70 @@
+"""Filling whole tensors with one number, without computing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..dtypes import numpy_dtype
+from ..storage.avals import LazyFill
+from ..storage.spec import lazy_bits
+from ..storage.tensors import cell_of
+from .memory import Tensor
+from .registry import kernel_of
+
+
+def fill_whole(self: Tensor, value: Any) -> bool:
+    """Fill a tensor that covers its whole storage, without computing; False if it does not cover it."""
+    cell = cell_of(self)
+    if cell.mixed or lazy_bits(self) or self.numel() * self.element_size() != cell.nbytes:
+        return False
+    if not self.is_contiguous() and not torch.ops.aten.is_non_overlapping_and_dense.default(self):
+        return False
+    if not isinstance(value, (bool, int, float, complex)):
+        return False
+    cell.replace(LazyFill(cell.aval, value))
+    return True
+
+
+_CPP_NAMES = {
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "int32": "int",
+    "float64": "double",
+    "float32": "float",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+}
+
+
+def converted(value: Any, dtype: np.dtype) -> Any:
+    """Convert a Python number to the value that an element of `dtype` would have; negatives wrap in unsigned dtypes.
+
+    Raises:
+        RuntimeError: the dtype cannot hold the number (torch's `checked_convert`).
+    """
+    try:
+        if isinstance(value, complex) and dtype.kind not in "bc":
+            if value.imag:
+                raise OverflowError
+            value = value.real
+        if dtype.kind == "u" and value.__class__ is int and -(most := int(np.iinfo(dtype).max)) <= value < 0:
+            value += most + 1
+        with np.errstate(over="raise" if dtype.name == "float32" else "ignore"):
+            return dtype.type(value).item()
+    except (OverflowError, ValueError, TypeError, FloatingPointError):
+        name = _CPP_NAMES.get(dtype.name, dtype.name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value}") from None
+
+
+def fill_scalar(self: Tensor, value: Any) -> Tensor:
+    if isinstance(value, (bool, int, float, complex)):
+        value = converted(value, numpy_dtype(self.dtype))
+    if not fill_whole(self, value):
+        kernel_of("fill_.Scalar")(self, value)
+    return self
+
+
+def zero(self: Tensor) -> Tensor:
+    return fill_scalar(self, 0)

@@ -1,0 +1,37 @@
+"""`torch.nn.attention.flex_attention` on the device, by its reference implementation in torch operations.
+
+torch checks the device type against a list, and registers autocast rules for some device types only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .. import patches
+from .._torch.dispatcher import DispatchKeySet, ExcludeKeys, key_of_name
+
+
+def _passing(check: Callable[..., None]) -> Callable[..., None]:
+    def validate(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
+        if query.device.type != "jax":
+            check(query, key, value)
+
+    return validate
+
+
+def install() -> None:
+    """Let tensors of the device pass the check, and give the operator their autocast rule."""
+    from .._torch.flex_attention import operator
+
+    patches.wrap("torch.nn.attention.flex_attention._validate_device", _passing)
+
+    autocast_key: Any = key_of_name("AutocastPrivateUse1")
+
+    @operator.py_impl(autocast_key)
+    def autocast(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> Any:
+        dtype = torch.get_autocast_dtype("jax")
+        with ExcludeKeys(DispatchKeySet(autocast_key)):
+            return operator(query.to(dtype), key.to(dtype), value.to(dtype), *rest)

@@ -1,0 +1,77 @@
+"""ATen operators that the runtime carries out itself, by the names of their overloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .factories import (
+    empty,
+    empty_strided,
+    full,
+    full_like,
+    make_dep_token,
+    ones,
+    ones_like,
+    scalar_tensor,
+    zeros,
+    zeros_like,
+)
+from .fake_quantize import fused_moving_avg_obs_fq_helper
+from .fill import fill_scalar, zero
+from .memory import (
+    _complex_view,
+    _meta_view,
+    as_strided,
+    as_strided_,
+    clone,
+    copy,
+    copy_from,
+    is_set_to,
+    local_scalar_dense,
+    resize_,
+    set_none,
+    set_storage,
+    set_storage_whole,
+    set_tensor,
+    view_dtype,
+)
+
+_aten = torch.ops.aten
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "empty.memory_format": empty,
+    "empty_strided": empty_strided,
+    "as_strided": as_strided,
+    "as_strided_": as_strided_,
+    "view.dtype": view_dtype,
+    "view": _meta_view(_aten.view.default),
+    "_reshape_alias": _meta_view(_aten._reshape_alias.default),
+    "unfold": _meta_view(_aten.unfold.default),
+    "view_as_real": _complex_view(_aten.view_as_real.default),
+    "view_as_complex": _complex_view(_aten.view_as_complex.default),
+    "clone": clone,
+    "copy_": copy,
+    "_copy_from": copy_from,
+    "_copy_from_and_resize": copy_from,
+    "_local_scalar_dense": local_scalar_dense,
+    "_make_dep_token": make_dep_token,
+    "is_set_to": is_set_to,
+    "full": full,
+    "zeros": zeros,
+    "ones": ones,
+    "scalar_tensor": scalar_tensor,
+    "zeros_like": zeros_like,
+    "ones_like": ones_like,
+    "full_like": full_like,
+    "fill_.Scalar": fill_scalar,
+    "zero_": zero,
+    "resize_": resize_,
+    "set_.source_Storage_storage_offset": set_storage,
+    "set_.source_Storage": set_storage_whole,
+    "set_.source_Tensor": set_tensor,
+    "set_": set_none,
+    "_fused_moving_avg_obs_fq_helper": fused_moving_avg_obs_fq_helper,
+}

@@ -1,0 +1,248 @@
+"""Operators that manage memory: views, copies, resizing, storages.
+
+The other views of torch reach `as_strided` or `view` through C++ composites.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .._torch.dispatcher import META, kernel_on
+from .._torch.tensors import meta_as_strided, meta_set, view_as_dtype
+from ..dtypes import numpy_dtype
+from ..storage.avals import LazyFill, tensor_aval
+from ..storage.cell import Cell
+from ..storage.spec import lazy_bits
+from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
+from ..trace.core import is_unknown, require_known
+from ..trace.data_swaps import record_swap
+from ..trace.transfer import download, overwrite, read
+from .registry import kernel_of
+
+_aten = torch.ops.aten
+Tensor = torch.Tensor
+
+
+def elements(tensor: Tensor) -> int:
+    """The number of elements of the tensor's dtype that its storage holds."""
+    cell = cell_of(tensor)
+    return cell.nbytes // tensor.element_size()
+
+
+def _check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: int, available: int) -> None:
+    if offset < 0:
+        raise RuntimeError(f"{op}: Tensor: invalid storage offset {offset}")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"{op}: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if 0 in size:
+        return
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if last >= available:
+        raise RuntimeError(
+            f"{op}: setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset} are out of bounds "
+            f"for storage of {available} elements"
+        )
+
+
+_in_bounds: set[Any] = set()
+
+
+def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    offset = int(self.storage_offset()) if storage_offset is None else storage_offset
+    cell = cell_of(self)
+    key = (cell.aval, tuple(size), tuple(stride), offset)
+    if cell.mixed or key not in _in_bounds:
+        if len(size) != len(stride):
+            raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")
+        _check_bounds("as_strided", size, stride, offset, elements(self))
+        if not cell.mixed and len(_in_bounds) < 1 << 16:
+            _in_bounds.add(key)
+    return meta_as_strided(self, size, stride, offset)
+
+
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """`squeeze_`, `unsqueeze_`, `t_` and `transpose_` call this."""
+    offset = int(self.storage_offset()) if storage_offset is None else storage_offset
+    _check_bounds("as_strided_", size, stride, offset, elements(self))
+    return meta_set(self, self.untyped_storage(), offset, size, stride)
+
+
+def view_dtype(self: Tensor, dtype: torch.dtype) -> Tensor:
+    numpy_dtype(dtype)
+    out = view_as_dtype(self, dtype)
+    if dtype != self.dtype:
+        cell_of(self).mix()
+    return out
+
+
+def _complex_view(op: Any) -> Callable[..., Tensor]:
+    kernel = kernel_on(op, META)
+
+    def view(self: Tensor) -> Tensor:
+        out = kernel(self)
+        numpy_dtype(out.dtype)  # raises for half precision: JAX has no complex32
+        cell_of(self).mix()
+        return out
+
+    return view
+
+
+def _meta_view(op: Any) -> Callable[..., Tensor]:
+    kernel = kernel_on(op, META)
+
+    def view(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return kernel(self, *args, **kwargs)
+
+    return view
+
+
+def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
+    """Every copy with a tensor of the device at one end."""
+    if dst.device.type != "jax":
+        if dst.device.type != "cpu":
+            raise NotImplementedError(f"copy_: from {self.device} to {dst.device} is not possible; go by the CPU")
+        download(self, dst)
+        return dst
+    if self.device.type == "jax":
+        source, target = cell_of(self), cell_of(dst)
+        if source.index != target.index:
+            import jax
+
+            from ..storage.ordinals import jax_devices
+            from ..storage.tensors import wrap
+
+            moved = jax.device_put(read(self), jax_devices()[target.index])
+            self = wrap(moved, target.index)
+        kernel_of("copy_")(dst, self)
+        return dst
+    if self.device.type != "cpu":
+        raise NotImplementedError(f"copy_: from {self.device} to {dst.device} is not possible; go by the CPU")
+    if not overwrite(dst, self):
+        staged = fill_tensor(self.shape, dst.dtype, index=cell_of(dst).index)
+        overwrite(staged, self)
+        kernel_of("copy_")(dst, staged)
+    return dst
+
+
+def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    try:
+        source = src.untyped_storage().cell  # type: ignore[attr-defined]
+        target = self.untyped_storage().cell  # type: ignore[attr-defined]
+    except AttributeError:
+        return copy_from(src, self, non_blocking)
+    if source.index != target.index:
+        return copy_from(src, self, non_blocking)
+    if source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
+        target.replace(source.content)  # arrays are immutable: the first write to either separates them
+    else:
+        kernel_of("copy_")(self, src)
+    return self
+
+
+def local_scalar_dense(self: Tensor) -> Any:
+    """The value of a one-element tensor as a Python number."""
+    value = read(self)
+    if is_unknown(value):
+        if value.dtype.kind == "c":
+            return require_known(value, "item")
+        from ..trace.symbols import symbolic_number  # for traced programs alone
+
+        return symbolic_number(value.reshape(()))
+    return value.reshape(()).item()
+
+
+def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
+    if tuple(size) == tuple(self.shape) and memory_format is None:
+        return self  # strides stay
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"resize_: requested size {list(size)} has a negative dimension")
+    stride = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format).stride()
+    need = math.prod(size) + int(self.storage_offset())
+    if math.prod(size):
+        grow(cell_of(self), need, self.dtype)
+    return meta_set(self, self.untyped_storage(), int(self.storage_offset()), size, stride)
+
+
+def grow(cell: Cell, count: int, dtype: torch.dtype) -> None:
+    """Grow a storage to at least `count` elements of `dtype`, keeping its content in front."""
+    import jax.numpy as jnp
+
+    kind = numpy_dtype(dtype)
+    have = cell.nbytes // kind.itemsize
+    if count <= have:
+        return
+    if isinstance(cell.content, LazyFill) or have == 0:
+        cell.write(
+            LazyFill(tensor_aval((count,), dtype), cell.content.value if isinstance(cell.content, LazyFill) else 0)
+        )
+        return
+    scale = kind.itemsize / cell.dtype.itemsize
+    flat = cell.read().reshape(-1)
+    extra = math.ceil(count * scale) - flat.size
+    cell.write(jnp.concatenate([flat, jnp.zeros(extra, flat.dtype)]))
+
+
+def set_storage(
+    self: Tensor, source: Any, storage_offset: int = 0, size: Sequence[int] | None = None, stride: Any = None
+) -> Tensor:
+    cell = getattr(source, "cell", None)
+    if cell is None:
+        raise RuntimeError(f"set_: Expected a storage on device jax, got one on {source.device}")
+    adopt(cell, self.dtype)
+    available = cell.nbytes // self.element_size()
+    if size is None:
+        size, stride = [available], [1]
+    if stride is None or not len(stride):
+        stride = torch.empty(size, device="meta").stride()
+    _check_bounds("set_", size, stride, storage_offset, available)
+    record_swap(self)
+    return meta_set(self, source, storage_offset, size, stride)
+
+
+def adopt(cell: Cell, dtype: torch.dtype) -> None:
+    """Give raw bytes the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
+    from ..storage.access import bitcast
+
+    kind = numpy_dtype(dtype)
+    if cell.dtype == kind:
+        return
+    if cell.dtype.name == "uint8" and not cell.mixed and cell.nbytes % kind.itemsize == 0:
+        cell.write(bitcast(cell.read().reshape(-1), kind))
+    else:
+        cell.mix()
+
+
+def set_storage_whole(self: Tensor, source: Any) -> Tensor:
+    return set_storage(self, source)
+
+
+def set_tensor(self: Tensor, source: Tensor) -> Tensor:
+    return set_storage(
+        self, source.untyped_storage(), int(source.storage_offset()), list(source.shape), list(source.stride())
+    )
+
+
+def set_none(self: Tensor) -> Tensor:
+    fresh = fill_tensor([0], self.dtype, index=cell_of(self).index)
+    record_swap(self)
+    return meta_set(self, fresh.untyped_storage(), 0, [0], [1])
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    if self.untyped_storage() is not tensor.untyped_storage() or self.storage_offset() != tensor.storage_offset():
+        return False
+    return self.shape == tensor.shape and self.stride() == tensor.stride()
+
+
+def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Tensor:
+    """A second storage on the same array: arrays are immutable, and the first write to either separates the two."""
+    cell = cell_of(self)
+    whole = self.is_contiguous() and self.numel() * self.element_size() == cell.nbytes
+    plain = whole and not cell.mixed and not lazy_bits(self)
+    if plain and memory_format in (None, torch.preserve_format, torch.contiguous_format):
+        return new_tensor(Cell(cell.content, cell.index), self.size(), self.dtype)
+    return kernel_of("clone")(self, memory_format=memory_format)

@@ -1,0 +1,189 @@
+"""Registration of the kernels with torch's dispatcher, in three steps.
+
+At import only the few operators through which a first tensor can come to be; with the first tensor every row of the
+generated table, and JAX with it; and when an operator or a layout has no kernel, the parts that register more of them.
+`import torch` with tenax installed thus costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .._torch.dispatcher import has_kernel_on, operator_names
+from .._torch.pytree import tree_leaves
+from ..errors import no_lowering
+
+_KEY = "PrivateUse1"
+_libraries: list[Any] = []
+_lock = threading.RLock()
+_complete = False
+_first_use: list[Callable[[], None]] = []
+_missing_kernel: list[Callable[[], None]] = []
+
+# Keys of the layouts. Those without kernels have a fallback too: its error says what to do.
+_LAYOUT_KEYS = ("SparsePrivateUse1", "SparseCsrPrivateUse1", "QuantizedPrivateUse1", "NestedTensorPrivateUse1")
+_QUANTIZED = (torch.quint8, torch.qint8, torch.qint32, torch.quint4x2, torch.quint2x4)
+
+# A first tensor comes from one of these; what is composite in C++ (full, arange, .to) goes through them too.
+_FIRST = ("empty.memory_format", "empty_strided")
+
+
+def library(namespace: str, kind: str = "IMPL") -> Any:
+    """A `torch.library.Library` that lives as long as the process."""
+    made = torch.library.Library(namespace, kind)
+    _libraries.append(made)
+    return made
+
+
+def on_first_use(install: Callable[[], None]) -> None:
+    """Have a function called when the first tensor of the device is made."""
+    _first_use.append(install)
+
+
+def on_missing_kernel(register: Callable[[], None]) -> None:
+    """Have a function called, once, when an operator without a kernel is called: it may register one."""
+    _missing_kernel.append(register)
+
+
+def register_first() -> None:
+    """Register what makes the first tensor."""
+    aten = library("aten")
+    for name in _FIRST:
+        aten.impl(name, _first(name), _KEY)
+    library("_").fallback(_fallback, _KEY)
+    for key in _LAYOUT_KEYS:
+        library("_").fallback(_layout_fallback, key)
+    library("_").fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+
+
+def _first(name: str) -> Callable[..., Any]:
+    kernel: Callable[..., Any] | None = None
+
+    def first(*args: Any, **kwargs: Any) -> Any:
+        nonlocal kernel
+        if kernel is None:
+            register_all()
+            from .kernels import KERNELS
+
+            kernel = KERNELS[name]
+        return kernel(*args, **kwargs)
+
+    return first
+
+
+def _resolved_when_called(name: str) -> Callable[..., Any]:
+    """The kernel of an operator of another library, which may be imported later, or never."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        from .registry import kernel_of
+
+        return kernel_of(name)(*args, **kwargs)
+
+    return call
+
+
+def _composite_when_called(name: str) -> Callable[..., Any]:
+    """The kernel above autograd of a composite that stays whole; most programs never call one."""
+    kernel: Callable[..., Any] | None = None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal kernel
+        if kernel is None:
+            from ..dispatch.opaque_composite import OpaqueComposite
+            from .registry import signature_of
+
+            kernel = OpaqueComposite(signature_of(name))
+        return kernel(*args, **kwargs)
+
+    return call
+
+
+def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Every operator without a kernel comes here."""
+    name = op.name()
+    if _loads_more() and has_kernel_on(name, _KEY):
+        return op(*args, **kwargs)
+    from tenax.generated.table import UNSUPPORTED
+
+    short = name.removeprefix("aten::")
+    if short in UNSUPPORTED:
+        raise NotImplementedError(f"{short}: not supported on device 'jax': {UNSUPPORTED[short]}")
+    raise no_lowering(name)
+
+
+def _layout_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Every operator without a kernel of a layout other than strided comes here."""
+    if _loads_more():
+        return op(*args, **kwargs)
+    raise _unsupported_layout(op, args, kwargs)
+
+
+def _loads_more() -> bool:
+    """Register everything that is not registered yet; whether there was anything."""
+    with _lock:
+        before = _complete
+        register_all()
+        pending = _missing_kernel[:]
+        _missing_kernel.clear()
+        for register in pending:
+            register()
+        return bool(pending) or not before
+
+
+def _unsupported_layout(op: Any, args: Any, kwargs: Any) -> NotImplementedError:
+    """The error for an operator without a kernel of a layout."""
+    name = op.name().removeprefix("aten::")
+    tensors = [leaf for leaf in tree_leaves([args, kwargs]) if isinstance(leaf, torch.Tensor)]
+    if kwargs.get("dtype") in _QUANTIZED or any(t.is_quantized for t in tensors):
+        return NotImplementedError(f"{name}: quantized tensors are not supported on device 'jax'; use fake_quantize_*")
+    layout = next((t.layout for t in tensors if t.layout is not torch.strided), kwargs.get("layout"))
+    if layout in (None, torch.strided):
+        reason = "strided nested tensors are not supported on device 'jax'; use layout=torch.jagged"
+    else:
+        reason = f"not supported for layout {layout} on device 'jax'; convert with .to_dense()"
+    return NotImplementedError(f"{name}: {reason}")
+
+
+def register_all() -> None:
+    """Register every lowering of the generated table and the operators that manage memory."""
+    global _complete
+    with _lock:
+        if _complete:
+            return
+        from tenax.generated.table import ROWS
+
+        from ..dispatch import jax_config
+        from ..trace import data_swaps
+        from . import autocast, flex_attention
+        from .kernels import KERNELS
+        from .registry import kernel_of
+
+        jax_config.configure()
+        aten = library("aten")
+        for name, kernel in KERNELS.items():
+            if name not in _FIRST:
+                aten.impl(name, kernel, _KEY)
+        known = set(operator_names())  # to this release of torch: the table serves several
+        for name, row in ROWS.items():
+            if "::" in name:
+                namespace, _, operator = name.partition("::")
+                library(namespace).impl(operator, _resolved_when_called(name), _KEY)
+                continue
+            if name in KERNELS or f"aten::{name}" not in known:
+                continue
+            aten.impl(name, kernel_of(name), _KEY)
+            if row.grad and row.form == "functional":
+                aten.impl(name, _composite_when_called(name), f"Autograd{_KEY}")
+        for key in ("Conjugate", "Negative"):
+            # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
+            aten.impl("_copy_from", torch.library.fallthrough_kernel, key)
+        data_swaps.install(aten)
+        autocast.install(aten)
+        flex_attention.install()
+        for install in _first_use:
+            install()
+        _complete = True

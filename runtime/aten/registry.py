@@ -1,0 +1,41 @@
+"""The signature, dispatcher and kernel of each row of the generated table, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from tenax.generated.table import ROWS
+
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.fast_path import specialize
+from ..dispatch.signature import Signature
+from .prepare import PREPARE
+from .result_layouts import CORRECTIONS
+
+
+@cache
+def signature_of(name: str) -> Signature:
+    """The signature of a row of the table.
+
+    Raises:
+        KeyError: there is no such row.
+    """
+    return Signature(name, ROWS[name], PREPARE.get(name), CORRECTIONS.get(name.partition(".")[0]))
+
+
+@cache
+def dispatcher_of(name: str) -> Dispatcher:
+    """The dispatcher of a row of the table.
+
+    Raises:
+        KeyError: there is no such row.
+    """
+    return Dispatcher(signature_of(name))
+
+
+@cache
+def kernel_of(name: str) -> Callable[..., Any]:
+    """What is registered with torch for a row of the table."""
+    return specialize(dispatcher_of(name))

@@ -1,0 +1,392 @@
+"""The table of everything that tenax changes in torch, JAX and Python, for the whole process.
+
+A device cannot be added to torch without touching state that the process shares. `PATCHES` are the attributes that are
+replaced or added, and `tenax.patches` refuses to replace any other; `ENTRIES` are what is registered. The table is the
+source of docs/changes.md (`tenax changes --write`), `tenax doctor` verifies it, and tests/test_patches.py compares it
+with what a process really changed.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from .releases import TESTED
+
+
+class When(enum.Enum):
+    """When a change is made."""
+
+    IMPORT = "with `import tenax`, or `import torch` where tenax is installed"
+    TENSOR = "with the first tensor of the device"
+    JIT = "with the first `tenax.jit`"
+    COMPILE = 'with the first `torch.compile(backend="tenax")`'
+    TORCHAX = "with `import tenax.compat.torchax`"
+    JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
+    PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Attributes of one class or module of torch or JAX that tenax replaces or adds."""
+
+    owner: str  # a path that can be imported
+    names: str  # of the attributes, apart by spaces
+    when: tuple[When, ...]
+    effect: str
+    of: str = "itself"  # or "its objects", "its subclasses": those that a traced function reaches
+    by_torch: bool = False  # torch itself makes them for a registered device
+    added: bool = False  # torch has none of the name
+    optional: bool = False  # a tested release may lack some of them
+
+    @property
+    def paths(self) -> list[str]:
+        """The attributes with their owner."""
+        return [f"{self.owner}.{name}" for name in self.names.split()]
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The releases of the library that the row is tested with."""
+        return TESTED["jax" if self.owner.partition(".")[0] == "jax" else "torch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that tenax registers with torch, JAX or Python."""
+
+    registry: str
+    entry: str
+    when: tuple[When, ...]
+    effect: str
+
+
+_TRACES = (When.JIT_TRACE, When.PURE_TRACE)
+
+PATCHES = (
+    Patch(
+        "torch",
+        "jax",
+        (When.IMPORT,),
+        "The device module: `torch.jax.synchronize()`, `torch.jax.device_count()`. Its `_initialized` is true, so that "
+        "`torch.utils.checkpoint` keeps the device's random state.",
+        by_torch=True,
+    ),
+    Patch(
+        "torch.Tensor",
+        "is_jax",
+        (When.IMPORT,),
+        "Whether a tensor is on the device.",
+        by_torch=True,
+    ),
+    Patch(
+        "torch.nn.utils.rnn.PackedSequence",
+        "jax is_jax",
+        (When.IMPORT,),
+        "The same for packed sequences.",
+        by_torch=True,
+    ),
+    Patch(
+        "torch._C._autograd.DeviceType",
+        "JAX __repr__ __str__ name",
+        (When.IMPORT,),
+        "The type of the device has its name.",
+        by_torch=True,
+    ),
+    Patch(
+        "torch._C._profiler.ProfilerActivity",
+        "JAX __repr__ __str__ name",
+        (When.IMPORT,),
+        "The profiler's activities too.",
+        by_torch=True,
+    ),
+    Patch(
+        "torch.autograd.Variable",
+        "_execution_engine",
+        (When.IMPORT,),
+        "A subclass of torch's engine keeps the backward pass of tensors of the device on the caller's thread. Other "
+        "backward passes run as before.",
+    ),
+    Patch(
+        "torch.nn.Module",
+        "_apply jax",
+        (When.IMPORT,),
+        "A module that moves to or from the device keeps its parameter objects. Other modules behave as before, except "
+        "that each conversion is first tried on an empty tensor to detect its target device.",
+    ),
+    Patch(
+        "torch.UntypedStorage",
+        "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file to is_pinned "
+        "is_shared __deepcopy__",
+        (When.IMPORT,),
+        "A storage of the device reads and writes its JAX array. Other storages behave as before.",
+    ),
+    Patch(
+        "torch.UntypedStorage",
+        "__setitem__ _byteswap byteswap copy_ fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+        "_share_cuda_ _get_filename",
+        (When.IMPORT,),
+        "A storage of the device, which has no memory address, raises. Other storages behave as before.",
+        optional=True,
+    ),
+    Patch(
+        "torch.Tensor",
+        "__array__ __dlpack__ __dlpack_device__ data_ptr",
+        (When.IMPORT,),
+        "A tensor of the device reads its JAX array; `data_ptr()` gives each storage a number of its own and no "
+        "address. Other tensors behave as before.",
+    ),
+    Patch(
+        "torch.Tensor",
+        "jax __jax_array__",
+        (When.IMPORT,),
+        "`tensor.jax()` returns a `jax.Array`, also of a CPU tensor; torch's own method of that name would move the "
+        "tensor. JAX functions take tensors of the device through `__jax_array__`.",
+    ),
+    Patch(
+        "torch._subclasses.fake_tensor.FakeTensor",
+        "jax",
+        (When.IMPORT,),
+        "The tensors that torch traces with have no method `jax`, because they have no value.",
+    ),
+    Patch(
+        "torch.Tensor",
+        "pin_memory",
+        (When.IMPORT,),
+        "**This changes CPU tensors:** a CPU tensor returns itself. torch looks for the pinned memory of a registered "
+        "device, and there is none.",
+    ),
+    Patch(
+        "torch._tensor_str",
+        "_tensor_str",
+        (When.IMPORT,),
+        "A tensor of the device is fetched once before it is printed.",
+    ),
+    Patch(
+        "torch",
+        "Generator",
+        (When.IMPORT,),
+        'A subclass of the same name: `torch.Generator(device="jax")` gives a CPU generator whose `device` is `jax`. '
+        "Generators for other devices keep their type.",
+    ),
+    Patch(
+        "torch.nn.attention.flex_attention",
+        "_validate_device",
+        (When.TENSOR,),
+        "`flex_attention` takes tensors of the device.",
+    ),
+    Patch(
+        "torch._C",
+        "_swap_tensor_impl",
+        (When.TENSOR,),
+        "Calls are counted, so that a compiled function sees that a parameter was swapped.",
+    ),
+    Patch(
+        "torch",
+        "clear_autocast_cache",
+        (When.TENSOR,),
+        "The device's casts are forgotten too.",
+    ),
+    Patch(
+        "jax._src.array.ArrayImpl",
+        "__torch_function__",
+        (When.TENSOR,),
+        "torch functions take JAX arrays as tensors.",
+    ),
+    Patch(
+        "jax.core.Tracer",
+        "__torch_function__",
+        (When.TENSOR,),
+        "torch functions refuse arrays that JAX traces, with an error that says what to do.",
+    ),
+    Patch(
+        "torch.Tensor",
+        "register_hook register_post_accumulate_grad_hook",
+        (When.JIT,),
+        "Calls are counted, so that a compiled function sees new hooks.",
+    ),
+    Patch(
+        "torch._dynamo.trace_rules",
+        "BUILTIN_INLINE_WHEN_CALLED",
+        (When.COMPILE,),
+        "torch looks into `tenax.call_jax` where a compiled function calls it.",
+    ),
+    Patch(
+        "torch._dynamo.trace_rules",
+        "SKIP_DIRS_RE",
+        (When.COMPILE,),
+        "torch does not compile the Python frames of `tenax`, `tenax.generated`, `jax` and `jaxlib`.",
+        by_torch=True,
+    ),
+    Patch(
+        "torch.Tensor",
+        "torch apply_jax apply_jax_ shard_",
+        (When.TORCHAX,),
+        "The methods of torchax's tensors.",
+        added=True,
+    ),
+    Patch(
+        "torch.Tensor",
+        "grad",
+        (When.JIT_TRACE,),
+        "Reads and writes are recorded: a compiled function depends on the gradients that it reads.",
+    ),
+    Patch(
+        "builtins.object",
+        "__getattribute__",
+        (When.JIT_TRACE,),
+        "The classes of modules and plain objects record which attributes are read: a compiled function depends on "
+        "those alone.",
+        of="its subclasses",
+    ),
+    Patch(
+        "torch.optim.lr_scheduler.LRScheduler",
+        "step",
+        (When.JIT_TRACE,),
+        "The call is recorded, so that each call of the compiled function repeats it on the host.",
+        of="its objects",
+    ),
+    Patch(
+        "torch.amp.GradScaler",
+        "_maybe_opt_step",
+        (When.JIT_TRACE,),
+        "Whether to skip a step becomes a choice on the device.",
+        of="its objects",
+    ),
+    Patch(
+        "torch.optim.swa_utils.AveragedModel",
+        "update_parameters",
+        (When.JIT_TRACE,),
+        "Whether an update is the first becomes a choice on the device.",
+        of="its objects",
+    ),
+    Patch(
+        "torch.optim._adafactor",
+        "min max",
+        (When.JIT_TRACE,),
+        "They take numbers whose value is unknown while tracing. The module otherwise uses Python's.",
+        added=True,
+    ),
+    Patch(
+        "torch",
+        "_is_all_true",
+        _TRACES,
+        "A check of a distribution's arguments becomes a condition of the program.",
+    ),
+    Patch(
+        "torch.distributions.constraints._Symmetric",
+        "check",
+        _TRACES,
+        "The check is computed without a value.",
+    ),
+    Patch(
+        "torch.distributions.constraints._PositiveSemidefinite",
+        "check",
+        _TRACES,
+        "The check is computed without a value.",
+    ),
+    Patch(
+        "torch.distributions.constraints._PositiveDefinite",
+        "check",
+        _TRACES,
+        "The check is computed without a value.",
+    ),
+    Patch(
+        "torch.nn.utils.rnn",
+        "invert_permutation",
+        _TRACES,
+        "An order that is known on the host stays known.",
+    ),
+    Patch(
+        "torch.nn.modules.transformer",
+        "_detect_is_causal_mask",
+        _TRACES,
+        "A mask whose values are unknown is not taken for the causal one.",
+    ),
+    Patch(
+        "torch.nn.functional",
+        "gaussian_nll_loss ctc_loss",
+        _TRACES,
+        "Checks of variances become conditions of the program; lengths of sequences may be unknown.",
+    ),
+    Patch(
+        "torch.autograd.Function",
+        "apply",
+        (When.PURE_TRACE,),
+        "A function of the program becomes a `jax.custom_vjp`.",
+    ),
+)
+
+ENTRIES = (
+    Entry(
+        "torch's device `PrivateUse1`",
+        "`jax`",
+        (When.IMPORT,),
+        "torch has one such slot in a process. It then counts `jax` as *the* accelerator: "
+        "`torch.accelerator.current_accelerator()` says so, and `torch.manual_seed` also seeds the device.",
+    ),
+    Entry(
+        "torch's allocators",
+        "`PrivateUse1`",
+        (When.IMPORT,),
+        "torch's Meta allocator, set through `ctypes`: C++ code that asks for memory gets a Python error and no crash.",
+    ),
+    Entry(
+        "torch's dispatcher",
+        "`PrivateUse1`, `AutocastPrivateUse1`",
+        (When.IMPORT,),
+        "Kernels that make the first tensor, and fallbacks on these keys, on those of sparse, quantized and nested "
+        "tensors.",
+    ),
+    Entry(
+        "`torch.serialization`, `ForkingPickler`",
+        "device `jax`",
+        (When.IMPORT,),
+        "`torch.save` and `torch.load` know the device; sending one of its tensors to another process raises.",
+    ),
+    Entry(
+        "`os.register_at_fork`",
+        "a function",
+        (When.IMPORT,),
+        "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
+    ),
+    Entry(
+        "torch's dispatcher",
+        "every lowering",
+        (When.TENSOR,),
+        "Kernels on `PrivateUse1`, policies on `AutocastPrivateUse1`, operations on `SparsePrivateUse1` and "
+        "`SparseCsrPrivateUse1`. `_copy_from` falls through on `Conjugate` and `Negative`. `flex_attention` gains an "
+        "autocast rule.",
+    ),
+    Entry(
+        "JAX's configuration",
+        '`jax_explicit_x64_dtypes = "allow"`',
+        (When.TENSOR,),
+        "JAX honours explicitly requested int64 and float64. Its defaults stay 32-bit: `jnp.arange(3)` is still int32.",
+    ),
+    Entry(
+        "`jax._src.core.pytype_aval_mappings`, `jax._src.dtypes.canonicalize_value_handlers`",
+        "`torch.Tensor`, `torch.nn.Parameter`",
+        (When.TENSOR,),
+        "JAX functions take tensors of the device, but none with a `grad_fn`, whose gradient would be lost. A CPU "
+        "tensor is still a `TypeError`.",
+    ),
+    Entry(
+        "torch's hooks of all modules and all optimizers",
+        "two functions each",
+        (When.JIT_TRACE,),
+        "The operations of a module's forward carry its name; learning rates become inputs. Hooks of the tensors that "
+        "the function reaches are set aside.",
+    ),
+    Entry(
+        "`torch.compiler.set_stance`",
+        '`"force_eager"`',
+        (When.PURE_TRACE,),
+        "What `torch.compile` made runs uncompiled, in all threads.",
+    ),
+    Entry(
+        "JAX's registry of trees",
+        "the classes of results",
+        (When.PURE_TRACE,),
+        "JAX learns the classes of containers that a traced function returns; they stay registered.",
+    ),
+)

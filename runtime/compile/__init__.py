@@ -1,0 +1,1 @@
+"""`torch.compile(backend="tenax")`: graphs that Dynamo captured, as JAX programs."""

@@ -1,0 +1,143 @@
+"""`torch.compile(backend="tenax")`: torch's graphs, forward and backward, each as one JAX program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import fx
+from torch.utils.checkpoint import CheckpointPolicy
+
+from tenax.generated.table import ROWS
+
+from .. import patches
+from .._torch.dynamo import (
+    aot_autograd,
+    boxed,
+    functorch_config,
+    make_boxed_func,
+    min_cut_rematerialization_partition,
+    trace_rules,
+)
+from .._torch.operators import OpOverload
+from ..aten.registration import register_all
+from ..errors import TraceError
+from ..interop import calls
+from ..storage import random
+from .graph import BackendOptions, CompiledGraph, device_of, has_open_results
+
+# XLA optimises and tunes in every mode, and a graph is one launch.
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+# Between graphs, kernels run while torch watches for Python frames to compile: not these.
+for _name in ("tenax", "tenax.generated", "jax", "jaxlib"):
+    trace_rules.add(_name)
+# A call of `call_jax` is a node of the graph: torch looks into it where a compiled function calls it.
+patches.wrap("torch._dynamo.trace_rules.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, calls.__file__})
+
+
+def backend(
+    module: fx.GraphModule,
+    inputs: Sequence[Any],
+    *,
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """What `torch.compile(function, backend="tenax", mode=mode, options=options)` calls for each graph.
+
+    Args:
+        module: the graph, of torch functions.
+        inputs: fake tensors and sizes.
+        mode: any of torch's; they mean the same here.
+        options: `donate` (bool, default True): written inputs give up their buffers. `compiler_options` (dict): what
+            `jax.jit` passes on to XLA.
+
+    Raises:
+        ValueError: there is no such mode or option.
+        NotImplementedError: the graph spans several devices, or draws random numbers on the CPU.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"torch.compile(backend='tenax'): mode {mode!r}; expected one of {_MODES[1:]}")
+    unknown = set(options or {}) - set(BackendOptions._fields)
+    if unknown:
+        raise ValueError(
+            f"torch.compile(backend='tenax'): options {sorted(unknown)} are unknown; expected some of "
+            f"{BackendOptions._fields}"
+        )
+    register_all()
+    chosen = BackendOptions(**(options or {}))
+    compiled = aot_autograd(
+        fw_compiler=partial(_compiled, "forward", chosen),
+        bw_compiler=partial(_compiled, "backward", chosen),
+        inference_compiler=partial(_compiled, "inference", chosen),
+        partition_fn=_partition,
+        keep_inference_input_mutations=True,
+    )
+    # The tokens by which torch orders operations with effects are made within the graph: they are tensors of the CPU.
+    with functorch_config.patch(unlift_effect_tokens=True):
+        return compiled(module, inputs)
+
+
+def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    # Of other devices only: theirs to compute. Of shapes that depend on data: run as it stands, in eager mode.
+    if device_of(module) is None or has_open_results(module):
+        return make_boxed_func(module.forward)
+    graph = CompiledGraph(module, name, options)
+    return boxed(_eager_if_refused(graph, module) if any(map(_is_opaque, module.graph.nodes)) else graph.__call__)
+
+
+def _is_opaque(node: fx.Node) -> bool:
+    """Whether a node calls an operator of the program, whose Python may do anything."""
+    target = node.target
+    if not isinstance(target, OpOverload) or target.namespace in ("aten", "prims", "tenax"):
+        return False
+    return target.name() not in ROWS
+
+
+def _eager_if_refused(graph: CompiledGraph, module: fx.GraphModule) -> Callable[[list[Any]], Any]:
+    """A graph that runs as it stands, in eager mode, where an operator of the program asks for values."""
+    eager = False
+
+    def run(args: list[Any]) -> Any:
+        nonlocal eager
+        if not eager:
+            given, state = [*args], random.state()
+            try:
+                return graph(args)
+            except TraceError:
+                eager, args = True, given
+                random.restore(state)
+        return module(*args)
+
+    return run
+
+
+def _partition(module: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+    """Forward and backward, by what is cheap to compute again.
+
+    Without torch's elimination of common subexpressions: it takes draws of random numbers that it does not list for
+    equal, and XLA does it anyway.
+    """
+    _keep_what_is_written(module.graph)
+    with functorch_config.patch(cse=False):
+        return min_cut_rematerialization_partition(module, *args, **kwargs)
+
+
+def _keep_what_is_written(graph: fx.Graph) -> None:
+    """Have backward read what an input held before forward wrote it.
+
+    torch's partitioner saves the input itself (2.13), and computes again from what it holds then. A clone shares the
+    array, which is not written.
+    """
+    placeholders = graph.find_nodes(op="placeholder")
+    for write in graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
+        given = write.args[0]
+        readers = {n for n in given.users if n.op == "call_function" and n is not write}
+        if given not in placeholders or not readers:
+            continue
+        with graph.inserting_after(placeholders[-1]):
+            before = graph.call_function(torch.ops.aten.clone.default, (given,))
+        before.meta = {"val": given.meta["val"], "recompute": CheckpointPolicy.MUST_SAVE}
+        given.replace_all_uses_with(before, delete_user_cb=readers.__contains__)

@@ -1,0 +1,114 @@
+"""What a traced graph returns and writes: recorded when it is traced, made anew by every call.
+
+A result that is an argument must be that very tensor, and one that shares memory with an argument or another result
+must go on sharing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import torch
+
+from ..storage.avals import Aval
+from ..storage.cell import Cell
+from ..storage.rebuild import ArraySource, NewStorage, ResultBuilder, ResultRecorder, TensorOnStorage
+from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
+
+
+class SameArgument(NamedTuple):
+    """A result that is an argument."""
+
+    argument: int
+
+
+class ViewOfArgument(NamedTuple):
+    """A result on the storage of an argument."""
+
+    argument: int
+    spec: TensorSpec
+
+
+class WrittenInput(NamedTuple):
+    """An input whose cell gets another array."""
+
+    input: int
+    source: ArraySource
+    aval: Aval
+
+
+class GraphOutputs:
+    """The results and writes of one traced graph."""
+
+    def __init__(self) -> None:
+        self.storages: list[NewStorage] = []
+        self.written: list[WrittenInput] = []
+        self.results: list[Any] = []  # records; what is none of these classes is a plain value
+
+    def record(
+        self,
+        arguments: Sequence[Any],
+        inputs: Sequence[int | None],
+        cells: Sequence[Cell],
+        arrays: Sequence[jax.Array],
+        results: Sequence[Any],
+    ) -> tuple[jax.Array, ...]:
+        """Record what a graph did; returns what the program must return.
+
+        Args:
+            arguments: of the graph, tensors on `cells` among them.
+            inputs: for each argument the number of its cell, None for one that is no tensor.
+            cells: of the inputs, after the graph ran.
+            arrays: what the cells held before.
+            results: what the graph returned.
+        """
+        recorder = ResultRecorder(arrays)
+        self.written = [
+            WrittenInput(i, recorder.source(cell.content), cell.aval)
+            for i, (cell, array) in enumerate(zip(cells, arrays, strict=True))
+            if cell.content is not array
+        ]
+        positions = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
+        numbers = {cell: i for i, cell in enumerate(cells)}
+
+        def recorded(result: Any) -> Any:
+            if not isinstance(result, torch.Tensor):
+                return result
+            if id(result) in positions:
+                return SameArgument(positions[id(result)])
+            cell = cell_of(result)
+            if cell in numbers:
+                return ViewOfArgument(inputs.index(numbers[cell]), TensorSpec.of(result))
+            return recorder.record(result)
+
+        self.results = [recorded(result) for result in results]
+        self.storages = recorder.storages()
+        return tuple(recorder.outputs)
+
+    def unchanged(self) -> set[int | None]:
+        """The inputs whose arrays, as they were, are part of a result or of another cell afterwards."""
+        sources = [*(w.source for w in self.written), *(s.source for s in self.storages)]
+        return {source.input for source in sources}
+
+    def make(
+        self, arguments: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], arrays: Any, index: int
+    ) -> list[Any]:
+        """Write the cells of a call, and return its results."""
+        for i, source, aval in self.written:
+            cells[i].replace(source.content(outputs, arrays))
+            cells[i].aval = aval
+        builder = ResultBuilder(self.storages, [s.source.content(outputs, arrays) for s in self.storages], index)
+        results = []
+        for record in self.results:
+            if record.__class__ is TensorOnStorage:
+                results.append(builder.tensor(record))
+            elif record.__class__ is SameArgument:
+                results.append(arguments[record.argument])
+            elif record.__class__ is ViewOfArgument:
+                results.append(record.spec.on(arguments[record.argument]))
+            else:
+                results.append(record)
+        return results

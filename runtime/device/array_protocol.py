@@ -1,0 +1,30 @@
+"""A `jax.Array` as an argument of torch functions: it is treated as a device tensor, without a copy.
+
+The result type follows the library whose function is called: `torch.add(x, a)` and `x + a` are tensors, `jnp.add(x, a)`
+and `a + x` are arrays. Price: a method is added to JAX's array type, for which JAX has no public way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import patches
+from ..trace.transfer import from_jax
+
+
+def _called(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    args, kwargs = from_jax((args, kwargs or {}))
+    return func(*args, **kwargs)
+
+
+def _refused(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    raise TypeError(
+        f"{getattr(func, '__name__', func)}: got an array that JAX traces; expected a torch function that is pure to "
+        "JAX: tenax.interop.t2j(function), or tenax.from_jax(array) where there is no randomness"
+    )
+
+
+def install() -> None:
+    """Give JAX's arrays torch's `__torch_function__` protocol."""
+    patches.replace("jax._src.array.ArrayImpl.__torch_function__", classmethod(_called))
+    patches.replace("jax.core.Tracer.__torch_function__", classmethod(_refused))

@@ -1,0 +1,27 @@
+"""Forked child processes: JAX does not survive a fork, so every tensor of the device raises in the child."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_forked = False
+
+
+def is_forked_child() -> bool:
+    """Whether this process was forked from one in which JAX was imported."""
+    return _forked
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = "jax" in sys.modules
+    if _forked:
+        from ..storage.cell import poison
+
+        poison()
+
+
+def install() -> None:
+    """Have every cell raise in forked children."""
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,90 @@
+"""`module.to("jax")` keeps the parameter objects, as `.to("cuda")` does.
+
+Between devices of different kinds torch creates new parameters, which unties tied weights and leaves optimizers with
+the old ones. Here each parameter object keeps its identity, class, attributes and hooks, and takes over the moved
+tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import patches
+from ..storage.ordinals import NAME, device_index
+
+Conversion = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _crosses(module: nn.Module, fn: Conversion) -> bool:
+    """Whether `fn` moves tensors of the module to or from the device."""
+    kinds = {t.device.type for t in module.parameters(recurse=True)}
+    try:
+        with torch.no_grad():
+            if kinds - {NAME, "meta"} and fn(torch.empty(0, device="cpu")).device.type == NAME:
+                return True
+            return NAME in kinds and fn(torch.empty(0, device=NAME)).device.type != NAME
+    except Exception:
+        return False  # no conversion of tensors; if `fn` is wrong, it raises again where the user sees it
+
+
+def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`nn.Module._apply`, which keeps parameter objects where the module moves to or from the device."""
+
+    def apply(self: nn.Module, fn: Conversion, recurse: bool = True) -> Any:
+        if not _crosses(self, fn):
+            return plain(self, fn, recurse)
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                _move(parameter, fn)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    return apply
+
+
+def _move(parameter: nn.Parameter, fn: Conversion) -> None:
+    from ..trace.data_swaps import swap
+
+    with torch.no_grad():
+        moved = fn(parameter)
+        grad = None if parameter.grad is None else fn(parameter.grad).requires_grad_(parameter.grad.requires_grad)
+    if moved is parameter:  # a tied parameter that has already moved
+        return
+    hooks, late_hooks = parameter._backward_hooks, parameter._post_accumulate_grad_hooks
+    if parameter.requires_grad and parameter._use_count() > 1:  # type: ignore[attr-defined]
+        # A graph holds the old tensor; backward through it would accumulate into a tensor that nobody sees.
+        torch.autograd.graph.get_gradient_edge(parameter).node.register_prehook(_refuse)
+    moved = moved.detach().requires_grad_(parameter.requires_grad)
+    swap(parameter, moved)
+    parameter.grad = grad
+    if hooks:
+        parameter._backward_hooks = hooks
+    if late_hooks:
+        parameter._post_accumulate_grad_hooks = late_hooks
+
+
+def _refuse(grad_outputs: Any) -> None:
+    raise RuntimeError(
+        "backward through a module that was moved to another device after its forward; expected the move before "
+        "forward or after backward"
+    )
+
+
+def _jax(self: nn.Module, device: Any = None) -> nn.Module:
+    """`self.to("jax")`, or to device `jax:<device>`."""
+    return self.to(torch.device(NAME, device_index(device)))
+
+
+def install() -> None:
+    """Replace `nn.Module._apply`, which behaves as before for modules that do not move to or from the device."""
+    patches.wrap("torch.nn.Module._apply", _keeping_parameters)
+    patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which gives an array

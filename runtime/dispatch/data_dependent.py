@@ -1,0 +1,81 @@
+"""Operations whose result's shape depends on data: their lowering runs on concrete arrays, outside `jit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import torch
+
+from ..dtypes import numpy_dtype, torch_dtype
+from ..errors import TraceError, mixed_devices
+from ..storage.access import to_memory_order
+from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
+from ..trace.async_errors import Assertion
+from ..trace.core import accepts_host_tensors, as_tracer, current_trace, require_known, user_line
+from ..trace.transfer import read
+from ..words import UnknownSizeError, promises
+from .dtype_support import check_dtypes
+from .encode import draw_key_for
+from .executable import NewResult
+from .out_arguments import resize_outs
+from .shape_inference import LOWERING_ERRORS, raise_host_error
+from .signature import Signature
+
+
+def run_data_dependent(signature: Signature, values: Sequence[Any]) -> Any:
+    """What the lowering gives, as tensors, or written into the `out` tensors.
+
+    Raises:
+        TraceError: the shape of the result, or a result that is a number, is not known while a function is traced.
+    """
+    check_dtypes(signature, values)
+    index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            if value.device.type != "jax" and value.dim() and not accepts_host_tensors():
+                raise mixed_devices(signature.name, value.device, f"jax:{index}")
+            return as_tracer(read(value))
+        return numpy_dtype(value) if isinstance(value, torch.dtype) else value
+
+    arguments = signature.parameters([[plain(x) for x in v] if isinstance(v, list) else plain(v) for v in values])
+    if signature.row.random:
+        generator = next((v for s, v in zip(signature.arguments, values, strict=True) if s.kind == "generator"), None)
+        arguments["rng"] = draw_key_for(signature, values, generator)
+    trace = current_trace()
+    taken = promises.set([] if trace is not None and trace.lifts else None)
+    try:
+        with jax.enable_x64(True):
+            result = signature.lowering(**arguments)
+        for holds, error in promises.get() or ():
+            trace.conditions.append((holds, Assertion("RuntimeError", error, user_line())))  # type: ignore[union-attr]
+    except UnknownSizeError as error:
+        raise TraceError(
+            f"{signature.name}: the result's shape depends on data{user_line()}. Within jit, {error.instead}"
+        ) from None
+    except LOWERING_ERRORS:
+        raise_host_error(signature, values, blank=True)
+        raise
+    finally:
+        promises.reset(taken)
+    if signature.returns[0] in ("bool", "int"):  # as `equal` answers
+        return require_known(result, signature.name).item()
+    results = list(result) if isinstance(result, tuple) else [result]
+    outputs = [TensorSpec.contiguous(r.shape, torch_dtype(r.dtype)) for r in results]
+    outputs = signature.corrected(values, outputs)
+    tensors = [NewResult(o).tensor(to_memory_order(r, o), index) for r, o in zip(results, outputs, strict=True)]
+    if signature.outs:
+        outs = [values[i] for i in signature.outs]
+        shared = _storages(values) < sum(isinstance(v, torch.Tensor) for v in values)
+        if shared or any(out.dtype is not o.dtype for out, o in zip(outs, outputs, strict=True)):
+            raise_host_error(signature, values, blank=True)
+        resize_outs(signature, values, outputs)
+        tensors = [out.copy_(tensor) for out, tensor in zip(outs, tensors, strict=True)]
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+def _storages(values: Sequence[Any]) -> int:
+    return len({id(v.untyped_storage()) for v in values if isinstance(v, torch.Tensor)})

@@ -1,0 +1,159 @@
+"""The dispatcher of one overload: finds or builds the executable of a call, runs it, and applies the result."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from ..storage.placement import no_jax_trace
+from ..storage.spec import Operand, TensorSpec
+from ..trace.async_errors import Assertion
+from ..trace.core import current_trace, user_line
+from .data_dependent import run_data_dependent
+from .donation import held_elsewhere, is_worthwhile
+from .encode import EncodedCall, encode
+from .executable import BoundExecutable, Executable, build_executable
+from .operands import WideNumber
+from .out_arguments import resize_outs
+from .overlap import overlap_offsets, shares_storage
+from .shape_inference import LOWERING_ERRORS, raise_host_error
+from .signature import Signature
+
+_HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table starts anew
+
+
+class Handled(NamedTuple):
+    """The result of a call that was carried out by other operations."""
+
+    result: Any
+
+
+class Dispatcher:
+    """A callable registered with torch's dispatcher for one overload."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.entries: dict[Any, Executable] = {}
+        self.fast: dict[Any, Executable | BoundExecutable] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.run(self.signature.bind(args, kwargs))
+
+    def run(self, values: list[Any], fast_key: Any = None, resized: bool = False) -> Any:
+        """Execute the op on bound arguments."""
+        signature = self.signature
+        if signature.row.dynamic:
+            return run_data_dependent(signature, values)
+        if signature.prepare is not None:
+            prepared = signature.prepare(values)
+            if isinstance(prepared, Handled):
+                return prepared.result
+            values = prepared
+        call = encode(signature, values)
+        if call.written and not signature.foreach and shares_storage(call):
+            reads = [v for s, v in zip(signature.arguments, values, strict=True) if not s.written]
+            call.key = (*call.key, *overlap_offsets(call.written, reads))
+        key = call.key
+        executable = self.entries.get(key)
+        if executable is None:
+            executable = build_executable(signature, values, call)
+            if len(self.entries) >= _HELD:
+                self.entries.clear()
+            self.entries[key] = executable
+        if executable.resize:
+            if resized:  # an input that is the out tensor changed with it
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                    "single memory location. Please clone() the tensor before performing the operation."
+                )
+            resize_outs(signature, values, executable.resize)
+            return self.run(values, resized=True)
+        if fast_key is not None and self.is_fast(call, executable.specs):
+            if len(self.fast) >= _HELD:
+                self.fast.clear()
+            self.fast[fast_key] = executable.bound(call.starts)
+        if executable.check is not None:
+            if no_jax_trace():
+                self.verify(executable, call, values)
+            else:  # a program that JAX traces cannot raise of its values
+                self.defer(executable, call)
+        donate = bool(call.written) and self.donatable(call)  # before anything else holds an operand
+        operands = (*call.operands, *call.starts)
+        try:
+            results = executable.donate_to(operands) if donate else executable.run(*operands)
+        except LOWERING_ERRORS:
+            raise_host_error(signature, values, blank=True)
+            raise
+        if not call.written:
+            return executable.finish(results, call.index or 0)
+        n = executable.count
+        cells = call.cells if not executable.order else dict.fromkeys(call.cells)
+        for cell, array in zip(cells, results[n:], strict=True):
+            if array is not None:
+                cell.replace(array)
+        return self.returned(values, call, executable, results[:n])
+
+    def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec]) -> bool:
+        """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
+        if call.index or call.wide or any(c.mixed or is_worthwhile(c.nbytes, 1) for c in call.cells):
+            return False
+        if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in call.parts):
+            return False
+        # Integers with a float number or result follow the default dtype, which that key does not hold.
+        operands = [p.spec.dtype for p in call.parts if p.__class__ is Operand]
+        results = [o.dtype for o in outputs]
+        follows = any(p is float or p is complex for p in call.parts) or any(map(_is_inexact, results))
+        return not follows or any(map(_is_inexact, operands))
+
+    def returned(self, values: Sequence[Any], call: EncodedCall, executable: Executable, results: Sequence[Any]) -> Any:
+        """What the op gives back: its written arguments, fresh results, or nothing."""
+        if executable.count:
+            return executable.finish(results, call.index or 0)
+        written = [
+            values[i] for i in self.signature.outs or [i for i, s in enumerate(self.signature.arguments) if s.written]
+        ]
+        if any(isinstance(w, (list, tuple)) for w in written):
+            tensors = [t for w in written for t in (w if isinstance(w, (list, tuple)) else [w]) if t is not None]
+            torch.autograd.graph.increment_version(tensors)
+        if not self.signature.returns:
+            return None
+        return written[0] if len(self.signature.returns) == 1 else tuple(written)
+
+    def donatable(self, call: EncodedCall) -> bool:
+        """Whether the executable may reuse the written arrays: nothing else holds one, and none is passed twice."""
+        cells, positions = call.cells, call.positions
+        if not is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells)) or any(c.mixed for c in cells):
+            return False
+        if not no_jax_trace():
+            return False
+        if -1 in positions:  # of a tensor that is overwritten unread: its array is not passed
+            cells = [c for c, position in zip(cells, positions, strict=True) if position >= 0]
+            positions = [position for position in positions if position >= 0]
+        return not held_elsewhere(call.operands, positions, cells)
+
+    def verify(self, executable: Executable, call: EncodedCall, values: Sequence[Any]) -> None:
+        """Raise when a `check:` does not hold: what the CPU kernel raises of the same values, else the spec's error."""
+        assert executable.check is not None
+        for holds, (kind, message) in zip(
+            executable.check(*call.operands, *call.starts), self.signature.row.checks, strict=True
+        ):
+            if not holds:
+                raise_host_error(self.signature, values)
+                raise (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
+
+    def defer(self, executable: Executable, call: EncodedCall) -> None:
+        """Have a compiled function find out whether its `check:` holds; in other traces the values stay unchecked."""
+        trace = current_trace()
+        if trace is not None and trace.lifts:
+            assert executable.check is not None
+            flags, where = executable.check(*call.operands, *call.starts), user_line()
+            trace.conditions += zip(
+                flags, (Assertion(kind, message, where) for kind, message in self.signature.row.checks), strict=True
+            )
+
+
+def _is_inexact(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex

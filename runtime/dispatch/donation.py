@@ -1,0 +1,122 @@
+"""Whether an executable may overwrite an array that is passed to it: only if nothing else holds the array.
+
+An unshared array is held by its cell and by the list of operands of the call. That is read from its reference count,
+and what a count means is the interpreter's affair: CPython 3.14 passes local variables without counting them, so a
+fixed threshold would donate arrays there that a program still holds. The counts are therefore taken by one function,
+from a list, and calibrated when this module is imported: an object is held in each way that occurs, and each holder
+must count. Where one does not, nothing is donated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from sys import getrefcount
+from typing import Any
+
+from ..storage.cell import Cell, FreshCell
+
+_WORTHWHILE = 1 << 16  # bytes of an array on average; allocating a smaller buffer is cheaper than counting
+
+
+def is_worthwhile(nbytes: int, arrays: int) -> bool:
+    """Whether arrays of that many bytes together are large enough to ask whether they may be overwritten."""
+    return nbytes >= _WORTHWHILE * arrays
+
+
+def _counts(objects: list[Any], positions: Iterable[int]) -> Iterator[int]:
+    # No frame holds an object on the way, so that no interpreter can hold it in another way than another.
+    return map(getrefcount, map(objects.__getitem__, positions))
+
+
+def has_at_most(objects: list[Any], references: int) -> bool:
+    """Whether no object of a list has more than so many references apart from the list's; False if none can tell."""
+    return _in_list is not None and max(_counts(objects, range(len(objects)))) <= _in_list + references
+
+
+def held_elsewhere(
+    arrays: list[Any], positions: Sequence[int], cells: Iterable[Cell], at_hand: bool = False
+) -> list[int]:
+    """The positions of arrays that something besides the list and their cells holds.
+
+    Args:
+        arrays: the operands of a call.
+        positions: of the arrays that it would donate.
+        cells: of these arrays.
+        at_hand: whether each of the cells has its `array`, as they usually do; the answer comes sooner then.
+    """
+    if _in_list is None:
+        return [*positions]
+    if at_hand and max(_counts(arrays, positions), default=0) <= _in_list + 2:
+        return []
+    counts = zip(positions, _counts(arrays, positions), cells, strict=True)
+    # A cell holds its array as its content, and once more as `array`.
+    return [i for i, count, cell in counts if count > _in_list + 1 + (cell.array is not None)]
+
+
+def is_available() -> bool:
+    """Whether anything is donated in this interpreter."""
+    return _in_list is not None
+
+
+class _Probe:
+    """Stands for an array while the counts are calibrated."""
+
+
+def _suspended(cell: Cell) -> Iterator[Any]:
+    """A generator that has stopped with the array among its local variables."""
+
+    def generator() -> Iterator[Any]:
+        array = cell.content
+        yield
+        yield array
+
+    holder = generator()
+    next(holder)
+    return holder
+
+
+# The ways in which a program holds an array, each as what holds that of a cell.
+_HOLDERS: tuple[Callable[[Cell], Any], ...] = (
+    lambda cell: [cell.content],
+    lambda cell: FreshCell(cell.content, cell.aval),  # type: ignore[arg-type]
+    lambda cell: (lambda array: lambda: array)(cell.content),
+    _suspended,
+)
+
+
+def _call(at_hand: bool) -> tuple[Cell, list[Any]]:
+    """A cell, and the operands of a call that passes its array."""
+    cell = FreshCell(_Probe(), None)  # type: ignore[arg-type]
+    if not at_hand:
+        cell.array = None
+    return cell, [cell.content]
+
+
+def _count(operands: list[Any]) -> int:
+    return next(_counts(operands, (0,)))
+
+
+def _count_beside_a_name(cell: Cell, operands: list[Any]) -> int:
+    array = cell.content
+    count = _count(operands)
+    assert array is operands[0]
+    return count
+
+
+def calibrate() -> int | None:
+    """The count of an object that only a list holds; None where another holder does not count."""
+    in_list = _count([_Probe()])
+    for at_hand in (False, True):
+        unshared = in_list + 1 + at_hand
+        cell, operands = _call(at_hand)
+        if _count(operands) != unshared or _count_beside_a_name(cell, operands) != unshared + 1:
+            return None
+        for hold in _HOLDERS:
+            holder = hold(cell)
+            if _count(operands) <= unshared:
+                return None
+            del holder
+    return in_list
+
+
+_in_list = calibrate()

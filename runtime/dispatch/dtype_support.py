@@ -1,0 +1,68 @@
+"""Dtypes that torch refuses: a call that its spec does not list is one that CPU torch is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import torch
+
+from tenax.generated.table import DTYPES
+
+from .._torch import pytree
+from .shape_inference import raise_matching_host_error
+from .signature import Signature
+
+Dtypes = frozenset[torch.dtype]
+
+_GROUPS = {word: {getattr(torch, name) for name in names} for word, names in DTYPES.items()}
+_ALL = frozenset().union(*_GROUPS.values())
+_NUMERIC = ("tensor", "number", "numbers")
+# A number is of the lowest dtype of its kind, as in promotion: any other dtype of an argument may be a higher one.
+_NUMBERS = {float: _GROUPS["floating"] | _GROUPS["complex"], complex: _GROUPS["complex"]}
+
+
+@cache
+def dtypes_named(words: str) -> Dtypes:
+    """The dtypes that the words of a spec stand for."""
+    named = words.removeprefix("not ").split()
+    found = frozenset().union(*(_GROUPS.get(w) or {getattr(torch, w)} for w in named))
+    return _ALL - found if words.startswith("not ") else found
+
+
+def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
+    """Raise what CPU torch raises of arguments in dtypes that the spec of the op does not list.
+
+    It is asked of zeros. A call that it takes after all, as another release may, goes on.
+    """
+    if any(not _takes(dtypes_named(words), given) for words, given in _given(signature, values)):
+        raise_matching_host_error(signature, values)
+
+
+def _given(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """The words of the spec, each with the arguments of which it speaks."""
+    given = [_masks(v) if s.kind in _NUMERIC else v for s, v in zip(signature.arguments, values, strict=True)]
+    named = {s.parameter: v for s, v in zip(signature.arguments, given, strict=True)}
+    read = [v for i, v in enumerate(given) if i not in signature.outs]
+    for name, words in signature.row.dtypes:
+        yield words, named.get(name) if name else named.get("dtype") or read
+
+
+def _masks(value: Any) -> Any:
+    """A value for a number or a tensor, with `True` and `False` as their dtype: unlike a flag, they are data."""
+    if value.__class__ is list:
+        return [_masks(v) for v in value]
+    return torch.bool if value.__class__ is bool else value
+
+
+def _takes(taken: Dtypes, given: Any) -> bool:
+    """Whether the tensors and numbers among arguments are of these dtypes."""
+    for value in pytree.tree_leaves(given):
+        if isinstance(value, torch.Tensor):
+            value = value.dtype
+        if value.__class__ is torch.dtype and value not in taken:
+            return False
+        if value.__class__ in _NUMBERS and not taken & _NUMBERS[value.__class__]:
+            return False
+    return True

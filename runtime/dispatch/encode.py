@@ -1,0 +1,210 @@
+"""One call, encoded: the key of its executable, and the operands that are passed to it.
+
+The key holds the geometry and dtype of each tensor, static arguments, and the type of each number. The arrays, the
+values of numbers, and the starts of views are operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..dtypes import numpy_dtype
+from ..errors import mixed_devices
+from ..storage.avals import LazyFill, tensor_aval
+from ..storage.cell import Cell
+from ..storage.ordinals import current_index, device_index
+from ..storage.placement import put
+from ..storage.random import next_key
+from ..storage.spec import Operand, operand_of
+from ..storage.tensors import cell_of
+from ..trace.core import SYMBOLIC_TYPES, accepts_host_tensors, require_known
+from ..trace.transfer import upload
+from .operands import (
+    NUMBER_TYPES,
+    StaticValue,
+    encode_number,
+    lazy_scalar,
+    needs_64_bits,
+    unusual_operand,
+    view_operand,
+    whole_operand,
+)
+from .signature import Argument, Signature, hashable
+
+_NO_KEY = np.zeros(2, np.uint32)
+
+
+class EncodedCall:
+    """One call, encoded: the key of its executable and what is passed to it."""
+
+    __slots__ = ("cells", "index", "key", "operands", "parts", "positions", "starts", "wide", "written")
+
+    key: Any
+
+    def __init__(self, wide: bool) -> None:
+        self.wide = wide
+        self.operands: list[Any] = []  # one for each tensor and number of the schema, None where there is none
+        self.starts: list[Any] = []  # passed after them
+        self.parts: list[Any] = []
+        self.written: list[torch.Tensor] = []
+        self.cells: list[Cell] = []  # of the written tensors
+        self.positions: list[int] = []  # of their bases among the operands, -1 for one that is not read
+        self.index: int | None = None
+
+    def writes(self, tensor: torch.Tensor, cell: Cell, position: int) -> None:
+        """Note a written tensor."""
+        self.written.append(tensor)
+        self.cells.append(cell)
+        self.positions.append(position)
+
+
+def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
+    """Sort the arguments into the key and the operands."""
+    call = EncodedCall(needs_64_bits(values))
+    parts = call.parts
+    for slot, value in zip(signature.arguments, values, strict=True):
+        kind = slot.kind
+        if kind == "tensor":
+            parts.append(_tensor(signature, call, slot, value))
+        elif kind == "static":
+            if value.__class__ in NUMBER_TYPES:
+                value = StaticValue(value, value.__class__)
+            else:
+                for part in value if value.__class__ is list else (value,):
+                    if part.__class__ in SYMBOLIC_TYPES:
+                        require_known(part.node.array, f"{signature.name}: {slot.name}")  # type: ignore[attr-defined]
+                value = hashable(value) if value.__class__ is list else value
+            parts.append(value)
+        elif kind == "number":
+            plain = slot.keyword and value.__class__ in NUMBER_TYPES and value == slot.default
+            if plain:
+                call.operands.append(None)
+            parts.append(StaticValue(value, value.__class__) if plain else _number(call, value))
+        elif kind == "tensors":
+            parts.append(None if value is None else _tensors(signature, call, slot, value))
+        elif kind == "numbers":
+            parts.append(None if value is None else tuple([_number(call, v) for v in value]))
+        elif kind == "device":
+            call.index = device_index(value) if call.index is None else call.index
+            parts.append(None)
+        else:
+            parts.append(None if kind == "generator" else value)
+    if signature.row.random:
+        generator = next((v for s, v in zip(signature.arguments, values, strict=True) if s.kind == "generator"), None)
+        call.operands.append(draw_key_for(signature, values, generator))
+    if call.index is None:
+        call.index = current_index()
+    order: tuple[int, ...] = ()
+    if len(set(call.cells)) < len(call.cells):
+        seen: dict[Cell, int] = {}
+        order = tuple(seen.setdefault(c, len(seen)) for c in call.cells)
+    call.key = (tuple(parts), torch.get_default_dtype(), call.index, order)
+    return call
+
+
+def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.Generator | None = None) -> Any:
+    """Raw key data for a random op; none is drawn for a call that needs no number."""
+    return _NO_KEY if signature.is_idle(values) else next_key(generator)
+
+
+def _number(call: EncodedCall, value: Any) -> Any:
+    """A traced number: its type is in the key, its value an operand."""
+    part, operand = encode_number(value, call.wide)
+    call.operands.append(operand)
+    return part
+
+
+def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Operand | None:
+    """A tensor argument: its geometry is in the key, its base (and the starts of a view) are operands."""
+    operands = call.operands
+    if value is None:
+        operands.append(None)
+        return None
+    try:
+        cell = value.untyped_storage().cell
+    except AttributeError:
+        return _not_of_device(signature, call, slot, value)
+    if cell.index != call.index:
+        if call.index is not None:
+            raise mixed_devices(signature.name, f"jax:{cell.index}", f"jax:{call.index}")
+        call.index = cell.index
+    aval = cell.aval
+    if cell.mixed or (signature.sees_bits and (value.is_conj() or value.is_neg())):
+        operand, starts = unusual_operand(cell, value)
+    else:
+        size, stride = value.size(), value.stride()
+        if size == aval.shape and stride == aval.stride:
+            operand = aval.whole_operand or whole_operand(aval)
+            if slot.written and signature.blind:
+                call.writes(value, cell, -1)
+                operands.append(None)
+                return operand_of(aval, operand.spec, overwritten=True)
+            starts = None
+        else:
+            operand, starts = view_operand(aval, size, stride, value.storage_offset())
+    content = cell.content
+    if content.__class__ is LazyFill:
+        content = None if slot.written else lazy_scalar(cell)
+        if content is None:
+            content = cell.read()
+    if slot.written:
+        call.writes(value, cell, len(operands))
+    operands.append(content)
+    if starts is not None:
+        call.starts.append(starts)
+    return operand
+
+
+def _tensors(
+    signature: Signature, call: EncodedCall, slot: Argument, values: Sequence[Any]
+) -> tuple[Operand | None, ...]:
+    """As `tensor_part`, for a list: an optimizer passes hundreds of tensors, nearly always all of them whole."""
+    try:
+        cells = [v.untyped_storage().cell for v in values]
+    except AttributeError:
+        cells = []
+    avals = [c.aval for c in cells]
+    arrays = [c.array for c in cells]
+    parts = tuple([a.whole_operand for a in avals])
+    if (
+        not cells
+        or call.index  # and where `value` is not None, the index is 0
+        or signature.sees_bits
+        or None in parts
+        or any(array is None for array in arrays)
+        or [v.size() for v in values] != [a.shape for a in avals]
+        or [v.stride() for v in values] != [a.stride for a in avals]
+    ):
+        return tuple([_tensor(signature, call, slot, v) for v in values])
+    call.index = 0
+    if slot.written:
+        call.written += values
+        call.cells += cells
+        call.positions += range(len(call.operands), len(call.operands) + len(cells))
+    call.operands += arrays
+    return parts
+
+
+def _not_of_device(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Any:
+    """A number or 0-dim CPU tensor in a tensor's place; any CPU tensor where a pure function is traced."""
+    if not isinstance(value, torch.Tensor):
+        return _number(call, value)
+    device = value.device.type
+    if device == "jax":
+        cell_of(value)  # raises: there is no cell
+    if slot.written or device != "cpu" or (value.dim() and not accepts_host_tensors()):
+        raise mixed_devices(signature.name, value.device, f"jax:{call.index or 0}")
+    if value.dim():
+        call.operands.append(upload(value, None))
+        return _host_operand(value)
+    call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
+    return _host_operand(value)
+
+
+def _host_operand(tensor: torch.Tensor) -> Operand:
+    """The operand of a contiguous copy of a host tensor."""
+    return whole_operand(tensor_aval(tuple(tensor.size()), tensor.dtype))

@@ -1,0 +1,188 @@
+"""The fast path of an overload: a function written for its schema, for calls that were seen before.
+
+A loop over the schema costs as much as the rest of a small op. So the loop is unrolled into source text, one function
+per shape of schema, and compiled once; whatever it does not cover goes to `Overload.run`.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from functools import cache
+from keyword import iskeyword
+from typing import Any
+
+from .._torch.tensors import create_empty_tensor
+from ..storage.cell import FreshCell
+from ..storage.mutation import mutation_epoch
+from .dispatcher import Dispatcher
+from .operands import NUMBER_TYPES, array_or_scalar, device_scalar
+from .signature import Signature
+
+
+def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
+    """The function to register for an overload."""
+    signature = dispatcher.signature
+    row, fresh = signature.row, signature.fresh
+    targets = [i for i, a in enumerate(signature.arguments) if a.written]
+    if row.random or row.dynamic or row.writes or row.checks or signature.prepare:
+        return dispatcher
+    if not (fresh and not targets) and not (row.form == "inplace" and targets == [0] and not fresh):
+        return dispatcher
+    shape = _shape(signature)
+    if shape is None:
+        return dispatcher
+    letters, names, defaults = shape
+    bits = signature.sees_bits
+    numeric = None
+    if letters.startswith("TT"):  # `x + 1`: a number in the place of the second tensor
+        numeric = _bound(dispatcher, "TN" + letters[2:], names, defaults, bits, bool(targets), None)
+    return _bound(dispatcher, letters, names, defaults, bits, bool(targets), numeric)
+
+
+def _shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any, ...]] | None:
+    """A letter for each argument, the names of keyword-only ones, the defaults; None where the loop is needed."""
+    letters, names, defaults = "", [], []
+    for slot, argument in zip(signature.arguments, signature.op._schema.arguments, strict=True):
+        kind = str(argument.type)
+        if slot.kind == "tensor":
+            letter = "O" if kind.startswith("Optional") else "T"
+        elif slot.kind == "number":
+            letter = "K" if slot.keyword else "N"
+        elif slot.kind in ("static", "dropped"):
+            letter = "I" if kind.startswith(("List", "Optional[List")) else "S"
+        else:
+            return None
+        letters += letter
+        if slot.keyword:
+            if iskeyword(slot.name):  # of Python: no parameter of a function that is written as text
+                return None
+            names.append(slot.name)
+        if argument.has_default_value():
+            defaults.append(slot.default)
+        elif defaults or slot.keyword:
+            return None
+    return (letters, tuple(names), tuple(defaults)) if letters.startswith("T") else None
+
+
+def _bound(
+    dispatcher: Dispatcher, letters: str, names: Any, defaults: Any, bits: bool, inplace: bool, numeric: Any
+) -> Any:
+    make = _factory(letters, names, len(defaults), bits, inplace, numeric is not None)
+    function = make(
+        dispatcher,
+        dispatcher.fast,
+        create_empty_tensor,
+        FreshCell,
+        NUMBER_TYPES,
+        device_scalar,
+        array_or_scalar,
+        mutation_epoch,
+        defaults,
+        numeric,
+    )
+    function.__name__ = function.__qualname__ = dispatcher.signature.name
+    return function
+
+
+@cache
+def _factory(
+    letters: str, names: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool
+) -> Callable[..., Any]:
+    source = _source(letters, names, optional, bits, inplace, numeric)
+    name = f"<tenax dispatch {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    scope: dict[str, Any] = {}
+    exec(compile(source, name, "exec"), scope)
+    return scope["make"]
+
+
+# The lines that take an argument apart, for each letter: T tensor, O optional tensor, S static, I static list,
+# N number, K keyword number. They leave the part of the key in k, what is passed in v.
+_TENSOR = """
+c{i} = {a}.untyped_storage().cell
+k{i} = c{i}.aval
+s{i} = {a}.size()
+if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
+    k{i} = (k{i}, s{i}, {a}.stride(), {a}.storage_offset())
+"""
+_LINES = {
+    "T": _TENSOR,
+    "O": "if {a} is None:\n    k{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
+    "S": "k{i} = ({a}.__class__, {a})",
+    "I": "k{i} = tuple({a}) if {a}.__class__ is list else {a}",
+    "N": "k{i} = {a}.__class__\nv{i} = None if {a} is None else device_scalar({a})",
+    "K": """
+if {a} is d{i}:
+    k{i} = v{i} = None
+else:
+    v{i} = None if {a} is None else device_scalar({a})
+    k{i} = {a}.__class__, {a} == d{i}
+    if k{i}[1]:
+        v{i} = None
+""",
+}
+# Only when the call is known: an array that a local name holds is not donated.
+_VALUES = {"T": "v{i} = c{i}.array", "O": "v{i} = None if {a} is None else c{i}.array"}
+_MISSING = {"T": "v{i} is None", "O": "(v{i} is None and {a} is not None)"}
+_LOANS = {
+    "T": "v{i} = array_or_scalar(c{i}) if v{i} is None else v{i}",
+    "O": "v{i} = array_or_scalar(c{i}) if v{i} is None and {a} is not None else v{i}",
+}
+_BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
+
+_FRESH = """out = entry.run({operands})
+        if entry.single is None:
+            return entry.finish(out, 0)
+        size, dtype, aval = entry.single
+        tensor = create(size, dtype)
+        tensor.untyped_storage().cell = FreshCell(out[0], aval)
+        return tensor"""
+_INPLACE = """new = entry.run({operands})[0]
+        if new is not None:
+            c0.content = c0.array = new
+            epoch.advance()
+        return {first}"""
+
+
+def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
+    """The text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
+    count = len(letters)
+    names = [*(f"a{i}" for i in range(count - len(keywords))), *keywords]
+
+    def each(table: dict[str, str], join: str) -> str:
+        return join.join(table[k].format(i=i, a=names[i]) for i, k in enumerate(letters) if k in table)
+
+    parameters = [n if i < count - optional else f"{n}=d{i}" for i, n in enumerate(names)]
+    if keywords:
+        parameters.insert(count - len(keywords), "*")
+    unpack = "".join(f"d{i}, " for i in range(count - optional, count))
+    passed = ", ".join([*names[: count - len(keywords)], *(f"{n}={n}" for n in keywords)])
+    operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
+    body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=names[0])
+    lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
+    # Tensors of one memory that lie differently: whether they overlap depends on where they start.
+    others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
+    shared = " or ".join(f"c{i} is c0 and k{i} != k0" for i in others)
+    return f"""
+def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array_or_scalar, epoch, defaults, numeric):
+    {unpack}{"= defaults" if unpack else "pass"}
+    def kernel({", ".join(parameters)}):
+        {f"if a1.__class__ in number_types: return numeric({passed})" if numeric else ""}
+        key = None
+        try:
+            {(chr(10) + " " * 12).join(lines)}
+            key = ({", ".join(f"k{i}" for i in range(count))},)
+            entry = {f"None if {shared} else " if shared else ""}fast[key]
+            {each(_VALUES, "; ")}
+        except (AttributeError, KeyError, TypeError, OverflowError):
+            entry = None  # and out of this block: what the call raises is not the fault of the key
+        if entry is None:
+            return dispatcher.run([{", ".join(names)}], key)
+        if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
+            {each(_LOANS, "; ")}
+            if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
+                return dispatcher.run([{", ".join(names)}])
+        {body}
+    return kernel
+"""

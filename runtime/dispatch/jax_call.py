@@ -1,0 +1,395 @@
+"""`tenax::call`, a function of JAX arrays as a differentiable op of torch.
+
+`call(int f, Tensor[] xs) -> Tensor[]` applies function number `f`. A derivative of such a function is another one, so
+that derivatives of any order are calls too. Forward gives, beside the results, what backward needs of them, as saved
+tensors: torch frees, checks and offloads them by its own rules. Price: backward with `create_graph` computes forward
+again. Forward-mode AD is `jax.jvp`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from jax.extend.core import jaxpr_as_fun
+from torch.autograd import forward_ad
+
+from tenax.generated.table import Row
+
+from .._torch.autograd import in_forward_mode
+from .._torch.dispatcher import BelowAutograd
+from .._torch.functorch import add_batch_dim, enable_single_level_autograd_function, remove_batch_dim, vmap_level
+from ..dtypes import numpy_dtype, torch_dtype
+from ..storage.ordinals import device_index
+from ..storage.placement import put
+from ..storage.random import next_key
+from ..storage.tensors import wrap
+from .dispatcher import Dispatcher
+from .lowering_trace import with_torch_dtypes
+from .signature import Signature
+
+Arrays = tuple[jax.Array, ...]
+Function = Callable[..., Arrays]
+Avals = tuple[tuple[tuple[int, ...], torch.dtype], ...]
+
+_functions: dict[int, Function] = {}
+_numbers: dict[Hashable, int] = {}
+_derived: dict[int, list[tuple[int, Hashable]]] = {}  # of a number, those made of its function
+_roots: dict[int, int] = {}
+_meanings: dict[int, Any] = {}
+_splits: dict[Hashable, Linearized] = {}
+_leases: weakref.WeakValueDictionary[int, FunctionLease] = weakref.WeakValueDictionary()
+_next = itertools.count()
+
+
+def function_number(
+    key: Hashable, make: Callable[[], Function], parent: int | None = None, meaning: Callable[[], Any] | None = None
+) -> int:
+    """The number of a function for `tenax::call`, made when its key is new.
+
+    `parent` is the one that it is made of, `meaning` what it computes, for those who look on (host.py).
+    """
+    found = _numbers.get(key)
+    if found is None:
+        found = next(_next)
+        _functions[found] = make()
+        if meaning is not None:
+            _meanings[found] = meaning()
+        found = _numbers.setdefault(key, found)
+        if parent is not None:
+            _derived.setdefault(parent, []).append((found, key))
+            _roots[found] = _roots.get(parent, parent)
+    return found
+
+
+def function_of_number(f: int) -> Function:
+    """The function that `tenax::call` applies under a number."""
+    return _functions[f]
+
+
+def meaning_of(f: int) -> Any:
+    """What a function computes: an `Original` of whole.py, a `Forward`, a `Derivative`, or None where nobody said."""
+    return _meanings.get(f)
+
+
+class FunctionLease:
+    """The number of a function that may go: it is forgotten, with all that was made of it, when nobody holds this."""
+
+    def __init__(self, function: Function, target: Callable[[], Any]) -> None:
+        self.number = next(_next)
+        self.target = target  # what the function refers to weakly: whoever may call it holds that too
+        _functions[self.number] = function
+        _leases[self.number] = self
+        weakref.finalize(self, _forget, self.number)
+
+
+def _held(f: int) -> Any:
+    """What keeps a number valid for as long as it is held."""
+    lease = _leases.get(_roots.get(f, f))
+    return lease and (lease, lease.target())
+
+
+def _forget(root: int) -> None:
+    dead, left = {root}, [root]
+    while left:
+        for found, key in _derived.pop(left.pop(), ()):
+            _numbers.pop(key, None)
+            _roots.pop(found, None)
+            dead.add(found)
+            left.append(found)
+    for f in dead:
+        _functions.pop(f, None)
+        _meanings.pop(f, None)
+    for splits in [k for k, s in list(_splits.items()) if s.function in dead]:
+        _splits.pop(splits, None)
+    for dispatcher in _dispatchers:
+        for entry in [k for k in list(dispatcher.entries) if k[0][0].value in dead]:
+            dispatcher.entries.pop(entry, None)
+
+
+def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Function `f` of tensors; differentiable."""
+    return torch.ops.tenax.call.default(f, list(xs))
+
+
+def shape_of(x: torch.Tensor) -> tuple[int, ...]:
+    """The shape as integers: JAX traces no symbolic size, so one that torch traces is fixed here, by a guard."""
+    return tuple(map(int, x.size()))
+
+
+def empty_results(function: Callable[..., Any], xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Empty tensors with the shapes and dtypes of what a function of arrays would give."""
+    structs = [jax.ShapeDtypeStruct(shape_of(x), numpy_dtype(x.dtype)) for x in xs]
+    with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
+        made = jax.eval_shape(with_torch_dtypes(function, numpy_dtype(torch.get_default_dtype())), *structs)
+    device = xs[0].device if xs else "jax"
+    return [torch.empty(s.shape, dtype=torch_dtype(s.dtype), device=device) for s in made]
+
+
+# The derivative
+
+
+class Linearized(NamedTuple):
+    """A function in two parts: `forward` gives its outputs and `extras`, from which `tree` rebuilds the pullback."""
+
+    function: int
+    wrt: tuple[int, ...]
+    forward: int
+    outputs: tuple[jax.ShapeDtypeStruct, ...]
+    residuals: tuple[int, ...]  # places in (*xs, *extras)
+    tree: Any
+
+
+class ForwardOf(NamedTuple):
+    """The first `outputs` results of a function are those of another, `of`."""
+
+    of: int
+    outputs: int
+
+
+class DerivativeOf(NamedTuple):
+    """A function gives the gradients at `wanted` of `split.function`, for those of its outputs at `given`."""
+
+    split: Linearized
+    given: tuple[int, ...]
+    wanted: tuple[int, ...]
+
+
+class _BackwardState(threading.local):
+    inputs: Sequence[torch.Tensor] = ()  # of the function whose gradients this thread computes
+
+
+backward = _BackwardState()
+
+
+def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
+    """`jax.vjp` by the arguments at `wrt`."""
+
+    def of(*part: jax.Array) -> Arrays:
+        full = list(xs)
+        for i, x in zip(wrt, part, strict=True):
+            full[i] = x
+        return _functions[f](*full)
+
+    return jax.vjp(of, *(xs[i] for i in wrt))
+
+
+def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
+    found = _splits.get((f, wrt, avals))
+    if found is None:
+        found = _splits[f, wrt, avals] = _parted(f, wrt, avals)
+    return found
+
+
+def _parted(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
+    structs = [jax.ShapeDtypeStruct(tuple(shape), numpy_dtype(dtype)) for shape, dtype in avals]
+    with jax.enable_x64(True):
+        closed, (outputs, pull) = jax.make_jaxpr(lambda *xs: _vjp(f, wrt, xs), return_shape=True)(*structs)
+    tree = jax.tree.structure(pull)
+    found, n = closed.jaxpr.outvars, len(outputs)
+    places = {id(var): i for i, var in enumerate(closed.jaxpr.invars)}
+    kept = list(range(n))
+    for i in range(n, len(found)):
+        if id(found[i]) not in places:
+            places[id(found[i])] = len(structs) + len(kept) - n
+            kept.append(i)
+    run = jaxpr_as_fun(closed)
+
+    def forward(*xs: jax.Array) -> Arrays:
+        results = run(*xs)
+        return tuple(results[i] for i in kept)
+
+    residuals = tuple(places[id(var)] for var in found[n:])
+    made = function_number(("forward", f, wrt, avals), lambda: forward, f, lambda: ForwardOf(f, n))
+    return Linearized(f, wrt, made, outputs, residuals, tree)
+
+
+def _pulled(
+    pull: Any, split: Linearized, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]
+) -> Arrays:
+    """Gradients at `wanted` for those of the outputs at `given`; torch's are the conjugates of JAX's."""
+    held = dict(zip(given, gs, strict=True))
+    cotangents: list[Any] = []
+    for i, output in enumerate(split.outputs):
+        if i in held:
+            cotangents.append(jnp.conj(held[i]))
+        elif jnp.issubdtype(output.dtype, np.inexact):
+            cotangents.append(jnp.zeros(output.shape, output.dtype))
+        else:
+            cotangents.append(np.zeros(output.shape, jax.dtypes.float0))
+    return tuple(jnp.conj(g) for i, g in zip(split.wrt, pull(tuple(cotangents)), strict=True) if i in wanted)
+
+
+def _reverse(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+    """(residuals, gradients of the outputs) -> gradients of the inputs."""
+    n = len(split.residuals)
+
+    def reverse(*operands: jax.Array) -> Arrays:
+        pull = jax.tree.unflatten(split.tree, operands[:n])
+        return _pulled(pull, split, given, wanted, operands[n:])
+
+    key = "reverse", split.forward, given, wanted
+    return function_number(key, lambda: reverse, split.forward, lambda: DerivativeOf(split, given, wanted))
+
+
+def _pullback(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+    """(inputs, gradients of the outputs) -> gradients of the inputs: computes forward again, and is differentiable."""
+
+    def pullback(*operands: jax.Array) -> Arrays:
+        n = len(operands) - len(given)
+        _, pull = _vjp(split.function, split.wrt, operands[:n])
+        return _pulled(pull, split, given, wanted, operands[n:])
+
+    key = "pullback", split.forward, given, wanted
+    return function_number(key, lambda: pullback, split.forward, lambda: DerivativeOf(split, given, wanted))
+
+
+class JaxCall(torch.autograd.Function):
+    """`tenax::call` with its derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, f: int, *xs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The outputs of function `f`."""
+        wrt = tuple(i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
+        ctx.lease = _held(f)
+        ctx.split = split = _split(f, wrt, tuple((shape_of(x), x.dtype) for x in xs))
+        # Under torch.func the levels below this one record the call too, and to a pure run (apart.py) what is made
+        # without grad mode is a constant.
+        with BelowAutograd(), torch.enable_grad():
+            made = call(split.forward, xs)
+        outputs, extras = made[: len(split.outputs)], made[len(split.outputs) :]
+        ctx.save_for_backward(*xs, *extras)
+        ctx.inputs = len(xs)
+        ctx.mark_non_differentiable(*(o for o in outputs if not (o.is_floating_point() or o.is_complex())))
+        ctx.set_materialize_grads(False)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
+        """The gradients of the inputs that need one."""
+        split, saved = ctx.split, ctx.saved_tensors
+        given = tuple(i for i, g in enumerate(gradients) if g is not None)
+        wanted = tuple(i for i in split.wrt if ctx.needs_input_grad[i + 1])
+        results: list[torch.Tensor | None] = [None] * (1 + ctx.inputs)
+        if not given:
+            return tuple(results)
+        gs = [g for g in gradients if g is not None]
+        backward.inputs = saved[: ctx.inputs]
+        try:
+            if torch.is_grad_enabled():
+                found = call(_pullback(split, given, wanted), [*saved[: ctx.inputs], *gs])
+            else:
+                found = call(_reverse(split, given, wanted), [*(saved[i] for i in split.residuals), *gs])
+        finally:
+            backward.inputs = ()
+        for i, gradient in zip(wanted, found, strict=True):
+            results[i + 1] = gradient
+        return tuple(results)
+
+
+def _dual(f: int, pairs: Sequence[Any]) -> list[torch.Tensor]:
+    """The call of tensors of which some have a tangent of forward-mode AD, by `jax.jvp`."""
+    primals = [p.primal for p in pairs]
+    places = tuple(i for i, p in enumerate(pairs) if p.tangent is not None)
+
+    def pushed(*operands: jax.Array) -> Arrays:
+        n = len(operands) - len(places)
+        given = dict(zip(places, operands[n:], strict=True))
+        tangents = [
+            given[i] if i in given else np.zeros(x.shape, jax.dtypes.float0 if not _inexact(x) else x.dtype)
+            for i, x in enumerate(operands[:n])
+        ]
+        results, changes = jax.jvp(_functions[f], operands[:n], tuple(tangents))
+        return (*results, *(c for r, c in zip(results, changes, strict=True) if _inexact(r)))
+
+    made = call(function_number(("jvp", f, places), lambda: pushed, f), [*primals, *(pairs[i].tangent for i in places)])
+    changing = sum(m.is_floating_point() or m.is_complex() for m in made) // 2
+    results, rest = made[: len(made) - changing], iter(made[len(made) - changing :])
+    return [forward_ad.make_dual(r, next(rest)) if r.is_floating_point() or r.is_complex() else r for r in results]
+
+
+def _inexact(x: Any) -> bool:
+    return bool(jnp.issubdtype(x.dtype, np.inexact))
+
+
+def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    if in_forward_mode():
+        pairs = [forward_ad.unpack_dual(x) for x in xs]
+        if any(p.tangent is not None for p in pairs):
+            return _dual(f, pairs)
+    if torch.is_grad_enabled() and any(x.requires_grad for x in xs):
+        # As a kernel it sees the tensors of one level of torch.func: what `Function.apply` would do for all of them is
+        # done by the dispatcher.
+        with enable_single_level_autograd_function():
+            return list(super(torch.autograd.Function, JaxCall).apply(f, *xs))
+    with BelowAutograd():
+        return call(f, xs)
+
+
+def vmap_call(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """`jax.vmap` of the function; the results have the batch first."""
+    return call(
+        function_number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays), f), xs
+    )
+
+
+def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int]]:
+    """The rule of `torch.func.vmap`."""
+    results = vmap_call(f, tuple(in_dims[1]), xs)
+    return results, [0] * len(results)
+
+
+def _gradients_batched(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The rule of the vmap in `torch.autograd.grad(is_grads_batched=True)`, which is not that of `torch.func`."""
+    level = vmap_level()
+    parts = [remove_batch_dim(x, level, 1, 0) for x in xs]  # one without a batch gets an axis of 1
+    size = max(len(x) for x in parts)
+    dims = tuple(0 if len(x) == size else None for x in parts)
+    results = vmap_call(f, dims, [x[0] if d is None else x for x, d in zip(parts, dims, strict=True)])
+    return [add_batch_dim(x, 0, level) for x in results]
+
+
+def draw_key_tensor(device: torch.device) -> torch.Tensor:
+    """The key data of one random operation, uint32[2], on a device: a draw that a graph of torch's can hold."""
+    index = device_index(device)
+    drawn = next_key()
+    return wrap(drawn if isinstance(drawn, jax.Array) else put(drawn, index), index)
+
+
+_dispatchers: list[Dispatcher] = []
+
+
+class _CallSignature(Signature):
+    """The signature of `tenax::call`, whose lowering is the function that its first argument names."""
+
+    has_meta = False  # its fake kernel asks the function, as the runtime does
+    lowering = staticmethod(lambda f, xs: _functions[f](*xs))
+
+
+_library = torch.library.Library("tenax", "DEF")
+
+
+def _define() -> None:
+    _library.define("call(int f, Tensor[] xs) -> Tensor[]")
+    _dispatchers.append(Dispatcher(_CallSignature("tenax::call", Row("", ""))))
+    _library.impl("call", _dispatchers[0], "PrivateUse1")
+    _library.impl("call", _differentiable, "AutogradPrivateUse1")
+    _library.impl("call", _gradients_batched, "Batched")
+    _library.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)
+    # A kernel of the device's own key would need a tensor argument.
+    _library.impl("key", draw_key_tensor, "CompositeExplicitAutograd")
+    torch.library.register_fake(
+        "tenax::key", lambda device: torch.empty(2, dtype=torch.uint32, device=device), lib=_library
+    )
+    torch.library.register_fake("tenax::call", lambda f, xs: empty_results(_functions[f], xs), lib=_library)
+    torch.library.register_vmap("tenax::call", _batched, lib=_library)
+
+
+_define()

@@ -1,0 +1,246 @@
+"""What `jit` traces for one signature: views are read, the lowering is called, results are stored in memory order."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from ..dtypes import numpy_dtype, torch_dtype
+from ..storage.access import load, store, to_memory_order
+from ..storage.spec import Operand, TensorSpec
+from ..words import Number, default_float_is
+from .encode import EncodedCall
+from .operands import StaticValue
+from .shape_inference import WRONG_DTYPE, raise_matching_host_error, to_meta
+from .signature import Signature
+
+
+def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> Callable[..., Any]:
+    """`function`, traced with torch's default dtype and with JAX's 64-bit types on: a Python number beside a float64
+    array keeps its digits."""
+
+    @functools.wraps(function)
+    def traced(*operands: Any) -> Any:
+        with jax.enable_x64(True), default_float_is(default_float):
+            return function(*operands)
+
+    return traced
+
+
+def without_inner_jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, traced without the `jit` that most functions of `jnp` have: each would be a trace in the trace, which
+    takes several times as long."""
+
+    @functools.wraps(function)
+    def traced(*operands: Any) -> Any:
+        with jax.disable_jit():
+            return function(*operands)
+
+    return traced
+
+
+def trace_functions(
+    signature: Signature, values: list[Any], call: EncodedCall, expected: Any
+) -> tuple[Any, Any, set[int]]:
+    """The Python functions that `jit` traces: the op, and its checks. A trace of the op fills the set with the
+    positions of written operands that stay as they are (`grads` of a fused optimizer)."""
+    kept: set[int] = set()
+    # Neither `values` nor `call` may be held by what is returned: they keep tensors alive.
+    parts, order, places = call.parts, call.key[3], len(call.starts)
+    out_dtype = numpy_dtype(values[signature.outs[0]].dtype) if signature.outs else None
+    stand_ins = [to_meta(v) for v in values] if signature.outs else []
+    slots, row = signature.arguments, signature.row
+    float_dtype = numpy_dtype(torch.get_default_dtype())
+    number_dtype = {
+        bool: np.dtype(bool),
+        int: np.dtype(np.int64),
+        float: float_dtype,
+        complex: np.dtype(f"complex{float_dtype.itemsize * 16}"),
+    }
+
+    def arguments(operands: Sequence[Any]) -> tuple[list[Any], list[Any], Any]:
+        first = len(operands) - places
+        rest, rest_starts = enumerate(operands[:first]), iter(operands[first:])
+        written: list[WrittenArgument] = []
+
+        def tensor(slot: Any, part: Any) -> Any:
+            if part is not None and not isinstance(part, Operand):
+                return number(part)
+            (position, base), starts = next(rest), None
+            if part is None:
+                return None
+            if part.overwritten:
+                base = jnp.zeros(part.base.shape, part.base.dtype)
+            elif part.dynamic:
+                starts = list(next(rest_starts))
+            value = load(base, part, starts)
+            if slot.written:
+                written.append(WrittenArgument(base, part, starts, slot.keyword, position, value))
+            return value
+
+        def number(part: Any) -> Any:
+            _, passed = next(rest)
+            if part is None:
+                return None
+            if part.__class__ is type:
+                return Number(passed, number_dtype[part])
+            if part.__class__ is StaticValue:
+                return part.value
+            return Number(_from_words(passed, part.dtype), number_dtype[part.kind])
+
+        out: list[Any] = []
+        for slot, part in zip(slots, parts, strict=True):
+            if slot.kind == "tensor":
+                out.append(tensor(slot, part))
+            elif slot.kind == "tensors":
+                out.append(None if part is None else [tensor(slot, p) for p in part])
+            elif slot.kind == "number":
+                out.append(number(part))
+            elif slot.kind == "numbers":
+                out.append(None if part is None else [number(p) for p in part])
+            elif slot.kind == "static":
+                out.append(numpy_dtype(part) if isinstance(part, torch.dtype) else _thawed(part))
+            else:
+                out.append(None)
+        key = jax.random.wrap_key_data(next(rest)[1]) if row.random else None
+        return out, written, key
+
+    creates = isinstance(expected, TensorSpec) and "dtype" in signature.names and "device" in signature.names
+
+    def run(*operands: Any) -> tuple[Any, ...]:
+        bound, written, key = arguments(operands)
+        keywords = signature.parameters(bound)
+        if creates:
+            keywords["dtype"] = numpy_dtype(expected.dtype)
+        elif signature.outs and signature.takes_dtype:
+            keywords["dtype"] = out_dtype
+        if key is not None:
+            keywords["rng"] = key
+        result = signature.lowering(**keywords)
+        if signature.fresh:
+            results, news = _split(result, len(written))
+            flat = list(_arrays(results)) if expected == "free" else _checked(signature, results, expected)
+        else:
+            news = list(_arrays(result))
+            flat = list(news) if expected == "free" else []
+            if len(news) != len(written):
+                raise RuntimeError(
+                    f"{signature.name}: the lowering returned {len(news)} new values; expected {len(written)}"
+                )
+            if (
+                signature.outs
+            ):  # a lowering gives what goes into `out` first, wherever the schema has other written ones
+                given = sorted(range(len(written)), key=lambda i: (not written[i].out, i))
+                news = [news[given.index(i)] for i in range(len(written))]
+                dtypes = [numpy_dtype(part.spec.dtype) for _, part, *_ in written]
+                if any(new.dtype != dtype for new, dtype in zip(news, dtypes, strict=True)):
+                    raise_matching_host_error(signature, stand_ins, WRONG_DTYPE)
+        if expected == "free":
+            return tuple(flat)
+        return (*flat, *_stored(written, news, order, kept))
+
+    def check(*operands: Any) -> Any:
+        bound, _, key = arguments(operands)
+        keywords = signature.parameters(bound)
+        return signature.checks(**({"rng": key} if key is not None else {}), **keywords)
+
+    run.__name__ = run.__qualname__ = signature.name
+    if row.module:  # a function from elsewhere may loop, and JAX would unroll it
+        run, check = without_inner_jit(run), without_inner_jit(check)
+    run, check = (with_torch_dtypes(f, float_dtype) for f in (run, check))
+    return run, check, kept
+
+
+class WrittenArgument(NamedTuple):
+    """A written argument in a trace."""
+
+    base: jax.Array
+    operand: Operand
+    starts: Any
+    out: bool  # whether it is an `out=` argument
+    position: int  # of its base among the operands
+    value: jax.Array
+
+
+def _from_words(words: jax.Array, dtype: np.dtype) -> jax.Array:
+    """A 64-bit number of its 32-bit words."""
+    if dtype.kind == "c":
+        parts = jax.lax.bitcast_convert_type(words.reshape(2, 2), np.float64)
+        return jax.lax.complex(parts[0], parts[1])
+    return jax.lax.bitcast_convert_type(words, dtype)
+
+
+def _thawed(part: Any) -> Any:
+    if part.__class__ is StaticValue:
+        return part.value
+    return list(part) if isinstance(part, tuple) else part
+
+
+def _arrays(tree: Any) -> Any:
+    if isinstance(tree, (list, tuple)):
+        for branch in tree:
+            yield from _arrays(branch)
+    elif tree is not None:
+        yield tree
+
+
+def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
+    """A lowering with `writes:` returns its results and then the new values."""
+    if not writes:
+        return result, []
+    results = tuple(result[:-writes])
+    return results if len(results) != 1 else results[0], list(result[-writes:])
+
+
+def _stored(
+    written: Sequence[WrittenArgument], news: Sequence[Any], order: tuple[int, ...], kept: set[int]
+) -> list[jax.Array | None]:
+    """The new bases, None for one that stays as it is; several views of one storage are written in turn."""
+    bases: dict[int, jax.Array | None] = {}
+    for i, (w, new) in enumerate(zip(written, news, strict=True)):
+        at = order[i] if order else i  # views of one storage share a place
+        if new is w.value and not w.operand.overwritten and not order:
+            bases[at] = None
+            kept.add(w.position)
+            continue
+        _refuse_cast(np.dtype(new.dtype), w.operand.spec.dtype)
+        base = bases.get(at)
+        bases[at] = store(w.base if base is None else base, w.operand, w.starts, new)
+    return list(bases.values())
+
+
+def _refuse_cast(result: np.dtype, wanted: torch.dtype) -> None:
+    """Torch's error for a result that in-place or `out=` cannot hold; some Meta kernels let it pass."""
+    found = torch_dtype(result)
+    if not torch.can_cast(found, wanted):
+        names = (str(torch.empty((), dtype=d).type()).split(".")[-1].removesuffix("Tensor") for d in (found, wanted))
+        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
+
+
+def _checked(signature: Signature, results: Any, expected: Any) -> list[jax.Array]:
+    """The results in memory order, compared with what torch says they are."""
+    flat: list[jax.Array] = []
+
+    def visit(result: Any, output: Any) -> None:
+        if isinstance(output, TensorSpec):
+            if result is None:
+                raise RuntimeError(f"{signature.name}: the lowering gave no result; expected {output}")
+            shape, dtype = tuple(result.shape), np.dtype(result.dtype)
+            if shape != output.size or dtype != numpy_dtype(output.dtype):
+                raise RuntimeError(
+                    f"{signature.name}: the lowering gave {dtype}{list(shape)}; "
+                    f"expected {output.dtype}{list(output.size)} as torch's Meta kernel says"
+                )
+            flat.append(to_memory_order(result, output))
+        elif isinstance(output, (list, tuple)):
+            for r, o in zip(result, output, strict=True):
+                visit(r, o)
+
+    visit(results, expected)
+    return flat

@@ -1,0 +1,175 @@
+"""Ops kept whole: above autograd, their lowering is one function of `tenax::call`.
+
+So are composites (`grad: vjp`) that torch would take apart, an LSTM into steps, as transforms of functions
+(`torch.func`) and forward-mode AD still do; and operators without an autograd formula (lowering.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import torch
+
+from .._torch.autograd import in_forward_mode
+from .._torch.dispatcher import BelowAutograd
+from .._torch.fake import is_fake
+from .._torch.functorch import are_transforms_active
+from ..dtypes import numpy_dtype
+from ..storage.access import memory_order
+from ..storage.placement import put
+from ..storage.spec import TensorSpec
+from ..storage.tensors import wrap
+from .dtype_support import check_dtypes
+from .encode import draw_key_for
+from .jax_call import Arrays, call, function_number, shape_of
+from .operands import StaticValue
+from .shape_inference import describe_results, infer_results
+from .signature import Signature
+
+Axes = tuple[int, ...]
+
+
+class CompositeCall(NamedTuple):
+    """A function is an operation: its static arguments, and in which order of axes its results are."""
+
+    signature: Signature
+    form: Any
+    memory: tuple[Axes | None, ...]
+
+
+class OpaqueComposite:
+    """The kernel of an overload above autograd."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.bound: dict[Any, tuple[int, list[Axes | None]]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the lowering as one function, where a gradient is wanted."""
+        signature = self.signature
+        if are_transforms_active() or in_forward_mode():
+            return signature.op.decompose(*args, **kwargs)
+        values = signature.bind(args, kwargs)
+        traced = is_traced(tensors(values))
+        if traced and has_symbols(values):
+            return signature.op.decompose(*args, **kwargs)
+        if not wants_gradient(values) and (not traced or torch.compiler.is_exporting()):
+            with BelowAutograd():
+                return signature.op(*args, **kwargs)
+        return self.apply(values)
+
+    def apply(self, values: list[Any]) -> Any:
+        """The results, differentiable."""
+        f, xs, orders = self.function(values)
+        return self.signature.packed([_permuted(r, o) for r, o in zip(call(f, xs), orders, strict=True)])
+
+    def function(self, values: list[Any]) -> tuple[int, list[torch.Tensor], Sequence[Axes | None]]:
+        """The lowering as a function number, its operands, and how its results, in memory order, are to be permuted.
+
+        Raises:
+            Whatever torch's Meta kernel raises for the arguments.
+        """
+        signature = self.signature
+        if signature.prepare is not None:
+            prepared = signature.prepare(values)
+            assert isinstance(prepared, list)  # no composite is carried out by others here
+            values = prepared
+        operands = self.operands(values)
+        xs, form = list(tensors(operands)), form_of(operands)
+        key = (form, tuple((shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs))
+        bound = self.bound.get(key)
+        if bound is None:
+            memory = tuple(None if o.is_contiguous() else memory_order(o) for o in self.outputs(values))
+            original = CompositeCall(signature, form, memory)
+            f = function_number(
+                (signature.name, form, memory), lambda: function_of(*original), meaning=lambda: original
+            )
+            bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
+        if signature.row.random:
+            xs.append(self.key(values, xs[0].device))
+        return bound[0], xs, bound[1]
+
+    def key(self, values: list[Any], device: torch.device) -> torch.Tensor:
+        """The key data of a random op; in a graph that torch records, what draws it."""
+        signature, index = self.signature, device.index or 0
+        if not is_traced(tensors(values)):
+            key = draw_key_for(signature, values)
+            return wrap(key if isinstance(key, jax.Array) else put(key, index), index)
+        if signature.is_idle(values):
+            return torch.zeros(2, dtype=torch.uint32, device=device)
+        return torch.ops.tenax.key.default(device=device)
+
+    def operands(self, values: list[Any]) -> list[Any]:
+        """The arguments, with tensors in place of what is not to be static."""
+        return values
+
+    def outputs(self, values: list[Any]) -> list[TensorSpec]:
+        """What torch says of the results."""
+        signature = self.signature
+        check_dtypes(signature, values)
+        described = describe_results(infer_results(signature, values))
+        return signature.corrected(values, described if isinstance(described, list) else [described])
+
+
+def function_of(signature: Signature, form: Any, memory: tuple[Axes | None, ...] = ()) -> Callable[..., Arrays]:
+    """The lowering as a function of the tensors among its arguments; with `memory`, its results are in that order."""
+
+    def function(*arrays: jax.Array) -> Arrays:
+        rest = iter(arrays)
+        keywords = signature.parameters(filled(form, rest))
+        if signature.row.random:
+            keywords["rng"] = jax.random.wrap_key_data(next(rest))
+        results = signature.lowering(**keywords)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        if not memory:
+            return tuple(results)
+        return tuple(r if m is None else r.transpose(m) for r, m in zip(results, memory, strict=True))
+
+    return function
+
+
+def is_traced(xs: Iterable[torch.Tensor]) -> bool:
+    """Whether torch records a graph, and does not compute."""
+    return any(is_fake(x) for x in xs)
+
+
+def has_symbols(values: Any) -> bool:
+    """Whether a size is one that torch leaves open: the function of a call would be of one shape."""
+    return any(isinstance(n, torch.SymInt) for x in tensors(values) for n in x.size())
+
+
+def _permuted(result: torch.Tensor, order: Axes | None) -> torch.Tensor:
+    return result if order is None else result.permute(order)
+
+
+def wants_gradient(values: Any) -> bool:
+    """Whether autograd records a call of these arguments."""
+    return torch.is_grad_enabled() and any(x.requires_grad for x in tensors(values))
+
+
+def tensors(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, those of lists too."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors(item)
+
+
+def form_of(value: Any) -> Any:
+    """What is static of an argument: of a tensor, only its being one."""
+    if isinstance(value, (list, tuple)):
+        return tuple(form_of(v) for v in value)
+    return None if isinstance(value, torch.Tensor) else StaticValue(value, value.__class__)
+
+
+def filled(form: Any, arrays: Iterator[jax.Array]) -> Any:
+    """The argument again, with arrays for its tensors."""
+    if form is None:
+        return next(arrays)
+    if isinstance(form, StaticValue):
+        return numpy_dtype(form.value) if form.kind is torch.dtype else form.value
+    return [filled(f, arrays) for f in form]

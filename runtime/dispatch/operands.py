@@ -1,0 +1,167 @@
+"""How tensors and numbers travel to an executable: the part in its key, and the operand that is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import torch
+
+from ..dtypes import torch_dtype
+from ..storage.avals import Aval, LazyFill
+from ..storage.cell import Cell
+from ..storage.placement import no_jax_trace
+from ..storage.spec import Operand, TensorSpec, operand_of
+from ..storage.views import locate
+from ..trace.core import SYMBOLIC_TYPES
+
+# How a number travels. JAX makes 64-bit scalars 32-bit, which is exact enough beside tensors of at most 32 bits: torch
+# rounds it to their dtype too. Elsewhere it travels as the 32-bit words of its 64-bit form.
+NUMBER_TYPES: dict[type, Any] = {bool: np.bool_, int: np.int32, float: np.float32, complex: np.complex64}
+_WIDE_NUMBER: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
+_WIDE_DTYPES = {torch.float64, torch.complex128}
+
+# Entries of the caches below; a full one starts over.
+_MAX_VIEWS, _MAX_SCALARS = 1 << 14, 1 << 10
+
+
+def whole_operand(aval: Aval) -> Operand:
+    """The operand of a tensor that shows all of its storage's array."""
+    if aval.whole_operand is None:
+        aval.whole_operand = operand_of(aval, TensorSpec.contiguous(aval.shape, torch_dtype(aval.dtype)))
+    return aval.whole_operand
+
+
+_views: dict[Any, tuple[Operand, jax.Array | None]] = {}
+_identity = jax.jit(lambda array: array)  # the cheapest way from NumPy to a device
+
+
+def _place(array: Any) -> Any:
+    """A small host array on the device; within a trace it stays a constant."""
+    return _identity(array) if no_jax_trace() else array
+
+
+def view_operand(
+    aval: Aval, size: torch.Size, stride: tuple[int, ...], offset: int
+) -> tuple[Operand, jax.Array | None]:
+    """The operand of a view, and its starts where they are an operand of their own."""
+    key = (aval, size, stride, offset)
+    operand = _views.get(key)
+    if operand is None:
+        if len(_views) >= _MAX_VIEWS:
+            _views.clear()
+        spec = TensorSpec(tuple(size), stride, offset, torch_dtype(aval.dtype))
+        operand = _views[key] = _located(aval, spec)
+    return operand
+
+
+def unusual_operand(cell: Cell, tensor: torch.Tensor) -> tuple[Operand, jax.Array | None]:
+    """As `view_operand`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
+    spec = TensorSpec.of(tensor)
+    if cell.mixed:  # the spec counts elements of the tensor, and the base is read flat: its starts are no operand
+        return operand_of(cell.aval, spec), None
+    return _located(cell.aval, spec)
+
+
+def _located(aval: Aval, spec: TensorSpec) -> tuple[Operand, jax.Array | None]:
+    spec, starts = locate(aval.shape, spec)
+    return operand_of(aval, spec, starts is not None), None if starts is None else _place(starts)
+
+
+_scalars: dict[tuple[type, type, Any], Any] = {}
+
+
+def device_scalar(value: Any, dtype: type | None = None) -> Any:
+    """A number as an operand, of a NumPy type of at most 32 bits. Numbers used before stay on the device.
+
+    Raises:
+        KeyError: it is no Python number.
+        OverflowError: it is an int of more than 32 bits.
+    """
+    kind = value.__class__
+    dtype = dtype or NUMBER_TYPES[kind]
+    key = (dtype, kind, value if value and kind is not complex else repr(value))  # 0.0 and -0.0 are equal
+    scalar = _scalars.get(key)
+    if scalar is None:
+        if len(_scalars) >= _MAX_SCALARS:
+            _scalars.clear()
+        with np.errstate(over="ignore"):
+            scalar = _scalars[key] = dtype(value)
+    elif isinstance(scalar, np.generic):
+        scalar = _scalars[key] = _place(scalar)
+    return scalar
+
+
+def array_or_scalar(cell: Cell) -> Any:
+    """What the fast path passes for a cell without `value`; None where that path does not apply."""
+    if cell.index or cell.mixed:
+        return None
+    number = lazy_scalar(cell)
+    return cell.read() if number is None else number
+
+
+def lazy_scalar(cell: Cell) -> Any:
+    """A 0-dim array not yet made, as of `x[i] = 3`, passed as a number: no transfer of its own. None for others."""
+    aval = cell.aval
+    if aval.shape or aval.dtype.itemsize > 4 or cell.content.__class__ is not LazyFill:
+        return None
+    return device_scalar(cell.content.value, aval.dtype.type)
+
+
+class StaticValue(NamedTuple):
+    """A static argument, or a keyword number left at its default: 2, 2.0 and True are equal, and not the same."""
+
+    value: Any
+    kind: type
+
+
+class WideNumber(NamedTuple):
+    """A number that travels as 32-bit words."""
+
+    kind: type
+    unsigned: bool
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What the words are."""
+        return np.dtype(np.uint64 if self.unsigned else _WIDE_NUMBER[self.kind])
+
+
+def encode_number(value: Any, wide: bool) -> tuple[Any, Any]:
+    """What stands in the key for a number, and its operand. With `wide` all its 64 bits travel."""
+    if value is None:
+        return None, None
+    kind = value.__class__
+    if kind in SYMBOLIC_TYPES:
+        return _traced_number(value.node.array, SYMBOLIC_TYPES[kind], wide)
+    if kind not in NUMBER_TYPES:
+        value, kind = float(value), float
+    if kind is not bool and (wide or (kind is int and not -(2**31) <= value < 2**31)):
+        unsigned = kind is int and value >= 2**63
+        words = np.asarray(value, np.uint64 if unsigned else _WIDE_NUMBER[kind])
+        return WideNumber(kind, unsigned), words.reshape(1).view(np.uint32)
+    return kind, device_scalar(value)
+
+
+def _traced_number(array: jax.Array, kind: type, wide: bool) -> tuple[Any, Any]:
+    if kind is bool or not wide:
+        return kind, jax.lax.convert_element_type(array, NUMBER_TYPES[kind])
+    with jax.enable_x64(True):
+        return WideNumber(kind, False), jax.lax.bitcast_convert_type(array, np.uint32)
+
+
+def needs_64_bits(values: Sequence[Any]) -> bool:
+    """Whether numbers must keep 64 bits: beside a 64-bit tensor, or where no tensor says otherwise."""
+    dtypes = set()
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            dtypes.add(value.dtype)
+        elif value.__class__ in SYMBOLIC_TYPES:
+            continue
+        elif isinstance(value, (list, tuple)):
+            dtypes |= {v.dtype for v in value if isinstance(v, torch.Tensor)}
+        elif value in _WIDE_DTYPES:
+            return True
+    return not dtypes or not _WIDE_DTYPES.isdisjoint(dtypes)

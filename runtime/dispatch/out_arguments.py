@@ -1,0 +1,21 @@
+"""The `out=` rule: how the tensors that receive the results are resized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..storage.spec import TensorSpec
+from .shape_inference import warn_of_resize
+from .signature import Signature
+
+
+def resize_outs(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> None:
+    """Give `out=` tensors the result's shape and strides, with torch's warning when they were not empty."""
+    wrong = [(values[i], o) for i, o in zip(signature.outs, outputs, strict=True) if tuple(values[i].shape) != o.size]
+    if any(out.numel() for out, _ in wrong):
+        warn_of_resize(signature, values)
+    for out, spec in wrong:
+        out.resize_(spec.size)
+        if not spec.is_contiguous():
+            out.as_strided_(spec.size, spec.stride)

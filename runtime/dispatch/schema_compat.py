@@ -1,0 +1,44 @@
+"""Arguments of a torch release that a lowering was not written against.
+
+The generator holds the specs against every supported release, so this is for a newer one: an argument that it added is
+left out while it has its default, and whatever else does not fit is an error where it is used.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def parameters_of(lowering: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """The parameters of a lowering, and those that a call must give."""
+    found = {p.name: p.default for p in inspect.signature(lowering).parameters.values() if p.name != "rng"}
+    needed = {name for name, default in found.items() if default is inspect.Parameter.empty}
+    return frozenset(found), frozenset(needed - {"dtype"})  # which an out tensor may give
+
+
+def adapt_arguments(
+    name: str, given: dict[str, Any], defaults: dict[str, Any], accepted: frozenset[str], needed: frozenset[str]
+) -> dict[str, Any]:
+    """The arguments without those that the lowering does not know.
+
+    Raises:
+        NotImplementedError: one of these has not its default, or one that the lowering needs is missing.
+    """
+    for parameter in needed - given.keys():
+        raise NotImplementedError(
+            f"{name}: torch {torch.__version__} has no argument `{parameter}`; expected the schema of a release that "
+            "tenax supports"
+        )
+    for parameter in given.keys() - accepted:
+        value, default = given[parameter], defaults[parameter]
+        plain = isinstance(value, (bool, int, float, complex, str, tuple)) and isinstance(default, type(value))
+        if value is not default and not (plain and value == default):
+            raise NotImplementedError(
+                f"{name}: the argument `{parameter}` of torch {torch.__version__} is newer than the lowering; expected "
+                f"its default, {default}"
+            )
+    return {parameter: value for parameter, value in given.items() if parameter in accepted}

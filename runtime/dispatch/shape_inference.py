@@ -1,0 +1,156 @@
+"""What torch says of a call before it runs: errors, and the shape, strides and dtype of each result.
+
+The source is the op's Meta kernel, called once for each new signature; its answer is kept in the executable.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .._torch import pytree
+from .._torch.modes import DisableTorchFunction
+from ..storage.placement import no_jax_trace
+from ..storage.spec import TensorSpec
+from ..trace.core import SYMBOLIC_TYPES
+from .signature import Signature
+
+_DEVICE = torch.device("meta")
+_READ = {"batch_sizes"}  # arguments whose values decide shapes; on the CPU in every program
+
+
+def meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.device.type == "cpu" and not tensor.dim():  # one with axes is a constant of the device
+        return tensor
+    return torch.ops.aten.empty_strided.default(
+        tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_DEVICE, layout=torch.strided, pin_memory=False
+    )
+
+
+def to_meta(value: Any) -> Any:
+    """The argument with its tensors replaced by meta tensors of the same geometry, and devices by meta."""
+    if isinstance(value, torch.Tensor):
+        return meta_tensor(value)
+    if isinstance(value, (list, tuple)):
+        return [to_meta(x) for x in value]
+    if isinstance(value, torch.device):
+        return _DEVICE
+    if value.__class__ in SYMBOLIC_TYPES:
+        return SYMBOLIC_TYPES[value.__class__](1)
+    return None if isinstance(value, torch.Generator) else value
+
+
+def describe_results(value: Any) -> Any:
+    """Each tensor of a result as a `TensorSpec`; other values, None too, as they are."""
+    if isinstance(value, torch.Tensor):
+        return TensorSpec.contiguous(value.size(), value.dtype).with_strides_of(value)
+    if isinstance(value, (list, tuple)):
+        return [describe_results(x) for x in value]
+    return value
+
+
+# Of a CPU kernel that is missing, or refuses half precision, which CUDA's may have; others refuse the arguments.
+_NO_KERNEL = re.compile("Could not run|not implemented for '(Half|BFloat16)")
+
+
+def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
+    """Call the Meta kernel of an overload and return what it gave.
+
+    Raises:
+        Whatever torch raises for these arguments on the CPU. Meta kernels written in Python word some errors in their
+        own way and refuse what only CUDA refuses, so such a call is asked again of the CPU kernel: its answer counts.
+    """
+    try:
+        found = [v.cpu() if n in _READ else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
+        return _call(signature, found)
+    except Exception as error:
+        refused = error
+    if isinstance(refused, AssertionError) and "batch_norm" in signature.name:  # where the CPU kernels end the process
+        raise RuntimeError(str(refused)) from None
+    try:
+        found = _call(signature, _to_host(values, blank=True))
+    except NotImplementedError as error:  # of the dtype, or of the op
+        raise (refused if _NO_KERNEL.search(str(error)) else error) from None
+    except Exception:  # of the zeros, perhaps: the values decide
+        if not no_jax_trace():
+            raise refused from None
+        try:
+            found = _call(signature, _to_host(values, blank=False))
+        except Exception as error:
+            raise error from None
+    if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
+        raise refused
+    if no_jax_trace():
+        raise_host_error(signature, values)  # some errors are those of a value
+    return found
+
+
+def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = False) -> None:
+    """Raise what the CPU kernel raises of these arguments (of zeros of their geometry, if `blank`), if it does."""
+    try:
+        _call(signature, _to_host(values, blank))
+    except Exception as error:
+        if not (isinstance(error, NotImplementedError) and _NO_KERNEL.search(str(error))):
+            raise error from None
+
+
+# What a lowering raises by accident, where torch may have words for the mistake.
+LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
+SHARED = r"^unsupported operation:"
+NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
+WRONG_DTYPE = r"dtype|scalar type|cast"
+
+
+def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "") -> None:
+    """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
+
+    It is asked of zeros: what else it raises may be their fault.
+    """
+    try:
+        raise_host_error(signature, values, blank=True)
+    except Exception as error:
+        if re.search(phrase, str(error)):
+            raise
+
+
+def warn_of_resize(signature: Signature, values: Sequence[Any]) -> None:
+    """Warn where the CPU kernel does when it resizes `out=` tensors that are not empty; some kernels say nothing."""
+    try:
+        _call(signature, _to_host(values, True))
+    except Exception:  # of the zeros that stand for the values
+        warnings.warn("An output with one or more elements was resized", UserWarning, stacklevel=2)
+
+
+def _call(signature: Signature, values: list[Any]) -> Any:
+    positional = signature.positional
+    keywords = dict(zip(signature.names[positional:], values[positional:], strict=True))
+    with DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
+        return signature.op(*values[:positional], **keywords)
+
+
+def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
+    """The arguments on the CPU; `blank` ones are zeros and share memory as the arguments do."""
+    storages: dict[int, torch.Tensor] = {}
+
+    def empty(tensor: torch.Tensor) -> torch.Tensor:
+        size, stride, storage = tensor.size(), tensor.stride(), tensor.untyped_storage()
+        if held[id(storage)] == 1:
+            return torch.empty_strided(size, stride, dtype=tensor.dtype, device="cpu").zero_()
+        if id(storage) not in storages:
+            storages[id(storage)] = torch.zeros(storage.nbytes(), dtype=torch.uint8, device="cpu")
+        memory = storages[id(storage)].untyped_storage()
+        offset = int(tensor.storage_offset())
+        return torch.empty(0, dtype=tensor.dtype, device="cpu").set_(memory, offset, size, stride)
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return empty(value) if blank else value.cpu()
+        return torch.device("cpu") if isinstance(value, torch.device) else value
+
+    held = Counter(id(t.untyped_storage()) for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor))
+    return [[convert(x) for x in v] if isinstance(v, (list, tuple)) else convert(v) for v in values]

@@ -1,0 +1,188 @@
+"""What is known of an overload before any call: its schema, its row of the generated table, and its lowering."""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import torch
+
+from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
+from .schema_compat import adapt_arguments, parameters_of
+
+_DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
+# In-place ops that overwrite without reading.
+_BLIND = {
+    *("fill_", "zero_", "copy_", "normal_", "uniform_", "random_", "bernoulli_"),
+    *("exponential_", "geometric_", "cauchy_", "log_normal_"),
+}
+# Arguments that, when false or 0, say that a random op draws nothing.
+_IDLE = {"dropout", "dropout_p", "train", "training"}
+
+Values = list[Any]
+
+
+class Argument(NamedTuple):
+    """One argument of a schema. Kinds: tensor, tensors, number, numbers, static, device, dropped."""
+
+    name: str
+    kind: str
+    default: Any
+    written: bool
+    keyword: bool  # keyword-only
+    parameter: str  # of the lowering
+
+
+def argument_kind(argument: Any, name: str, static: Sequence[str]) -> str:
+    kind = str(argument.type)
+    if name == "device" and "Device" in kind:
+        return "device"
+    if name in _DROPPED and not kind.startswith("List"):
+        return "generator" if "Generator" in kind else "dropped"
+    if "Tensor" in kind:
+        return "tensors" if "List" in kind else "tensor"
+    if name in static:
+        return "static"
+    if kind in ("number", "float", "Optional[number]", "Optional[float]"):
+        return "number"
+    if kind == "List[number]":
+        return "numbers"
+    return "static"
+
+
+def hashable(value: Any) -> Any:
+    """Lists as tuples, which can stand in a key."""
+    return tuple(hashable(v) for v in value) if isinstance(value, (list, tuple)) else value
+
+
+class Signature:
+    """One overload: its arguments in schema order, and how its lowering is called."""
+
+    def __init__(
+        self,
+        name: str,
+        row: Any,
+        prepare: Callable[[Values], Any] | None = None,
+        correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None,
+    ) -> None:
+        """`prepare` changes the arguments of a call before it is encoded, or carries the call out itself; `correct`
+        mends what torch's Meta kernel says of the results where the CPU kernel says otherwise."""
+        packet, _, overload = name.partition(".")
+        namespace, _, packet = packet.rpartition("::")
+        self.name = name
+        self.row = row
+        self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
+        schema = self.op._schema
+        writes = set(row.writes)
+        now = {before: parameter for parameter, before in row.renamed}
+        names = [now.get(a.name, a.name) for a in schema.arguments]
+        self.arguments = [
+            Argument(
+                a.name,
+                argument_kind(a, name, row.static),
+                hashable(a.default_value) if a.has_default_value() else None,
+                (a.alias_info is not None and a.alias_info.is_write) or name in writes,
+                a.kwarg_only,
+                f"{name}_" if keyword.iskeyword(name) else name,
+            )
+            for a, name in zip(schema.arguments, names, strict=True)
+        ]
+        self.positional = sum(not a.kwarg_only for a in schema.arguments)
+        self.names = [s.name for s in self.arguments]
+        self.returns = [str(r.type) for r in schema.returns]
+        self.outs = [i for i, s in enumerate(self.arguments) if s.written and s.keyword] if row.form == "out" else []
+        # Whether the op makes new tensors; else it returns its written arguments, or nothing.
+        self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
+        self.blind = row.form == "inplace" and packet in _BLIND
+        self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.arguments)
+        self.sees_bits = name in lazy_bit_operators()
+        self.draws_if = [i for i, n in enumerate(self.names) if n in _IDLE or (packet, n) == ("native_dropout", "p")]
+        self.prepare, self.correct = prepare, correct
+        self._lowering: Any = None
+
+    @property
+    def lowering(self) -> Any:
+        """The function that computes the operator: a generated one, or a kernel."""
+        if self._lowering is None:
+            self._lowering = getattr(importlib.import_module(f"tenax.{self.row.module}"), self.row.function)
+        return self._lowering
+
+    @cached_property
+    def lowering_parameters(self) -> tuple[frozenset[str], frozenset[str]] | None:
+        """The parameters of a lowering of the table, and those that it needs; any other lowering takes what comes."""
+        return parameters_of(self.lowering) if self.row.module else None
+
+    @cached_property
+    def has_meta(self) -> bool:
+        """Whether torch says what a call gives; else the lowering does."""
+        return has_meta_kernel(self.op)
+
+    @property
+    def takes_dtype(self) -> bool:
+        """Whether the lowering of an `out=` form wants the dtype that its schema leaves to the out tensor."""
+        code = self.lowering.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return "dtype" in names and "dtype" not in self.names
+
+    @property
+    def checks(self) -> Any:
+        """The generated function that computes the conditions of `check:`."""
+        module, _, function = self.row.conditions.partition(".")
+        return getattr(importlib.import_module(f"tenax.generated.{module}"), function)
+
+    def parameters(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Keyword arguments of the lowering: what the runtime keeps to itself is left out."""
+        given = {
+            s.parameter: v
+            for i, (s, v) in enumerate(zip(self.arguments, values, strict=True))
+            if s.kind not in ("dropped", "device", "generator") and i not in self.outs
+        }
+        if (
+            self.lowering_parameters is None
+            or self.lowering_parameters[1] <= given.keys() <= self.lowering_parameters[0]
+        ):
+            return given
+        return adapt_arguments(
+            self.name, given, {s.parameter: s.default for s in self.arguments}, *self.lowering_parameters
+        )
+
+    def packed(self, results: list[Any]) -> Any:
+        """Results, one after another, as the schema returns them."""
+        if len(self.returns) == 1:
+            return results[0] if self.returns[0] == "Tensor" else results
+        return tuple(results[: len(self.returns)])
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments in schema order, defaults filled in."""
+        values = list(args)
+        for argument in self.arguments[len(args) :]:
+            values.append(kwargs.get(argument.name, argument.default))
+        return values
+
+    def is_idle(self, values: Sequence[Any]) -> bool:
+        """Whether a call of a random op draws nothing."""
+        return any(values[i] is not None and not values[i] for i in self.draws_if)
+
+    def corrected(self, values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+        """The results that torch's Meta kernel describes, as the CPU kernel gives them."""
+        return outputs if self.correct is None else self.correct(values, outputs)
+
+
+@lru_cache(maxsize=1)
+def lazy_bit_operators() -> frozenset[str]:
+    """The ops that get lazily conjugated or negated tensors as they are; for all others torch resolves them first."""
+    return frozenset(n.removeprefix("aten::") for key in ("Conjugate", "Negative") for n in registered_on(key))
+
+
+# Composite in torch, by a kernel that only raises, which backends override, or (baddbmm.dtype of torch 2.13) by a
+# decomposition that takes one argument for another.
+_STUBS = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable", "aten::baddbmm.dtype"}
+
+
+def has_meta_kernel(op: Any) -> bool:
+    """Whether torch has a Meta kernel for the overload, of its own or by a composite."""
+    name = op.name()
+    return name not in _STUBS and (op.has_kernel_for_dispatch_key(META) or has_computed_kernel_on(name, "Meta"))

@@ -1,0 +1,316 @@
+"""Memory operations (views, creation, copies, sizes) as functions of JAX arrays.
+
+Graphs that are evaluated without tensors use them. Sizes may be symbolic dimensions of `jax.export`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from jax import Array
+
+from ..dtypes import numpy_dtype, torch_dtype
+from ..storage import views
+from ..storage.access import bitcast
+from ..storage.avals import contiguous_strides
+from ..storage.spec import TensorSpec
+
+Size = Sequence[Any]  # ints and symbolic dimensions
+
+
+def is_number(size: Any) -> bool:
+    """Whether a size is known, as opposed to a symbolic dimension."""
+    return isinstance(size, int)
+
+
+def view(x: Array, size: Size) -> Array:
+    return x.reshape(tuple(size))
+
+
+def view_dtype(x: Array, dtype: torch.dtype) -> Array:
+    return bitcast(x, numpy_dtype(dtype))
+
+
+def expand(x: Array, size: Size, *, implicit: bool = False) -> Array:
+    own = (1,) * (len(size) - x.ndim) + x.shape
+    return jnp.broadcast_to(x, [m if is_number(n) and n == -1 else n for n, m in zip(size, own, strict=True)])
+
+
+def permute(x: Array, dims: Sequence[int]) -> Array:
+    return x.transpose([d % x.ndim for d in dims]) if x.ndim else x
+
+
+def transpose(x: Array, dim0: int, dim1: int) -> Array:
+    return jnp.swapaxes(x, dim0, dim1) if x.ndim else x
+
+
+def squeeze(x: Array, dims: int | Sequence[int] | None = None) -> Array:
+    listed = range(x.ndim) if dims is None else (dims,) if isinstance(dims, int) else dims
+    squeezed = {d % max(x.ndim, 1) for d in listed} if x.ndim else set()
+    return x.reshape([n for d, n in enumerate(x.shape) if d not in squeezed or not (is_number(n) and n == 1)])
+
+
+def unsqueeze(x: Array, dim: int) -> Array:
+    return jnp.expand_dims(x, dim)
+
+
+def select(x: Array, dim: int, index: Any) -> Array:
+    dim %= x.ndim
+    if is_number(index):
+        index = index if index >= 0 else x.shape[dim] + index
+    return jax.lax.dynamic_index_in_dim(x, index, dim, keepdims=False)
+
+
+def _end(n: Any, at: Any) -> Any:
+    """Clamp a slice bound to an axis of size `n`."""
+    if not is_number(at):
+        return at
+    if at < 0:
+        at = n + at
+        return max(at, 0) if is_number(at) else at
+    return min(at, n) if is_number(n) else n if at > 1 << 62 else jax.core.min_dim(at, n)
+
+
+def slice_(x: Array, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Array:
+    dim %= x.ndim
+    n = x.shape[dim]
+    first = 0 if start is None else _end(n, start)
+    last = n if end is None else _end(n, end)
+    if is_number(first) and is_number(last):
+        last = max(first, last)
+    return jax.lax.slice_in_dim(x, first, last, step, dim)
+
+
+def split(x: Array, split_size: int, dim: int = 0) -> list[Array]:
+    n = x.shape[dim]
+    if not is_number(n):
+        raise NotImplementedError("a split of a symbolic dimension: the number of parts is unknown")
+    return [slice_(x, dim, i, min(i + split_size, n)) for i in range(0, max(n, 1), max(split_size, 1))]
+
+
+def split_with_sizes(x: Array, split_sizes: Size, dim: int = 0) -> list[Array]:
+    parts, at = [], 0
+    for n in split_sizes:
+        parts.append(jax.lax.slice_in_dim(x, at, at + n, 1, dim % x.ndim))
+        at = at + n
+    return parts
+
+
+def unbind(x: Array, dim: int = 0) -> list[Array]:
+    n = x.shape[dim]
+    if not is_number(n):
+        raise NotImplementedError("unbind of a symbolic dimension: the number of parts is unknown")
+    return [select(x, dim, i) for i in range(n)]
+
+
+def diagonal(x: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    return jnp.diagonal(x, offset, dim1, dim2)
+
+
+def unfold(x: Array, dimension: int, size: int, step: int) -> Array:
+    if not x.ndim:
+        return x.reshape(1)[:size]
+    dim = dimension % x.ndim
+    starts = jnp.arange(0, x.shape[dim] - size + 1, step)
+    windows = jnp.take(x, starts[:, None] + jnp.arange(size)[None], axis=dim)
+    return jnp.moveaxis(windows, dim + 1, -1)
+
+
+def as_strided(x: Array, size: Size, stride: Size, storage_offset: int | None = None) -> Array:
+    if not all(map(is_number, (*size, *stride, *x.shape))):
+        raise NotImplementedError("as_strided of symbolic dimensions: its result depends on the memory layout")
+    return views.read(x, TensorSpec(tuple(size), tuple(stride), storage_offset or 0, torch_dtype(x.dtype)))
+
+
+def view_as_real(x: Array) -> Array:
+    return jnp.stack([x.real, x.imag], -1)
+
+
+def view_as_complex(x: Array) -> Array:
+    return jax.lax.complex(x[..., 0], x[..., 1])
+
+
+def to_copy(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+    return x if dtype is None else jax.lax.convert_element_type(_real(x, numpy_dtype(dtype)), numpy_dtype(dtype))
+
+
+def _real(x: Array, dtype: np.dtype) -> Array:
+    """The real part if `dtype` is not complex."""
+    return x.real if jnp.iscomplexobj(x) and not jnp.issubdtype(dtype, np.complexfloating) else x
+
+
+def same(x: Array, *args: Any, **options: Any) -> Array:
+    return x
+
+
+def nothing(*args: Any, **options: Any) -> None:
+    """Skip an assertion, which torch has already evaluated at export."""
+
+
+def empty_like(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+    return jnp.zeros(x.shape, x.dtype if dtype is None else numpy_dtype(dtype))
+
+
+def _full(size: Size, value: Any, dtype: torch.dtype | None) -> Array:
+    return jnp.full(tuple(size), value, numpy_dtype(dtype or torch.get_default_dtype()))
+
+
+def empty(size: Size, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+    return _full(size, 0, dtype)
+
+
+def empty_strided(size: Size, stride: Size, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+    return _full(size, 0, dtype)
+
+
+def new_empty(x: Array, size: Size, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+    return jnp.zeros(tuple(size), x.dtype if dtype is None else numpy_dtype(dtype))
+
+
+def new_full(x: Array, size: Size, value: Any, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+    return jnp.full(tuple(size), value, x.dtype if dtype is None else numpy_dtype(dtype))
+
+
+def new_ones(x: Array, size: Size, **options: Any) -> Array:
+    return new_full(x, size, 1, **options)
+
+
+def sym_size(x: Array, dim: int) -> Any:
+    return x.shape[dim]
+
+
+def sym_numel(x: Array) -> Any:
+    return math.prod(x.shape)
+
+
+def sym_stride(x: Array, dim: int) -> Any:
+    return contiguous_strides(x.shape)[dim]
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "_assert_async.msg": nothing,
+    "_assert_scalar": nothing,
+    "_assert_tensor_metadata": nothing,
+    "_conj": jnp.conj,
+    "_neg_view": jnp.negative,
+    "_reshape_alias": lambda x, size, stride: view(x, size),
+    "_to_copy": to_copy,
+    "_unsafe_view": view,
+    "alias": same,
+    "as_strided": as_strided,
+    "clone": same,
+    "contiguous": same,
+    "detach": same,
+    "diagonal": diagonal,
+    "empty.memory_format": empty,
+    "empty_like": empty_like,
+    "empty_permuted": lambda size, layout, **options: empty(size, **options),
+    "empty_strided": empty_strided,
+    "expand": expand,
+    "lift": same,
+    "lift_fresh": same,
+    "lift_fresh_copy": same,
+    "new_empty": new_empty,
+    "new_empty_strided": lambda x, size, stride, **options: new_empty(x, size, **options),
+    "new_full": new_full,
+    "new_ones": new_ones,
+    "new_zeros": new_empty,
+    "permute": permute,
+    "select.int": select,
+    "slice.Tensor": slice_,
+    "split.Tensor": split,
+    "split_with_sizes": split_with_sizes,
+    "squeeze": squeeze,
+    "squeeze.dim": squeeze,
+    "squeeze.dims": squeeze,
+    "sym_constrain_range": nothing,
+    "sym_constrain_range_for_size": nothing,
+    "sym_numel": sym_numel,
+    "sym_size.int": sym_size,
+    "sym_stride.int": sym_stride,
+    "t": lambda x: x.T,
+    "transpose.int": transpose,
+    "unbind.int": unbind,
+    "unfold": unfold,
+    "unsqueeze": unsqueeze,
+    "view": view,
+    "view.dtype": view_dtype,
+    "view_as_complex": view_as_complex,
+    "view_as_real": view_as_real,
+}
+
+
+def _sym_sum(terms: Sequence[Any]) -> Any:
+    return sum(terms)
+
+
+def real(size: Any) -> Any:
+    """A size as a float64 number; an array if the size is symbolic."""
+    return float(size) if isinstance(size, (int, float)) else jnp.asarray(size, np.dtype(np.float64))
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    return real(a) / real(b)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """Multiply sizes. An integral float such as `scale_factor=2.0` counts as an integer, so the result is a size."""
+    return operator.mul(*(int(x) if isinstance(x, float) and x.is_integer() else x for x in (a, b)))
+
+
+def _whole(size: Any) -> Any:
+    if isinstance(size, jax.Array):
+        raise NotImplementedError(
+            "a size is a fraction of a symbolic size; expected an integer multiple, or // of sizes"
+        )
+    return size
+
+
+def _power(a: Any, b: Any) -> Any:
+    return a**b if isinstance(b, int) and b >= 0 else real(a) ** real(b)
+
+
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A comparison whose result is an array if it depends on a symbolic size.
+
+    JAX itself treats two sizes as different if it cannot prove that they are equal.
+    """
+
+    def answer(a: Any, b: Any) -> Any:
+        if not any(map(jax.export.is_symbolic_dim, (a, b))):
+            return compare(a, b)
+        try:
+            if (a <= b and a >= b) or a < b or a > b:
+                return compare(a, b)
+        except jax.errors.InconclusiveDimensionOperation:
+            pass
+        return compare(*(jnp.asarray(x, np.dtype(np.int64)) for x in (a, b)))
+
+    return answer
+
+
+def _negated(answer: Any) -> Any:
+    return ~answer if isinstance(answer, jax.Array) else not answer
+
+
+# torch's functions of sizes, as functions of JAX sizes. Functions not listed (such as operator.add) accept both.
+SIZES: dict[Any, Callable[..., Any]] = {
+    torch.sym_max: jax.core.max_dim,
+    torch.sym_min: jax.core.min_dim,
+    torch.sym_sum: _sym_sum,
+    torch.sym_float: real,
+    torch.sym_sqrt: lambda size: real(size) ** 0.5,
+    **dict.fromkeys((math.trunc, math.floor, math.ceil, torch.sym_int), _whole),
+    operator.mul: _product,
+    operator.truediv: _quotient,
+    operator.pow: _power,
+    **{f: _compared(f) for f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)},
+    torch.sym_not: _negated,
+}

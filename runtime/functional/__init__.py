@@ -1,0 +1,1 @@
+"""Torch functions as pure functions of JAX arrays."""

@@ -1,0 +1,54 @@
+"""Where the random operations of a pure function get their keys from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import torch
+
+from ..errors import TraceError
+from ..storage import random
+from ..trace.core import current_trace, user_line
+
+DrawKey = Callable[[torch.Generator | None], Any]
+
+
+def refuse_draw(generator: torch.Generator | None) -> Any:
+    """The draw of a pure function that was given no key.
+
+    Raises:
+        TraceError: always.
+    """
+    raise TraceError(
+        f"a random operation in a pure function without a key{user_line()}: pass one (rng=jax.random.key(0)), or "
+        "switch to eval mode. A number drawn while JAX traces would be the same in every call"
+    )
+
+
+def keys_from(key: jax.Array) -> DrawKey:
+    """Draw from a JAX key: each random operation folds in a number of its own."""
+    start = random.state()
+
+    def draw(generator: torch.Generator | None) -> jax.Array:
+        # The device's stream counts, because recomputation (torch.utils.checkpoint) resets it.
+        seed, offset = random.advance()
+        if seed != start[0] or offset <= start[1]:
+            raise TraceError(
+                f"torch.manual_seed in a pure function{user_line()}: its random operations draw from the key"
+            )
+        mine = jax.random.fold_in(key, offset - start[1])
+        data = jax.random.key_data(mine)
+        return data if data.shape == (2,) else jax.random.bits(mine, (2,), jnp.uint32)  # lowerings use threefry
+
+    return draw
+
+
+def inherited_key() -> jax.Array | None:
+    """A key for a nested run, drawn by the current one; None if that was given no key."""
+    trace = current_trace()
+    if trace is None or trace.draw is refuse_draw:
+        return None
+    return jax.random.wrap_key_data(trace.draw(None))

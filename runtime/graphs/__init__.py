@@ -1,1 +1,0 @@
-"""Graphs that torch captured, by torch.compile and torch.export, as JAX functions."""

@@ -1,0 +1,51 @@
+"""The composition root: puts the layers together, and connects the parts that are loaded on first use.
+
+`import tenax` calls `install`, which registers the device with torch without importing JAX. The first tensor of the
+device registers every operator (`aten.registration`); sparse layouts follow with the first sparse operation.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .aten import registration
+from .device import (
+    allocator,
+    backend,
+    fork,
+    generator,
+    module_moves,
+    serialization,
+    tensor,
+    untyped_storage,
+)
+from .releases import check_release
+from .trace import autograd_engine
+
+_installed = False
+
+
+def install() -> None:
+    """Make "jax" a torch device. Calling it again does nothing."""
+    global _installed
+    if _installed:
+        return
+    check_release("jax")
+    _installed = True
+    backend.install()
+    registration.register_first()
+    for part in (autograd_engine, module_moves, allocator, untyped_storage, tensor, serialization, generator, fork):
+        part.install()
+    registration.on_first_use(_install_jax_protocols)
+    registration.on_missing_kernel(_register_sparse)
+
+
+def _install_jax_protocols() -> None:
+    from .device import array_protocol, jax_operand
+
+    jax_operand.install()
+    array_protocol.install()
+
+
+def _register_sparse() -> None:
+    importlib.import_module("tenax.sparse.layouts").install(registration.library("aten"))

@@ -1,0 +1,106 @@
+"""Functions that replace attributes of torch and JAX; they refuse what `changes` does not list."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pkgutil import resolve_name
+from typing import Any
+
+from .changes import PATCHES
+
+_rows = {path: row for row in PATCHES if row.of == "itself" for path in row.paths}
+_ABSENT = object()
+_made: dict[str, Any] = {}  # what was put at a path
+
+
+def owner_of(path: str) -> tuple[Any, str]:
+    """The class or module of an attribute, and the attribute's name.
+
+    Raises:
+        LookupError: the attribute is not of the table.
+    """
+    row = _rows.get(path)
+    if row is None:
+        raise LookupError(f"{path} is replaced, and is no row of tenax.changes.PATCHES; expected one")
+    return resolve_name(row.owner), path.rpartition(".")[2]
+
+
+def replace(path: str, new: Any) -> Any:
+    """Replace or add an attribute of the table for the rest of the process; what was there, or None."""
+    owner, name = owner_of(path)
+    before = getattr(owner, name, None)
+    setattr(owner, name, new)
+    _made[path] = new
+    return before
+
+
+def wrap(path: str, make: Callable[[Any], Any]) -> None:
+    """Replace an attribute of the table by what a function makes of it."""
+    owner, name = owner_of(path)
+    replace(path, make(getattr(owner, name)))
+
+
+@contextmanager
+def temporarily(path: str, new: Any) -> Iterator[None]:
+    """Replace or add an attribute of the table, and put back what was there."""
+    owner, name = owner_of(path)
+    own = vars(owner).get(name, _ABSENT)
+    setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        if own is _ABSENT:
+            delattr(owner, name)  # a class inherits it again
+        else:
+            setattr(owner, name, own)
+
+
+def replaced() -> dict[str, Any]:
+    """What tenax put in the place of torch's and JAX's attributes until now, by path."""
+    return dict(_made)
+
+
+def check_object(value: Any, name: str) -> None:
+    """Raise where an attribute of an object of torch's, to be replaced while tracing, is not of the table."""
+    classes = {f"{c.__module__}.{c.__qualname__}" for c in type(value).__mro__}
+    for row in PATCHES:
+        if row.of == "its objects" and name in row.names.split():
+            cls = resolve_name(row.owner)
+            if f"{cls.__module__}.{cls.__qualname__}" in classes:
+                return
+    raise LookupError(f"{name} of a {type(value).__name__} is replaced, and is no row of tenax.changes.PATCHES")
+
+
+class ScopedPatches:
+    """Attributes of the table that are replaced while any thread traces, and then put back.
+
+    What takes their place must not hold a trace, because torch may keep it.
+    """
+
+    def __init__(self, *patches: tuple[str, Callable[[Any], Any]]) -> None:
+        """Each patch is a path of the table, and what makes the function that takes torch's place."""
+        self._lock = threading.Lock()
+        self._running = 0
+        self._patches: list[tuple[Any, str, Any, Any]] = []
+        for path, make in patches:
+            owner, name = owner_of(path)
+            plain = vars(owner)[name]
+            self._patches.append((owner, name, plain, make(plain)))
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """Replace the attributes, together with the other threads that do."""
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            before, self._running = self._running, self._running + more
+            if 0 in (before, self._running):
+                for owner, name, plain, ours in self._patches:
+                    setattr(owner, name, ours if self._running else plain)

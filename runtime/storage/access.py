@@ -1,0 +1,91 @@
+"""The values of tensors: read from the arrays of their storages, and written back into them, inside an executable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..dtypes import numpy_dtype
+from ..words import cast
+from . import views
+from .avals import contiguous_strides
+from .spec import CONJUGATE, NEGATIVE, Ints, Operand, TensorSpec
+
+
+def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
+    """An array's bytes as another dtype, complex and bool included. The last axis grows or shrinks accordingly."""
+    if array.dtype == dtype:
+        return array
+    if array.dtype == np.dtype(bool):
+        array = array.astype(np.uint8)
+    if jnp.issubdtype(array.dtype, np.complexfloating):
+        array = jnp.stack([array.real, array.imag], -1).reshape(*array.shape[:-1], -1)
+    if dtype == np.dtype(bool):
+        return bitcast(array, np.dtype(np.uint8)) != 0
+    if jnp.issubdtype(dtype, np.complexfloating):
+        part = np.dtype(f"float{dtype.itemsize * 4}")
+        parts = bitcast(array, part).reshape(*array.shape[:-1], -1, 2)
+        return jax.lax.complex(parts[..., 0], parts[..., 1])
+    if array.dtype == dtype:
+        return array
+    old, new = array.dtype.itemsize, dtype.itemsize
+    if new > old:
+        array = array.reshape(*array.shape[:-1], -1, new // old)
+    out = jax.lax.bitcast_convert_type(array, dtype)
+    return out.reshape(*out.shape[:-2], -1) if new < old else out
+
+
+def _with_bits(array: jax.Array, bits: int) -> jax.Array:
+    if bits & CONJUGATE:
+        array = jnp.conj(array)
+    return -array if bits & NEGATIVE else array
+
+
+def load(base: jax.Array, operand: Operand, starts: Any) -> jax.Array:
+    """The value of a tensor argument, from the array of its storage."""
+    spec, dtype = operand.spec, numpy_dtype(operand.spec.dtype)
+    if spec.covers(operand.base):
+        return base
+    if operand.base.dtype != dtype:
+        base = bitcast(base.reshape(-1), dtype)
+    return _with_bits(views.read(base, spec, starts), spec.bits)
+
+
+def store(base: jax.Array, operand: Operand, starts: Any, value: jax.Array) -> jax.Array:
+    """The array of a storage with the elements of a tensor argument replaced."""
+    spec, dtype = operand.spec, numpy_dtype(operand.spec.dtype)
+    value = _with_bits(jnp.broadcast_to(cast(value, dtype), spec.size), spec.bits)
+    if operand.base.dtype == dtype:
+        return views.write(base, spec, value, starts)
+    flat = views.write(bitcast(base.reshape(-1), dtype), spec, value)
+    return bitcast(flat, operand.base.dtype).reshape(base.shape)
+
+
+def to_memory_order(result: jax.Array, spec: TensorSpec) -> jax.Array:
+    """The array of a storage that holds a result with the strides of `spec`: its axes permuted, or flat with gaps."""
+    if spec.is_contiguous():
+        return result
+    order = memory_order(spec)
+    if order is not None:
+        return result.transpose(order)
+    return views.write(jnp.zeros(spec.extent, result.dtype), spec, result)
+
+
+def memory_order(spec: TensorSpec) -> Ints | None:
+    """The axes in the order of memory, or None when the strides are not those of a permuted dense array."""
+    size, stride = spec.size, spec.stride
+    order = sorted(range(len(size)), key=lambda d: (-stride[d], -size[d], d))
+    dense = contiguous_strides([size[d] for d in order])
+    exact = all(size[d] == 1 or stride[d] == s for d, s in zip(order, dense, strict=True))
+    return tuple(order) if exact else None
+
+
+def memory_shape(spec: TensorSpec) -> Ints:
+    """The shape of the array that `to_memory_order` returns."""
+    if spec.is_contiguous():
+        return spec.size
+    order = memory_order(spec)
+    return (spec.extent,) if order is None else tuple(spec.size[d] for d in order)

@@ -1,0 +1,65 @@
+"""Shapes and dtypes of arrays, interned, and fills that stand for arrays that do not exist yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ..dtypes import numpy_dtype
+
+MAX_NDIM = 64  # of a NumPy array; the array of a tensor with more axes is flat
+
+
+class Aval:
+    """Shape and dtype of an array. Avals are interned, so that dispatch hashes and compares them by identity."""
+
+    __slots__ = ("dtype", "nbytes", "shape", "stride", "whole_operand", "zeros")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.stride = contiguous_strides(shape)
+        self.nbytes = math.prod(shape) * dtype.itemsize
+        self.whole_operand: Any = None  # set by dispatch: the operand of a tensor that shows all of the array
+        self.zeros = LazyFill(self)
+
+
+_avals: dict[tuple[tuple[int, ...], np.dtype], Aval] = {}
+
+
+def aval_of(shape: tuple[int, ...], dtype: np.dtype) -> Aval:
+    """The one `Aval` of a shape and dtype."""
+    aval = _avals.get((shape, dtype))
+    return aval or _avals.setdefault((shape, dtype), Aval(shape, dtype))
+
+
+@lru_cache(maxsize=1 << 14)
+def tensor_aval(size: tuple[int, ...], dtype: torch.dtype) -> Aval:
+    """The aval of the array of a contiguous tensor."""
+    return aval_of(size, numpy_dtype(dtype))
+
+
+def contiguous_strides(size: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor."""
+    stride, n = [], 1
+    for extent in reversed(size):
+        stride.append(n)
+        n *= max(extent, 1)
+    return tuple(reversed(stride))
+
+
+class LazyFill(NamedTuple):
+    """An array that does not exist yet; its elements are all `value`. Creating and overwriting it costs nothing."""
+
+    aval: Aval
+    value: bool | int | float | complex = 0
+
+
+def array_shape(size: Sequence[int]) -> tuple[int, ...]:
+    """The shape of the array of a dense tensor."""
+    return tuple(size) if len(size) <= MAX_NDIM else (math.prod(size),)

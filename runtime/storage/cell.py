@@ -1,0 +1,137 @@
+"""The cell: what a storage of the device owns, its current array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from .avals import Aval, LazyFill, aval_of
+from .mutation import mutation_epoch
+from .placement import inverse_permutation, materialise, put_transposed
+
+
+class Cell:
+    """The current content of a storage: an array in its natural shape, or a fill that stands for one.
+
+    `array` is the content where the fast path of dispatch applies. It is None if the content is a fill, if the array is
+    on a device other than the first, or if tensors of several dtypes share the storage, so that one test covers all
+    three.
+    """
+
+    content: jax.Array | LazyFill
+    array: jax.Array | None
+    aval: Aval
+    index = 0
+    mixed = False
+
+    def __init__(self, content: jax.Array | LazyFill, index: int = 0) -> None:
+        self.content = content
+        if content.__class__ is LazyFill:
+            self.array = None
+            self.aval = content.aval
+        else:
+            self.array = None if index else content  # type: ignore[assignment]
+            self.aval = aval_of(content.shape, content.dtype)  # type: ignore[union-attr]
+        if index:
+            self.index = index
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the array; a tensor of another dtype is a bitcast view."""
+        return self.aval.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the storage."""
+        return self.aval.nbytes
+
+    def lay(self, array: jax.Array, axes: tuple[int, ...]) -> None:
+        """Hold an array with its axes in the order `axes`, in which a program uses it; see _jit/parameter_layout.py."""
+        state = self.__dict__
+        if "owner" in state:  # a trace on another thread identifies the cell by its array
+            return
+        state["laid"] = array, axes
+        state.pop("content", None)
+        state.pop("array", None)
+
+    def laid_as(self, axes: tuple[int, ...]) -> jax.Array | None:
+        """The array with its axes in this order, or None if the cell does not hold it like that."""
+        array, order = self.__dict__.get("laid", (None, None))
+        return array if order == axes else None
+
+    def put_back(self) -> None:
+        """Hold the array in its own order again."""
+        state = self.__dict__
+        laid = state.get("laid")
+        if laid is None:  # another thread was here first
+            return
+        mutation_epoch.advance()
+        content = put_transposed(laid[0], inverse_permutation(laid[1]), self.index)
+        state.update(content=content, array=None if self.index or self.mixed else content)
+        state.pop("laid", None)
+
+    def __getattr__(self, name: str) -> Any:
+        """Restore `content` and `array` of an array that is held in another order of axes."""
+        if name in ("content", "array"):
+            self.put_back()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def read(self) -> jax.Array:
+        """The array. A fill becomes an array first."""
+        content = self.content
+        if content.__class__ is LazyFill:
+            content = materialise(content, self.index)
+            if not isinstance(content, jax.core.Tracer):  # no write, so it must not look like one to a trace
+                self.__dict__["content"] = content
+                self.__dict__["array"] = None if self.index or self.mixed else content
+        return content  # type: ignore[return-value]
+
+    def write(self, array: jax.Array | LazyFill) -> None:
+        """Replace the array."""
+        self.replace(array)
+        self.aval = array.aval if isinstance(array, LazyFill) else aval_of(array.shape, array.dtype)
+
+    def replace(self, array: jax.Array | LazyFill) -> None:
+        """Replace the array by one of the same shape and dtype."""
+        state = self.__dict__
+        if state.get("content").__class__ is not LazyFill:
+            mutation_epoch.advance()
+        self.content = array
+        self.array = None if self.index or self.mixed or array.__class__ is LazyFill else array  # type: ignore[assignment]
+        state.pop("laid", None)
+
+    def mix(self) -> None:
+        """Take the storage off the fast path, because a tensor of another dtype shares it."""
+        self.mixed = True
+        self.array = None
+
+
+class FreshCell(Cell):
+    """The cell of a new array on the first device, whose aval is known."""
+
+    def __init__(self, array: jax.Array, aval: Aval) -> None:
+        self.content = self.array = array
+        self.aval = aval
+
+
+def poison() -> None:
+    """Make every cell raise: JAX does not survive a fork."""
+
+    def lost(self: Cell, *value: Any) -> Any:
+        raise RuntimeError(
+            "Cannot re-initialize jax in forked subprocess. To use jax with multiprocessing, you must use the 'spawn' "
+            "start method, or send tensors that were moved to the CPU"
+        )
+
+    for name in ("content", "array"):
+        setattr(Cell, name, property(lost, lost))

@@ -1,0 +1,57 @@
+"""Device indices: `jax:i` is `jax.devices()[i]`, and a bare `jax` is the current device of the thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import torch
+
+NAME = "jax"
+
+
+_thread = threading.local()
+
+
+def jax_devices() -> list[Any]:
+    """`jax.devices()`, which the indices of device "jax" number."""
+    import jax
+
+    return jax.devices()
+
+
+def device_count() -> int:
+    """How many devices JAX has."""
+    return len(jax_devices())
+
+
+def current_index() -> int:
+    """The index that a bare "jax" means on this thread."""
+    return getattr(_thread, "index", 0)
+
+
+def set_current_index(index: int) -> None:
+    """Make an index the one that a bare "jax" means on this thread."""
+    _thread.index = index
+
+
+def device_index(device: Any = None) -> int:
+    """The index of a device, a string or an int; None means the current one.
+
+    Raises:
+        RuntimeError: it is not a jax device, or JAX has no such device.
+    """
+    if device is None:
+        return current_index()
+    if isinstance(device, int):
+        index = device
+    else:
+        device = torch.device(device)
+        if device.type != NAME:
+            raise RuntimeError(f"torch.jax: Expected a jax device, but got: {device}")
+        index = current_index() if device.index is None else device.index
+    if index and not 0 <= index < device_count():
+        raise RuntimeError(
+            f"jax error: invalid device ordinal {index}; expected 0 <= index < {device_count()}: {jax_devices()}"
+        )
+    return index

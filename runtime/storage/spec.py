@@ -1,0 +1,137 @@
+"""The geometry of a tensor: size, stride, offset, dtype and lazy bits, and the operand that dispatch makes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import torch
+
+from .._torch.tensors import conj_view, meta_as_strided, meta_set, neg_view
+from ..dtypes import torch_dtype
+from .avals import Aval, contiguous_strides
+
+Ints = tuple[int, ...]
+
+CONJUGATE, NEGATIVE = 1, 2  # the lazy bits of torch
+
+
+class TensorSpec(NamedTuple):
+    """How a tensor lies on its storage. Stride and offset count elements of `dtype`, as torch's do."""
+
+    size: Ints
+    stride: Ints
+    offset: int
+    dtype: torch.dtype
+    bits: int = 0  # CONJUGATE and NEGATIVE
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> TensorSpec:
+        """The spec of a tensor."""
+        offset = int(tensor.storage_offset())
+        return cls(tuple(tensor.size()), tuple(tensor.stride()), offset, tensor.dtype, lazy_bits(tensor))
+
+    @classmethod
+    def contiguous(cls, size: Sequence[int], dtype: torch.dtype) -> TensorSpec:
+        """The spec of `torch.empty(size, dtype=dtype)`."""
+        return cls(tuple(size), contiguous_strides(size), 0, dtype)
+
+    def resized(self, size: Sequence[int]) -> TensorSpec:
+        """A contiguous spec of another size and the same dtype."""
+        return TensorSpec.contiguous(size, self.dtype)
+
+    def restrided(self, stride: Sequence[int]) -> TensorSpec:
+        """The same with other strides."""
+        return self._replace(stride=tuple(stride))
+
+    def with_strides_of(self, like: torch.Tensor) -> TensorSpec:
+        """The same with the strides of a tensor of this size; those of axes of one element do not count."""
+        return self.restrided(contiguous_strides(self.size) if like.is_contiguous() else like.stride())
+
+    @property
+    def extent(self) -> int:
+        """How many elements of the storage the tensor spans, from its first to its last."""
+        return 0 if 0 in self.size else 1 + sum((n - 1) * s for n, s in zip(self.size, self.stride, strict=True))
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie as in a fresh tensor of this size, and are not seen through a lazy bit."""
+        return not self.bits and self.stride == contiguous_strides(self.size)
+
+    def covers(self, aval: Aval) -> bool:
+        """Whether the tensor is all of an array of `aval`, as it is."""
+        return (
+            self.size == aval.shape
+            and self.stride == aval.stride
+            and not self.offset
+            and not self.bits
+            and self.dtype is torch_dtype(aval.dtype)
+        )
+
+    def is_expanded(self) -> bool:
+        """Whether several indices share an element because a stride is 0."""
+        return any(s == 0 and n > 1 for n, s in zip(self.size, self.stride, strict=True))
+
+    def is_reshape_of(self, shape: Ints) -> bool:
+        """Whether the elements, without their bits, are all of an array of `shape` in its order, perhaps reshaped."""
+        if self.offset or math.prod(self.size) != math.prod(shape):
+            return False
+        expected = 1
+        for n, stride in zip(reversed(self.size), reversed(self.stride), strict=True):
+            if n != 1 and stride != expected:
+                return False
+            expected *= n
+        return True
+
+    def on(self, base: torch.Tensor) -> torch.Tensor:
+        """Another tensor on the storage of `base`, of this geometry and unknown to autograd.
+
+        A dtype other than that of `base` takes a storage of the device off the fast path.
+        """
+        if base.is_cpu:
+            tensor = torch.empty(0, dtype=self.dtype, device="cpu")
+            tensor.set_(base.untyped_storage(), self.offset, self.size, self.stride)
+        elif base.dtype is self.dtype:
+            plain = with_bits(base, lazy_bits(base))
+            tensor = meta_as_strided(plain, self.size, self.stride, self.offset)
+        else:
+            storage = base.untyped_storage()
+            tensor = torch.empty(0, dtype=self.dtype, device=base.device)
+            tensor = meta_set(tensor, storage, self.offset, self.size, self.stride)
+            storage.cell.mix()  # type: ignore[attr-defined]
+        return with_bits(tensor, self.bits)
+
+
+def lazy_bits(tensor: torch.Tensor) -> int:
+    """The lazy bits of a tensor: CONJUGATE and NEGATIVE, added."""
+    return CONJUGATE * tensor.is_conj() + NEGATIVE * tensor.is_neg()
+
+
+def with_bits(tensor: torch.Tensor, bits: int) -> torch.Tensor:
+    """A view of a tensor with these lazy bits flipped."""
+    if bits & CONJUGATE:
+        tensor = conj_view(tensor)
+    return neg_view(tensor) if bits & NEGATIVE else tensor
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Operand:
+    """A tensor argument as part of an executable's key. Interned by `operand_of`, so that keys compare identities."""
+
+    base: Aval  # of the array that is passed, or that is overwritten
+    spec: TensorSpec  # with `dynamic`, its offset is 0
+    dynamic: bool  # whether the starts of the view's plan are passed, too
+    overwritten: bool  # written and never read: nothing is passed
+
+    @property
+    def reinterprets(self) -> bool:
+        """Whether the array's elements are not those of the tensor: they have another dtype, or lazy bits apply."""
+        return bool(self.spec.bits) or self.spec.dtype is not torch_dtype(self.base.dtype)
+
+
+@cache
+def operand_of(base: Aval, spec: TensorSpec, dynamic: bool = False, overwritten: bool = False) -> Operand:
+    """The one `Operand` of these fields."""
+    return Operand(base, spec, dynamic, overwritten)

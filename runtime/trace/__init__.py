@@ -1,0 +1,1 @@
+"""Torch programs under a JAX trace: what they read and write, symbolic numbers, and transfers."""

@@ -1,0 +1,53 @@
+"""Assertions of compiled programs, such as an index in range: computed with the results, raised when they are ready.
+
+A program cannot raise. Its assertions are one more result, and reading that result at once would make every call wait
+for the device. So it is read once it is ready: in a later call, or in `synchronize`, like the assertions of CUDA
+kernels.
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    import jax
+
+
+class Assertion(NamedTuple):
+    """A condition on the values of one operation, with the error that torch raises when it fails."""
+
+    kind: str
+    message: str
+    where: str
+
+
+_lock = threading.Lock()
+_pending: list[tuple[jax.Array, tuple[Assertion, ...]]] = []
+
+
+def record_assertions(holds: jax.Array, conditions: tuple[Assertion, ...]) -> None:
+    """Queue the outcome of a call's assertions: `holds` is bool[n], one element for each."""
+    with _lock:
+        _pending.append((holds, conditions))
+
+
+def raise_failed_assertions(wait: bool = False) -> None:
+    """Raise the error of the first failed assertion among the calls that have finished; with `wait`, among all calls.
+
+    Raises:
+        IndexError, RuntimeError, ...: the error that torch raises for such values.
+    """
+    while _pending:
+        with _lock:
+            if not _pending or not (wait or _pending[0][0].is_ready()):  # type: ignore[attr-defined]
+                return
+            holds, conditions = _pending.pop(0)
+        for held, (kind, message, where) in zip(np.asarray(holds), conditions, strict=True):
+            if not held:
+                error = getattr(builtins, kind, None) or getattr(torch.linalg, kind)
+                raise error(f"{message} (in an earlier call of a compiled function{where})")

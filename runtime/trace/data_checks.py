@@ -1,0 +1,169 @@
+"""Replacements for Python code of torch that branches on values, which are unknown in a trace.
+
+Each replacement leads to the same results as the original. A check of arguments becomes an assertion of the program, or
+counts as passed where JAX traces the function; of two equivalent code paths, the one that reads no value is taken.
+Price: functions of torch are replaced while a function is traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._torch.constraints import Symmetric
+from ..patches import ScopedPatches
+from .async_errors import Assertion
+from .core import current_trace, is_unknown, user_line
+from .transfer import read
+
+
+def _is_unknown(tensor: Tensor) -> bool:
+    return current_trace() is not None and tensor.device.type == "jax" and is_unknown(read(tensor))
+
+
+def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Argument checks of distributions: assertions in a compiled function, unchecked in a pure one."""
+
+    def holds(tensor: Tensor) -> Any:
+        if not _is_unknown(tensor):
+            return plain(tensor)
+        _find_out(tensor, "an argument of a distribution is out of its range")
+        return True
+
+    return holds
+
+
+def _find_out(holds: Tensor, otherwise: str) -> None:
+    """Add an assertion to a compiled function."""
+    trace = current_trace()
+    if trace is not None and trace.lifts:
+        trace.conditions.append((read(holds), Assertion("ValueError", otherwise, user_line())))
+
+
+class _Torch:
+    """Stands for the module `torch` in a function that calls `torch.any` to decide whether to refuse its arguments."""
+
+    def __init__(self, otherwise: str) -> None:
+        self.otherwise = otherwise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch, name)
+
+    def any(self, refused: Tensor) -> bool:
+        """Assert that no element is true, and go on."""
+        _find_out(~torch.any(refused), self.otherwise)
+        return False
+
+
+def _of_variances(plain: Any) -> Callable[..., Any]:
+    """`gaussian_nll_loss`, which looks for negative variances."""
+    names = {**plain.__globals__, "torch": _Torch("var has negative entry/entries")}
+    trusting = names[plain.__name__] = FunctionType(plain.__code__, names, None, plain.__defaults__)
+
+    def loss(input: Tensor, target: Tensor, var: Any, *args: Any, **kwargs: Any) -> Tensor:
+        hidden = isinstance(var, Tensor) and _is_unknown(var)
+        return (trusting if hidden else plain)(input, target, var, *args, **kwargs)
+
+    return loss
+
+
+def _symmetric(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def check(self: Any, value: Tensor) -> Tensor:
+        square = value.shape[-1] == value.shape[-2]
+        return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1) if square else plain(self, value)
+
+    return check
+
+
+def _symmetric_and(of: Callable[[Tensor], Tensor]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A check that torch computes for symmetric matrices only, computed for all matrices."""
+
+    def replaced(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def check(self: Any, value: Tensor) -> Tensor:
+            found = Symmetric.check(self, value)
+            return found & of(value) if value.shape[-1] == value.shape[-2] else found
+
+        return check
+
+    return replaced
+
+
+def _of_lengths(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`ctc_loss`, which reads the lengths of its sequences on the host."""
+
+    def loss(
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Any,
+        target_lengths: Any,
+        blank: int = 0,
+        reduction: str = "mean",
+        zero_infinity: bool = False,
+    ) -> Tensor:
+        lengths = input_lengths, target_lengths
+        trace = current_trace()
+        of_each_call = trace is not None and trace.lifts and log_probs.device.type == "jax"
+        hidden = all(isinstance(n, Tensor) for n in lengths) and (of_each_call or any(map(_is_unknown, lengths)))
+        if not hidden or reduction not in ("none", "mean", "sum"):
+            return plain(log_probs, targets, *lengths, blank, reduction, zero_infinity)
+        spans, sizes = (n.to(log_probs.device, torch.int64).reshape(-1) for n in lengths)
+        batch = log_probs if log_probs.dim() == 3 else log_probs.unsqueeze(1)
+        found = torch.ops.aten._ctc_loss.Tensor(batch, targets, spans, sizes, blank, zero_infinity)[0]
+        if zero_infinity:
+            found = torch.where(found == torch.inf, 0, found)
+        if reduction == "mean":
+            return (found / sizes.clamp_min(1)).mean()
+        return found.sum() if reduction == "sum" else found if log_probs.dim() == 3 else found.squeeze(0)
+
+    return loss
+
+
+def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`invert_permutation` of packed sequences: a permutation that came from lengths on the CPU stays known."""
+
+    def invert(permutation: Any) -> Any:
+        if permutation is None or permutation.device.type != "jax" or is_unknown(read(permutation)):
+            return plain(permutation)
+        return torch.from_numpy(np.argsort(np.asarray(read(permutation)))).to(permutation.device)
+
+    return invert
+
+
+def _hinted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether an attention mask is causal: a hint beside the mask, so False is right for an unknown one."""
+
+    def detect(mask: Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
+        hidden = is_causal is None and mask is not None and _is_unknown(mask)
+        return False if hidden else plain(mask, is_causal, size)
+
+    return detect
+
+
+_constraints = "torch.distributions.constraints"
+_ANSWERS = ScopedPatches(
+    ("torch._is_all_true", _checked),
+    (f"{_constraints}._Symmetric.check", _symmetric),
+    (
+        f"{_constraints}._PositiveSemidefinite.check",
+        _symmetric_and(lambda x: torch.linalg.eigvalsh(x).ge(0).all(-1)),
+    ),
+    (
+        f"{_constraints}._PositiveDefinite.check",
+        _symmetric_and(lambda x: torch.linalg.cholesky_ex(x).info.eq(0)),
+    ),
+    ("torch.nn.utils.rnn.invert_permutation", _inverted),
+    ("torch.nn.modules.transformer._detect_is_causal_mask", _hinted),
+    ("torch.nn.functional.gaussian_nll_loss", _of_variances),
+    ("torch.nn.functional.ctc_loss", _of_lengths),
+)
+
+
+def patched_data_checks() -> AbstractContextManager[None]:
+    """Install the replacements for the traces of any thread."""
+    return _ANSWERS.attached()

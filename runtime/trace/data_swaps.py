@@ -1,0 +1,57 @@
+"""A count of the moments at which a tensor may have moved to another storage.
+
+Code that has looked up the cells of many tensors need not look again while `count` is unchanged. A tensor moves to
+another storage by `set_`, by an assignment to `.data` (torch first asks the device whether the two are compatible), and
+by `torch.utils.swap_tensors`. A running trace is told which tensor is about to move.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import torch
+
+from .. import patches
+from .._torch.tensors import may_share_implementation, swap_implementations
+from ..errors import TraceError
+from ..storage.mutation import mutation_epoch
+from .core import current_trace
+
+_numbers = itertools.count(1)
+count = 0
+
+
+def record_swap(tensor: torch.Tensor) -> None:
+    """Count a swap that is about to happen."""
+    global count
+    count = next(_numbers)
+    mutation_epoch.advance()
+    trace = current_trace()
+    if trace is not None:
+        trace.moving(tensor)
+
+
+def swap(a: torch.Tensor, b: torch.Tensor) -> None:
+    """Exchange the implementations of two tensors: what each is, for all who hold it.
+
+    Raises:
+        TraceError: a function is being traced.
+    """
+    if current_trace() is not None:
+        raise TraceError("tensors are swapped while a function is traced; copy their data instead")
+    record_swap(a)
+    swap_implementations(a, b)
+
+
+def _has_compatible_shallow_copy_type(self: torch.Tensor, source: torch.Tensor) -> Any:
+    record_swap(self)
+    return may_share_implementation(self, source)
+
+
+def install(library: Any) -> None:
+    """Count assignments to `.data` and swaps."""
+    name = "_has_compatible_shallow_copy_type"
+    library.impl(name, _has_compatible_shallow_copy_type, "PrivateUse1")
+    library.impl(name, torch.library.fallthrough_kernel, "AutogradPrivateUse1")
+    patches.replace("torch._C._swap_tensor_impl", swap)

@@ -1,0 +1,177 @@
+"""Indexing by 0-d tensors in a trace: torch reads the value of such an index, which is unknown there.
+
+In a trace `x[i]`, `x.select(0, i)` and `x.narrow(0, i, n)` become an `index_select`: copies in place of views. Price: a
+write to the copy must be written back, as `x[i] += 1` does, and the copy must not be used after `x` was written. What
+would be lost or stale raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import EllipsisType
+from typing import Any, NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .._torch import functorch, pytree
+from ..errors import TraceError
+from ..storage.tensors import cell_of, wrap
+from .core import is_unknown, user_line
+from .symbols import symbolic_array
+
+_MASKS = (torch.bool, torch.uint8)
+
+
+class IndexedCopy(NamedTuple):
+    """The result of an `x[i]`, with the versions that it and `x` had."""
+
+    tensor: torch.Tensor
+    version: int
+    base: torch.Tensor
+    base_version: int
+    line: str
+
+
+class TracedIndexing(TorchFunctionMode):
+    """A function mode for one run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.copies: list[IndexedCopy] = []
+        self.own: dict[Any, Callable[..., Any]] = {
+            torch.Tensor.__getitem__: self.get,
+            torch.Tensor.__setitem__: self.set,
+            **dict.fromkeys((torch.select, torch.Tensor.select), self.select),
+            **dict.fromkeys((torch.narrow, torch.Tensor.narrow), self.narrow),
+        }
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call the function."""
+        if self.copies:
+            self.used((args, kwargs))
+        result = self.own[func](*args, **(kwargs or {})) if func in self.own else NotImplemented
+        return func(*args, **(kwargs or {})) if result is NotImplemented else result
+
+    def get(self, x: torch.Tensor, index: Any) -> Any:
+        """`x[index]`, or NotImplemented if torch needs no unknown value for it."""
+        known, axes = _known(x, index)
+        if not axes:
+            return NotImplemented
+        part = x
+        for axis, place in axes:
+            part = part.index_select(axis, place)
+        return self._copied(x, part[known])
+
+    def select(self, input: torch.Tensor, dim: Any, index: Any) -> Any:
+        """`x.select(dim, index)`, or NotImplemented if torch needs no unknown value for it."""
+        place = _tensor(index)
+        return self._copied(input, _taken(input, dim, place, 1).squeeze(dim)) if _is_asked(place) else NotImplemented
+
+    def narrow(self, input: torch.Tensor, dim: Any, start: Any, length: int) -> Any:
+        """`x.narrow(dim, start, length)`, or NotImplemented if torch needs no unknown value for it."""
+        place = _tensor(start)
+        return self._copied(input, _taken(input, dim, place, length)) if _is_asked(place) else NotImplemented
+
+    def _copied(self, x: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+        self.copies.append(IndexedCopy(part, part._version, x, x._version, user_line()))
+        return part
+
+    def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
+        """`x[index] = value`, or NotImplemented if torch needs no unknown value for it."""
+        known, axes = _known(x, index)
+        if not axes:
+            return NotImplemented
+        self.copies = [c for c in self.copies if c.tensor is not value]
+        parts = [x]
+        for axis, place in axes:
+            parts.append(parts[-1].index_select(axis, place))
+        parts[-1][known] = value
+        for (axis, place), part, whole in zip(axes[::-1], parts[:0:-1], parts[-2::-1], strict=True):
+            whole.index_copy_(axis, place, part)
+        return None
+
+    def used(self, values: Any) -> None:
+        """Raise if a value is, or shares memory with, a copy that became stale."""
+        stale = {_memory(c.tensor): c for c in self.copies if c.base._version != c.base_version}
+        leaves = pytree.tree_leaves(values) if stale else []
+        tensors = [v for v in leaves if isinstance(v, torch.Tensor) and v.layout is torch.strided]
+        copy = next((stale[m] for m in map(_memory, tensors) if m in stale), None)
+        if copy is not None:
+            raise TraceError(
+                f"x[i]{copy.line} is a copy of a part of x where JAX traces i, and x was written since: expected x[i] "
+                "to be read again"
+            )
+
+    def verify(self, results: Any) -> None:
+        """Raise if a write to a copy was lost, or a result is stale."""
+        self.used(results)
+        for copy in self.copies:
+            if copy.tensor._version != copy.version:
+                raise TraceError(
+                    f"a write to x[i]{copy.line}, which is a copy of a part of x where JAX traces i: expected "
+                    "x[i] = value, or index_copy_"
+                )
+
+
+def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
+    """The index with 0 in place of each unknown 0-d tensor; and those tensors, each with the axis that it indexes."""
+    parts = [_tensor(p) for p in (index if isinstance(index, tuple) else (index,))]
+    if not any(map(_is_asked, parts)):
+        return index, []
+    taken = [_axes(p) for p in parts]
+    if sum(taken) > x.dim():
+        raise IndexError(f"too many indices for tensor of dimension {x.dim()}")
+    axes, axis = [], 0
+    for k, part in enumerate(parts):
+        if isinstance(part, EllipsisType):
+            axis += x.dim() - sum(taken)
+        elif _is_asked(part):
+            axes.append((axis, _from_start(part, x.shape[axis]).reshape(1)))
+            parts[k] = 0
+        axis += taken[k]
+    return tuple(parts), axes
+
+
+def _from_start(place: torch.Tensor, size: int) -> torch.Tensor:
+    return torch.where(place < 0, place + size, place).long()
+
+
+def _taken(x: torch.Tensor, axis: int, start: torch.Tensor, length: int) -> torch.Tensor:
+    """A slice of a known length at an unknown start."""
+    return x.index_select(axis, _from_start(start, x.shape[axis]) + torch.arange(length, device=start.device))
+
+
+def _tensor(part: Any) -> Any:
+    """A part of an index; a symbolic number becomes a tensor."""
+    array = symbolic_array(part) if isinstance(part, torch.SymInt) else None
+    return part if array is None else wrap(array)
+
+
+def _axes(part: Any) -> int:
+    """How many axes of a tensor a part of an index consumes."""
+    if part is None or isinstance(part, (bool, EllipsisType)):
+        return 0
+    if isinstance(part, (int, slice)):
+        return 1
+    tensor = part if isinstance(part, torch.Tensor) else torch.as_tensor(part)
+    return tensor.dim() if tensor.dtype in _MASKS else 1
+
+
+def _is_asked(part: Any) -> bool:
+    if not isinstance(part, torch.Tensor) or part.dim() or part.device.type != "jax":
+        return False
+    if part.dtype in _MASKS or part.is_floating_point() or part.is_complex():
+        return False
+    return is_unknown(cell_of(unwrapped(part)).content)
+
+
+def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor of the device in one of torch.func."""
+    while functorch.is_wrapped(tensor):
+        tensor = functorch.unwrap(tensor)
+    return tensor
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    return unwrapped(tensor).untyped_storage()._cdata

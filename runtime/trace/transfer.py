@@ -1,0 +1,175 @@
+"""Transfers to and from the device: host tensors, NumPy arrays, JAX arrays, and trees of them."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+
+from ..dtypes import CARRIER, numpy_dtype
+from ..storage.access import load
+from ..storage.avals import MAX_NDIM
+from ..storage.ordinals import jax_devices
+from ..storage.placement import put
+from ..storage.spec import Operand, TensorSpec, operand_of
+from ..storage.tensors import cell_of, covers_array, wrap
+from .core import as_tracer, require_known
+
+
+def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
+    """A host tensor of `dtype` on an array's memory. The caller must not write to it if the memory is read-only."""
+    carrier = CARRIER.get(dtype)
+    if carrier is not None:
+        array = array.view(numpy_dtype(carrier))
+    if not array.flags.writeable:
+        array = np.asarray(_Writeable(array))
+    tensor = torch.from_numpy(array)
+    return tensor if carrier is None else tensor.view(dtype)
+
+
+class _Writeable:
+    """Presents read-only memory as writeable: torch warns about it even when it only reads."""
+
+    def __init__(self, owner: np.ndarray) -> None:
+        self.owner = owner
+        interface = dict(owner.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
+_ALIGNMENT = 64  # bytes; XLA's CPU client uses memory of this alignment without a copy
+
+
+def upload(tensor: torch.Tensor, index: int | None, dtype: torch.dtype | None = None, size: Any = None) -> jax.Array:
+    """Copy a host tensor to device `index` (None: see `put`), converted and broadcast on the way.
+
+    `device_put` uses aligned host memory without a copy, even with `may_alias=False` (jax 0.10), and otherwise reads
+    the memory after it has returned. So the copy is made here, into memory that nobody else writes.
+    """
+    dtype, size = dtype or tensor.dtype, tuple(tensor.shape if size is None else size)
+    if uploading.take is not None:
+        return uploading.take(tensor, lambda: _uploaded(tensor, index, dtype, size), index, dtype, size)
+    return _uploaded(tensor, index, dtype, size)
+
+
+class _Uploading(threading.local):
+    take: Callable[..., jax.Array] | None = None
+
+
+uploading = _Uploading()  # how a trace of this thread handles uploads
+
+
+def _uploaded(tensor: torch.Tensor, index: int | None, dtype: torch.dtype, size: tuple[int, ...]) -> jax.Array:
+    kind = numpy_dtype(dtype)
+    nbytes = math.prod(size) * kind.itemsize
+    raw = np.empty(nbytes + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    owned = raw[start : start + nbytes].view(kind).reshape(size)
+    from_numpy(owned, dtype).copy_(tensor.detach())
+    return put(owned, index)
+
+
+def read(tensor: torch.Tensor) -> jax.Array:
+    """The value of a tensor as a `jax.Array`: without a copy for a whole device tensor, uploaded for a CPU tensor."""
+    try:
+        cell = tensor.untyped_storage().cell  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):
+        if tensor.device.type == "cpu":
+            return upload(tensor, None)
+        cell = cell_of(tensor)  # raises, and says why there is no cell
+    base = cell.array
+    if base is None:
+        base = cell.read()
+    elif covers_array(tensor, cell):
+        return base
+    spec = TensorSpec.of(tensor)
+    if not spec.bits and not cell.mixed and spec.is_reshape_of(cell.shape):
+        return base if cell.shape == spec.size else base.reshape(spec.size)
+    return _read(operand_of(cell.aval, spec), base)
+
+
+def _load(operand: Operand, base: jax.Array) -> jax.Array:
+    return load(base, operand, None)
+
+
+_read = jax.jit(_load, static_argnums=0)
+
+
+def tensor_to_jax(tensor: torch.Tensor) -> Any:
+    """The implementation of `Tensor.jax()`.
+
+    Raises:
+        NotImplementedError: the tensor is sparse.
+    """
+    if tensor.layout is not torch.strided:
+        raise NotImplementedError(f"Tensor.jax: layout {tensor.layout} is no JAX array; convert with .to_dense()")
+    return as_tracer(read(tensor))
+
+
+def from_jax(tree: Any) -> Any:
+    """Replace the `jax.Array` leaves of a tree by tensors on device "jax", without a copy.
+
+    Args:
+        tree: any pytree; other leaves stay as they are.
+
+    Raises:
+        TypeError: torch has no equivalent of a leaf's dtype.
+    """
+    return jax.tree.map(_from_array, tree)
+
+
+def _from_array(leaf: Any) -> Any:
+    if not isinstance(leaf, jax.Array):
+        return leaf
+    return wrap(leaf, array_index(leaf))
+
+
+def array_index(array: jax.Array) -> int:
+    """The index of an array's device; a sharded array counts as on the first of its devices."""
+    if isinstance(array, jax.core.Tracer):
+        return 0
+    first = min(array.devices(), key=lambda d: d.id)
+    return jax_devices().index(first)
+
+
+def to_jax(tree: Any) -> Any:
+    """Replace the tensor leaves of a tree by `jax.Array`s; CPU tensors are copied once.
+
+    Args:
+        tree: any pytree whose leaves may be strided tensors on device "jax" or "cpu".
+
+    Raises:
+        TypeError: JAX has no equivalent of a leaf's dtype.
+    """
+    return jax.tree.map(lambda x: read(x) if isinstance(x, torch.Tensor) else x, tree, is_leaf=_is_tensor)
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, torch.Tensor)
+
+
+def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
+    """Copy a tensor of the device into a host tensor of any dtype and strides."""
+    if tensor.dim() > MAX_NDIM:
+        tensor = tensor.reshape(-1)
+    destination.copy_(
+        from_numpy(np.asarray(require_known(read(tensor), "copy to the CPU")), tensor.dtype).view(destination.shape)
+    )
+
+
+def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
+    """Replace the storage of `tensor` by a copy of a host tensor; False if the tensor is only a part of its storage."""
+    cell, spec = cell_of(tensor), TensorSpec.of(tensor)
+    if cell.mixed or spec.bits or not spec.is_reshape_of(cell.shape):
+        return False
+    size = spec.size
+    if len(size) > MAX_NDIM:
+        source, size = source.expand(size).reshape(-1), cell.shape
+    array = upload(source, cell.index, tensor.dtype, size)
+    cell.write(array.reshape(cell.shape))
+    return True

@@ -1,1 +1,0 @@
-"""Torch programs under a JAX trace: what they read, write and keep apart."""
