@@ -16,6 +16,7 @@ import torch
 
 from .._torch import pytree
 from .._torch.modes import TorchDispatchMode
+from .._torch.operators import ITEM
 from ..errors import TraceError
 from ..storage.spec import TensorSpec
 from ..trace import transfer
@@ -125,7 +126,7 @@ class _HostOperations(TorchDispatchMode):
         operands = [x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
         if not any(recorder.is_argument(x) or recorder.is_derived(x) for x in operands):
             return result
-        if func is torch.ops.aten._local_scalar_dense.default:
+        if func is ITEM:
             raise TraceError(
                 f"the value of an argument on the CPU is read{user_line()}: it would be the same in later calls. Pass "
                 "it as a Python number, or move it to device jax"

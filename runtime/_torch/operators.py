@@ -12,5 +12,11 @@ with private_names("torch", torch.__version__):
     from torch._ops import HigherOrderOperator as HigherOrderOperator
     from torch._ops import OpOverload as OpOverload
 
+# What the runtime calls, or looks for in graphs.
+CLONE = torch.ops.aten.clone.default
+COPY_INTO = torch.ops.aten.copy_.default
+EMPTY_STRIDED = torch.ops.aten.empty_strided.default
+ITEM = torch.ops.aten._local_scalar_dense.default
+
 # Where torch makes the autograd functions of the operators that a library defines.
 OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"

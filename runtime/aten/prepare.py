@@ -1,4 +1,4 @@
-"""Argument preparation of a few operators, before their lowering is called.
+"""What the key `prepare` of the specs does to the arguments of a call before its lowering is called.
 
 A lowering gets arrays of known shapes: neither boolean masks, which select a number of elements that depends on data,
 nor memory layouts.
@@ -6,24 +6,27 @@ nor memory layouts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from .._torch.results import check_factorization
 from ..dispatch.dispatcher import Handled
+from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
 
 Values = list[Any]
+Prepare = Callable[[Values], Values | Handled]
 
 
 _MASKS = (torch.bool, torch.uint8)
 _INDICES = (torch.int64, torch.int32, *_MASKS)
 
 
-def _indices(position: int) -> Callable[[Values], Values]:
+def expand_masks(signature: Signature, indices: str) -> Prepare:
     """Turn masks into integer indices, one per dimension; move index tensors from the CPU, as CUDA does."""
+    position = signature.names.index(indices)
 
     def prepare(values: Values) -> Values:
         target = values[0]
@@ -58,13 +61,16 @@ def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
             )
 
 
-def _put(position: int, inplace: bool) -> Callable[[Values], Values | Handled]:
-    """As `_indices`; but in a trace, where a mask's indices are unknown, a single value is put by `torch.where`."""
-    indices = _indices(position)
+def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
+    """As `expand_masks`; but in a trace, where a mask's indices are unknown, a single value is put by `torch.where`."""
+    expand = expand_masks(signature, indices)
+    if signature.outs:
+        return expand
+    position, source, sums = (signature.names.index(name) for name in (indices, values, "accumulate"))
+    inplace = signature.row.form == "inplace"
 
     def prepare(values: Values) -> Values | Handled:
-        target, places, value = values[0], values[position], values[position + 1]
-        accumulate = len(values) > position + 2 and values[position + 2]
+        target, places, value, accumulate = values[0], values[position], values[source], values[sums]
         masks = [i for i in places if i is not None and i.dtype in _MASKS]
         # With a single mask and a single value, torch fills, whatever the dtype of the value.
         fills = len(masks) == 1 == value.numel() and not accumulate and all(i is None or i is masks[0] for i in places)
@@ -74,7 +80,7 @@ def _put(position: int, inplace: bool) -> Callable[[Values], Values | Handled]:
                 f"got {target.dtype} for the destination and {value.dtype} for the source."
             )
         if no_jax_trace() or not fills or len(places) != 1:
-            return indices(values)
+            return expand(values)
         mask = places[0].to(target.device, torch.bool)
         _covers(mask, target, 0)
         mask = mask.reshape(*mask.shape, *[1] * (target.dim() - mask.dim()))
@@ -84,8 +90,9 @@ def _put(position: int, inplace: bool) -> Callable[[Values], Values | Handled]:
     return prepare
 
 
-def _on_device(position: int) -> Callable[[Values], Values]:
+def to_device(signature: Signature, argument: str) -> Prepare:
     """Move a CPU tensor to the device of the first argument: the batch sizes of packed sequences."""
+    position = signature.names.index(argument)
 
     def prepare(values: Values) -> Values:
         return [*values[:position], values[position].to(values[0].device), *values[position + 1 :]]
@@ -93,58 +100,47 @@ def _on_device(position: int) -> Callable[[Values], Values]:
     return prepare
 
 
-def _factored(values: Sequence[Any]) -> Values:
+def transpose_strided(signature: Signature, argument: str) -> Prepare:
     """Transpose a real matrix that is not contiguous.
 
     torch's gradient of a determinant expects the LU factors of A.mT if A is contiguous and real, else those of A. The
     lowering factors A.mT for every real A, and the determinant of the transpose is the same.
     """
-    a = values[0]
-    plain = a.is_contiguous() or a.is_complex()
-    return [*values] if plain else [a.mT, *values[1:]]
+    position = signature.names.index(argument)
+
+    def prepare(values: Values) -> Values:
+        a = values[position]
+        plain = a.is_contiguous() or a.is_complex()
+        return [*values] if plain else [*values[:position], a.mT, *values[position + 1 :]]
+
+    return prepare
 
 
-def _told(op: Any, name: str) -> Callable[[Values], Values | Handled]:
+def raise_info(signature: Signature, name: str) -> Prepare:
     """Call without `check_errors` and raise the error for `info` afterwards, under the name that torch uses."""
-    names = [a.name for a in op._schema.arguments]
-    check = names.index("check_errors")
+    check = signature.names.index("check_errors")
 
     def prepare(values: Values) -> Values | Handled:
         if not values[check]:
             return [*values]
-        result = op(**{**dict(zip(names, values, strict=True)), "check_errors": False})
+        result = signature.op(**{**dict(zip(signature.names, values, strict=True)), "check_errors": False})
         check_factorization(result[-1], name, is_matrix=values[0].dim() == 2)
         return Handled(result)
 
     return prepare
 
 
-# By packet: an overload for `out=`, and the name in its errors.
-_TELLING = {
-    "linalg_cholesky_ex": ("L", "linalg.cholesky_ex"),
-    "linalg_inv_ex": ("inverse", "linalg.inv_ex"),
-    "linalg_lu_factor_ex": ("out", "torch.linalg.lu_factor_ex"),
-    "linalg_ldl_factor_ex": ("out", "torch.linalg.ldl_factor_ex"),
-    "_linalg_solve_ex": ("result", "torch.linalg.solve_ex"),
+# By the word of the key.
+PREPARATIONS: dict[str, Callable[..., Prepare]] = {
+    "expand_masks": expand_masks,
+    "put_masks": put_masks,
+    "raise_info": raise_info,
+    "to_device": to_device,
+    "transpose_strided": transpose_strided,
 }
-PREPARE: dict[str, Callable[[Values], Values | Handled]] = {
-    **{packet: _told(getattr(torch.ops.aten, packet).default, name) for packet, (_, name) in _TELLING.items()},
-    **{
-        f"{packet}.{out}": _told(getattr(getattr(torch.ops.aten, packet), out), name)
-        for packet, (out, name) in _TELLING.items()
-    },
-    "index.Tensor": _indices(1),
-    "index.Tensor_out": _indices(1),
-    "_unsafe_index.Tensor": _indices(1),
-    "index_put": _put(1, inplace=False),
-    "index_put_": _put(1, inplace=True),
-    "index_put.out": _indices(1),
-    "_unsafe_index_put": _indices(1),
-    "_index_put_impl_": _put(1, inplace=True),
-    "_linalg_det": _factored,
-    "_linalg_slogdet": _factored,
-    "lstm.data": _on_device(1),
-    "gru.data": _on_device(1),
-    "rnn_tanh.data": _on_device(1),
-    "rnn_relu.data": _on_device(1),
-}
+
+
+def preparation(signature: Signature) -> Prepare:
+    """What is done to the arguments of an op whose specs say `prepare`."""
+    word, *arguments = signature.row.prepare
+    return PREPARATIONS[word](signature, *arguments)

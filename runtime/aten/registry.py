@@ -11,7 +11,7 @@ from tenax.generated.table import ROWS
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.signature import Signature
-from .prepare import PREPARE
+from .prepare import preparation
 from .result_layouts import CORRECTIONS
 
 
@@ -22,7 +22,12 @@ def signature_of(name: str) -> Signature:
     Raises:
         KeyError: there is no such row.
     """
-    return Signature(name, ROWS[name], PREPARE.get(name), CORRECTIONS.get(name.partition(".")[0]))
+    signature = Signature(name, ROWS[name])
+    if signature.row.prepare:
+        signature.prepare = preparation(signature)
+    if signature.row.results:
+        signature.correct = CORRECTIONS[signature.row.results]
+    return signature
 
 
 @cache

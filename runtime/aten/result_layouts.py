@@ -116,28 +116,19 @@ def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].resized(input_sizes)]
 
 
-# What torch's Meta kernels say otherwise than its CPU kernels, or not at all, by the name of the op.
+# By the word of the key `results` of the specs.
 CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
-    "native_batch_norm": _saved_in_training,
-    "_native_batch_norm_legit": _saved_in_training,
-    "_native_batch_norm_legit_functional": _saved_in_training,
-    "_native_batch_norm_legit_no_training": _saved_in_training,
-    "multi_margin_loss": _margin_of_one_sample,
-    "multilabel_margin_loss": _of_one_sample,
-    "multilabel_margin_loss_forward": _of_one_sample,
-    "native_batch_norm_backward": _input_if_asked,
-    "batch_norm_backward": _input_if_asked,
-    "convolution": _like_convolved,
-    "convolution_backward": _like_convolved,
-    "native_dropout_backward": _like_product,
-    "_linalg_svd": _column_major_vh,
-    "geqrf": _column_major,
-    "linalg_lstsq": _least_squares,
-    "nonzero": _column_major,
-    "unfold_backward": _of_input_sizes,
-    "unique_dim": _slices_in_order,
-    "unique_consecutive": _slices_in_order,
-    "unique_dim_consecutive": _slices_in_order,
-    "scaled_dot_product_attention": _like_query,
-    "_native_multi_head_attention": _weights_if_needed,
+    "column_major": _column_major,
+    "column_major_vh": _column_major_vh,
+    "input_if_asked": _input_if_asked,
+    "least_squares": _least_squares,
+    "like_convolved": _like_convolved,
+    "like_product": _like_product,
+    "like_query": _like_query,
+    "margin_of_one_sample": _margin_of_one_sample,
+    "of_input_sizes": _of_input_sizes,
+    "of_one_sample": _of_one_sample,
+    "saved_in_training": _saved_in_training,
+    "slices_in_order": _slices_in_order,
+    "weights_if_needed": _weights_if_needed,
 }

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import torch
 from torch import fx
 from torch.utils.checkpoint import CheckpointPolicy
 
@@ -21,7 +20,7 @@ from .._torch.dynamo import (
     min_cut_rematerialization_partition,
     trace_rules,
 )
-from .._torch.operators import OpOverload
+from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
 from ..errors import TraceError
 from ..interop import calls
@@ -132,12 +131,12 @@ def _keep_what_is_written(graph: fx.Graph) -> None:
     array, which is not written.
     """
     placeholders = graph.find_nodes(op="placeholder")
-    for write in graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
+    for write in graph.find_nodes(op="call_function", target=COPY_INTO):
         given = write.args[0]
         readers = {n for n in given.users if n.op == "call_function" and n is not write}
         if given not in placeholders or not readers:
             continue
         with graph.inserting_after(placeholders[-1]):
-            before = graph.call_function(torch.ops.aten.clone.default, (given,))
+            before = graph.call_function(CLONE, (given,))
         before.meta = {"val": given.meta["val"], "recompute": CheckpointPolicy.MUST_SAVE}
         given.replace_all_uses_with(before, delete_user_cb=readers.__contains__)

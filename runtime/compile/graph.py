@@ -22,6 +22,7 @@ from tenax.generated.table import ROWS
 
 from .._torch import pytree
 from .._torch.dispatcher import DisableAutocast
+from .._torch.operators import ITEM
 from ..aten.registry import signature_of
 from ..dispatch.aot_call import AotCall
 from ..dispatch.donation import held_elsewhere, is_available, is_worthwhile
@@ -42,7 +43,6 @@ from .outputs import GraphOutputs
 from .parameter_cache import ParameterCache
 
 _hop = torch.ops.higher_order
-_item = torch.ops.aten._local_scalar_dense.default
 _HELD = 256  # programs of a graph; beyond them the oldest is dropped
 
 
@@ -204,7 +204,7 @@ class CompiledGraph:
         # torch guards the strides of inputs; those of incoming gradients are their maker's affair.
         self.unguarded = [i for i, n in enumerate(inputs) if n.name.startswith("tangents")]
         # Numbers that the program reads of CPU tensors are part of its key.
-        self.numbers = {i for i, n in enumerate(inputs) if any(u.target is _item for u in n.users)}
+        self.numbers = {i for i, n in enumerate(inputs) if any(u.target is ITEM for u in n.users)}
         self.steady = all(map(_is_steady, inputs))
         self.draws = sum(map(is_random, module.graph.nodes))
         self.module, self.constants = _on_device(module)

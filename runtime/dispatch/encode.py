@@ -139,7 +139,7 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
         size, stride = value.size(), value.stride()
         if size == aval.shape and stride == aval.stride:
             operand = aval.whole_operand or whole_operand(aval)
-            if slot.written and signature.blind:
+            if slot.written and signature.row.overwrites:
                 call.writes(value, cell, -1)
                 operands.append(None)
                 return operand_of(aval, operand.spec, overwritten=True)

@@ -17,7 +17,7 @@ from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, TensorSpec
 from ..storage.tensors import new_tensor
-from .cpu_matmul_rewrite import with_weights_first
+from .cpu_matmul_rewrite import REWRITES
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
@@ -201,9 +201,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     donate = tuple(p for p in call.positions if p >= 0)
     expected = _map_specs(_without_overlap, expected)
     run, check, kept = trace_functions(signature, values, call, expected)
-    # The family whose products take weights: to look for products in every program would trace each of them twice.
-    if row.module.endswith(".matmul") and jax.default_backend() == "cpu":
-        run = with_weights_first(run)
+    if row.cpu_rewrite and jax.default_backend() == "cpu":
+        run = REWRITES[row.cpu_rewrite](run)
     executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3], kept)
     if row.checks:
         executable.check = jax.jit(check)

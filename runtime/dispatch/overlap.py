@@ -12,9 +12,6 @@ from ..storage.spec import TensorSpec
 from .encode import EncodedCall
 from .signature import Signature
 
-# Ops that write one value, so that it does not matter how often an element is written.
-_ONE_VALUE = {"fill_.Scalar", "zero_", "_foreach_zero_"}
-
 
 def shares_storage(call: EncodedCall) -> bool:
     """Whether the array of a written tensor is passed a second time."""
@@ -42,8 +39,8 @@ def _span(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 def check_not_expanded(signature: Signature, written: Sequence[torch.Tensor]) -> None:
-    """Raise torch's error for a write to an expanded tensor. As in torch, writes of one value or by index pass."""
-    if signature.name in _ONE_VALUE or "index_put" in signature.name:
+    """Raise torch's error for a write to an expanded tensor, unless torch lets the op write to it."""
+    if signature.row.writes_expanded:
         return
     for tensor in written:
         if tensor.numel() and TensorSpec.of(tensor).is_expanded():

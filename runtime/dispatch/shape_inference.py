@@ -15,19 +15,19 @@ import torch
 
 from .._torch import pytree
 from .._torch.modes import DisableTorchFunction
+from .._torch.operators import EMPTY_STRIDED
 from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from ..trace.core import SYMBOLIC_TYPES
 from .signature import Signature
 
 _DEVICE = torch.device("meta")
-_READ = {"batch_sizes"}  # arguments whose values decide shapes; on the CPU in every program
 
 
 def meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.device.type == "cpu" and not tensor.dim():  # one with axes is a constant of the device
         return tensor
-    return torch.ops.aten.empty_strided.default(
+    return EMPTY_STRIDED(
         tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_DEVICE, layout=torch.strided, pin_memory=False
     )
 
@@ -66,11 +66,12 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
         own way and refuse what only CUDA refuses, so such a call is asked again of the CPU kernel: its answer counts.
     """
     try:
-        found = [v.cpu() if n in _READ else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
+        read = signature.row.host_values
+        found = [v.cpu() if n in read else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
         return _call(signature, found)
     except Exception as error:
         refused = error
-    if isinstance(refused, AssertionError) and "batch_norm" in signature.name:  # where the CPU kernels end the process
+    if isinstance(refused, AssertionError) and signature.row.cpu_may_abort:
         raise RuntimeError(str(refused)) from None
     try:
         found = _call(signature, _to_host(values, blank=True))

@@ -14,13 +14,6 @@ from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
 from .schema_compat import adapt_arguments, parameters_of
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
-# In-place ops that overwrite without reading.
-_BLIND = {
-    *("fill_", "zero_", "copy_", "normal_", "uniform_", "random_", "bernoulli_"),
-    *("exponential_", "geometric_", "cauchy_", "log_normal_"),
-}
-# Arguments that, when false or 0, say that a random op draws nothing.
-_IDLE = {"dropout", "dropout_p", "train", "training"}
 
 Values = list[Any]
 
@@ -61,15 +54,12 @@ def hashable(value: Any) -> Any:
 class Signature:
     """One overload: its arguments in schema order, and how its lowering is called."""
 
-    def __init__(
-        self,
-        name: str,
-        row: Any,
-        prepare: Callable[[Values], Any] | None = None,
-        correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None,
-    ) -> None:
-        """`prepare` changes the arguments of a call before it is encoded, or carries the call out itself; `correct`
-        mends what torch's Meta kernel says of the results where the CPU kernel says otherwise."""
+    # Changes the arguments of a call before it is encoded, or carries the call out itself (`Row.prepare`).
+    prepare: Callable[[Values], Any] | None = None
+    # Mends what torch's Meta kernel says of the results where the CPU kernel says otherwise (`Row.results`).
+    correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
+
+    def __init__(self, name: str, row: Any) -> None:
         packet, _, overload = name.partition(".")
         namespace, _, packet = packet.rpartition("::")
         self.name = name
@@ -96,11 +86,9 @@ class Signature:
         self.outs = [i for i, s in enumerate(self.arguments) if s.written and s.keyword] if row.form == "out" else []
         # Whether the op makes new tensors; else it returns its written arguments, or nothing.
         self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
-        self.blind = row.form == "inplace" and packet in _BLIND
         self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.arguments)
         self.sees_bits = name in lazy_bit_operators()
-        self.draws_if = [i for i, n in enumerate(self.names) if n in _IDLE or (packet, n) == ("native_dropout", "p")]
-        self.prepare, self.correct = prepare, correct
+        self.draws_if = [self.names.index(n) for n in row.draws_if]
         self._lowering: Any = None
 
     @property
@@ -118,7 +106,9 @@ class Signature:
     @cached_property
     def has_meta(self) -> bool:
         """Whether torch says what a call gives; else the lowering does."""
-        return has_meta_kernel(self.op)
+        if self.row.no_meta:
+            return False
+        return self.op.has_kernel_for_dispatch_key(META) or has_computed_kernel_on(self.op.name(), "Meta")
 
     @property
     def takes_dtype(self) -> bool:
@@ -175,14 +165,3 @@ class Signature:
 def lazy_bit_operators() -> frozenset[str]:
     """The ops that get lazily conjugated or negated tensors as they are; for all others torch resolves them first."""
     return frozenset(n.removeprefix("aten::") for key in ("Conjugate", "Negative") for n in registered_on(key))
-
-
-# Composite in torch, by a kernel that only raises, which backends override, or (baddbmm.dtype of torch 2.13) by a
-# decomposition that takes one argument for another.
-_STUBS = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable", "aten::baddbmm.dtype"}
-
-
-def has_meta_kernel(op: Any) -> bool:
-    """Whether torch has a Meta kernel for the overload, of its own or by a composite."""
-    name = op.name()
-    return name not in _STUBS and (op.has_kernel_for_dispatch_key(META) or has_computed_kernel_on(name, "Meta"))
