@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +12,9 @@ PAGE = Path(__file__).parent.parent / "docs/walks.md"
 HEAD = (
     "# The functions that a call passes\n\n"
     "Each list was recorded, and names every function of tenax that the call enters, once, in the order of the first "
-    "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out. A test records the "
-    "lists again; `python -m tests.walks` writes this page. [architecture.md](architecture.md) explains them.\n"
+    "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out. `python -m tests.walks` "
+    "writes this page, on Python 3.11; a test records the lists again and looks for the functions that "
+    "[architecture.md](architecture.md) explains.\n"
 )
 
 # What is called, and how.
@@ -80,10 +81,16 @@ record(3)
 
 def record(call: str) -> list[list[str]]:
     """The functions that the first and a later call enter, as `file function`, in a process of its own."""
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    environment = {"PYTHONHASHSEED": "0", "PATH": ""}  # nothing of the caller's changes a list
     code = RECORD.replace("CALL", call)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     return [part.strip().splitlines() for part in run.stdout.split("later\n")]
+
+
+def walks_of(text: str) -> list[tuple[str, str]]:
+    """The functions that a page names, as (file, qualified name)."""
+    lines = re.findall(r"^\d+\. `([^`]+)`: (.*)$", text, re.M)
+    return [(place, name) for place, names in lines for name in re.findall(r"`([^`]+)`", names)]
 
 
 def section(title: str, lines: list[str]) -> str:

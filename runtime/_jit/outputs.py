@@ -109,11 +109,26 @@ class RunScope:
     refuse: Callable[[torch.Tensor], None]  # raises for a host tensor that cannot be the same in every call
 
 
+def _leaf_predicate(objects: Container[int]) -> Callable[[Any], bool]:
+    """Whether a node is a leaf: a container that the run could reach, by the ids of all that it could.
+
+    Not a method: torch's flattening keeps its predicate in a cycle, and the describer would hold the tensors of the run
+    until Python collects it.
+    """
+
+    def is_leaf(node: Any) -> bool:
+        known = id(node) in objects and isinstance(node, (dict, *SEQUENCES))
+        return known or isinstance(node, torch.Size)
+
+    return is_leaf
+
+
 class OutputDescriber:
     """Describes what a run leaves."""
 
     def __init__(self, scope: RunScope) -> None:
         self.scope = scope
+        self.is_leaf = _leaf_predicate(scope.objects)
         self.recorder = ResultRecorder()
         self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
         self.aliases: dict[int, tuple[torch.Tensor, AliasOfInput]] = {}
@@ -130,14 +145,10 @@ class OutputDescriber:
         Raises:
             TraceError: no call could make something in it.
         """
-        leaves, spec = pytree.tree_flatten(tree, self._is_leaf)
+        leaves, spec = pytree.tree_flatten(tree, self.is_leaf)
         flat = type(tree) is tuple and spec.num_leaves == spec.num_nodes - 1
         shape = tuple if flat else None if spec.is_leaf() else spec
         return OutputTree(tuple([self._leaf(leaf) for leaf in leaves]), shape)
-
-    def _is_leaf(self, node: Any) -> bool:
-        known = id(node) in self.scope.objects and isinstance(node, (dict, *SEQUENCES))
-        return known or isinstance(node, torch.Size)
 
     def _leaf(self, leaf: Any) -> Any:
         if leaf.__class__ in SYMBOLIC_TYPES:
