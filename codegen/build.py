@@ -84,8 +84,8 @@ def build(tree: Tree, schemas: Schemas) -> Build:
     named, wrong = conditions.load(tree.checks, tree.spec_name(tree.checks.stem))
     faults += wrong
     schemas = schemas.joined(e.func for e in entries if e.library)
-    # Entries name each other's functions: one at fault must not take those that call it along silently, so the
-    # rest is checked again without it.
+    # Entries may call the functions of other entries. The rest is checked again without the faulty entries, so that an
+    # entry that calls one of them is reported and not generated.
     while True:
         context = Context.of(schemas, tree, entries, named)
         good, wrong = check(entries, context)

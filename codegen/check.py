@@ -78,7 +78,7 @@ def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
         yield entry.fault("func", f"`{entry.func}` does not parse", "the operator's schema, as torch.ops prints it")
         return
     if entry.library and any(not f.library for f in schemas.bases[schemas[name].func.name.name.base]):
-        yield entry.fault("func", f"{name} has the name of an op of torch", "an op whose function has its own name")
+        yield entry.fault("func", f"{name} has the function name of an op of torch", "a function name of its own")
         return
     if name not in schemas:
         near = difflib.get_close_matches(name, schemas.functions, 3)
@@ -138,7 +138,7 @@ def differences(
     if [n for n in olds if n in news] != [n for n in news if n in olds]:
         yield f"the order of the arguments changed to {names(list(news))}", True
     if str(old.returns) != str(new.returns):
-        yield "what it returns changed", False
+        yield "the return type changed", False
 
 
 def drift(ours: FunctionSchema, theirs: FunctionSchema) -> str:
@@ -170,7 +170,7 @@ def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], co
     if func.kind() is SchemaKind.functional:
         if context.schemas[entry.name].is_view:
             wrong = f"{entry.name} is a view: a lowering would return a copy in its place"
-            yield entry.fault("func", wrong, "no entry (views are runtime/aten/memory.py's)")
+            yield entry.fault("func", wrong, "no entry (runtime/aten/memory.py implements views)")
         return
     for other in context.schemas.variants[func.signature()]:
         name = other.name
@@ -198,12 +198,12 @@ def _dtypes(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], con
     known = [*DTYPES, *(dtype for group in DTYPES.values() for dtype in group)]
     for name, text in entry.dtypes:
         if name and name not in tensors:
-            yield entry.fault("dtypes", f"`{name}` is no Tensor of {entry.name}", f"some of {names(tensors)}")
+            yield entry.fault("dtypes", f"`{name}` is not a Tensor of {entry.name}", f"some of {names(tensors)}")
         words = text.removeprefix("not ").split()
         unknown = [w for w in words if w not in known]
         if unknown or not words:
             wrong = f"`{text}` names no dtype" if not words else f"unknown dtype `{unknown[0]}`"
-            yield entry.fault("dtypes", wrong, f"{names(list(DTYPES))} or single dtypes, perhaps after `not`")
+            yield entry.fault("dtypes", wrong, f"{names(list(DTYPES))} or single dtypes, optionally after `not`")
 
 
 def _promotion(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -221,12 +221,12 @@ def _promotion(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], 
         yield entry.fault("promote", "no argument decides the dtype", f"some of {names(list(held))}")
     lists = [n for n in entry.promote.names if n in held and held[n].is_list]
     if len(lists) > 1:
-        yield entry.fault("promote", f"{names(lists)} are lists", "one list at most")
+        yield entry.fault("promote", f"{names(lists)} are lists", "at most one list")
     if results(func, entry.writes) != ["Array"]:
-        yield entry.fault("promote", f"{entry.name} has not exactly one Tensor as its result", "no `promote` here")
+        yield entry.fault("promote", f"{entry.name} does not have exactly one Tensor as its result", "no `promote`")
     if "dtype" in held and not held["dtype"].optional:
         yield entry.fault(
-            "promote", f"`dtype` of {entry.name} is given", "no `promote` where the caller says the dtype"
+            "promote", f"`dtype` of {entry.name} is mandatory", "no `promote`, because the caller states the dtype"
         )
 
 
@@ -234,14 +234,18 @@ def _named(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], cont
     numbers = [p.name for p in params if p.is_number]
     for name in entry.static:
         if name not in numbers:
-            yield entry.fault("static", f"`{name}` is no Scalar or float of {entry.name}", f"some of {names(numbers)}")
+            yield entry.fault(
+                "static", f"`{name}` is not a Scalar or float of {entry.name}", f"some of {names(numbers)}"
+            )
     tensors = [p.name for p in params if p.is_tensor and p not in written(func)]
     for name in entry.writes:
         if name not in tensors:
-            yield entry.fault("writes", f"`{name}` is no unmarked Tensor of {entry.name}", f"some of {names(tensors)}")
+            yield entry.fault(
+                "writes", f"`{name}` is not an unmarked Tensor of {entry.name}", f"some of {names(tensors)}"
+            )
     generator = any(dropped(a) and a.name == "generator" for a in func.arguments.flat_non_out)
     if generator and not entry.random:
-        yield entry.fault("func", f"{entry.name} takes a generator and gets no key", "`random: true`")
+        yield entry.fault("func", f"{entry.name} has a generator but no key", "`random: true`")
     tagged = "nondeterministic_seeded" in context.schemas[entry.name].marks
     if entry.random and not generator and not tagged:
         yield entry.fault("random", f"torch does not mark {entry.name} as random", "no such key")
@@ -271,7 +275,7 @@ def name_faults(entry: Entry, key: str, text: str, params: Sequence[Parameter], 
     if any(
         isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield)) for n in ast.walk(ast.parse(text, mode="eval"))
     ):
-        yield entry.fault(key, f"`{text}` holds a lambda or binds a name", "a function of runtime/kernels/")
+        yield entry.fault(key, f"`{text}` contains a lambda or binds a name", "a function of runtime/kernels/")
     arguments = known(entry, params)
     for name in dict.fromkeys(n.id for n in found):
         if name in arguments or name in context.words or name in context.functions or name in (*MODULES, *BUILTINS):
@@ -294,7 +298,9 @@ def _kernel(entry: Entry, params: Sequence[Parameter], context: Context) -> Iter
 def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
     parsed = call(entry.each)
     if parsed is None:
-        yield entry.fault("each", f"`{entry.each}` is no call", "overload(arguments), as add.Tensor(self, other)")
+        yield entry.fault(
+            "each", f"`{entry.each}` is not a call", "overload(arguments), such as add.Tensor(self, other)"
+        )
         return
     target, node = parsed
     name = function_name(target)
@@ -305,7 +311,7 @@ def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterat
     yield from name_faults(entry, "each", ast.unparse(node).replace("f(", "tuple(", 1), params, context)
     used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     if not any(p.is_list and p.is_tensor and p.name in used for p in params):
-        yield entry.fault("each", f"`{entry.each}` uses no Tensor list", "the lists to go over, in step")
+        yield entry.fault("each", f"`{entry.each}` uses no Tensor list", "the Tensor lists to map over")
     takes = [p.name for p in parameters(context.schemas[target].func)] if target in context.schemas else []
     given = [*takes[: len(node.args)], *(k.arg for k in node.keywords if k.arg)]
     unknown = [n for n in given if n not in takes]
@@ -322,7 +328,7 @@ def _conditions(entry: Entry, func: FunctionSchema, params: Sequence[Parameter],
             continue
         parsed = call(item.that)
         if parsed is None or parsed[0] not in context.conditions:
-            wrong = f"`{item.that}` is no named check"
+            wrong = f"`{item.that}` is not a named check"
             yield entry.fault("check", wrong, f"one of ops_spec/checks.yaml ({', '.join(sorted(context.conditions))})")
             continue
         # A builtin replaces the name of the check while parsing, because expressions cannot use it.
@@ -338,9 +344,9 @@ def condition_faults(entries: Sequence[Entry], context: Context) -> Iterator[Fau
     named = {parsed[0] for e in entries for c in e.check if not c.error and (parsed := call(c.that))}
     for condition in context.conditions.values():
         if condition.name in context.words or condition.name in context.functions:
-            yield Fault(where, condition.line, f"{condition.name} is a word or a lowering too", "another name")
+            yield Fault(where, condition.line, f"{condition.name} is also a word or a lowering", "another name")
         if condition.name not in named:
-            yield Fault(where, condition.line, f"no entry has the check {condition.name}", "an entry that names it")
+            yield Fault(where, condition.line, f"no entry uses the check {condition.name}", "an entry that uses it")
         try:
             found = {n.id for n in free_names(condition.that)}
         except SyntaxError as error:

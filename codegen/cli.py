@@ -76,7 +76,7 @@ def _check(found: Build, only: list[str]) -> int:
     stale = found.stale(only)
     for path, text in stale.items():
         name = f"generated/{path.name}"
-        _err.print(f"{name}: not what the specs say; expected the output of `python -m tenax.codegen`")
+        _err.print(f"{name}: differs from the specs; expected the output of `python -m tenax.codegen`")
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         lines = difflib.unified_diff(old.splitlines(), (text or "").splitlines(), name, "the specs", lineterm="", n=1)
         for line in list(lines)[:20]:
@@ -147,9 +147,7 @@ def new(
     stub.append(found.tree, chosen, content)
     _out.print(f"{found.tree.spec_name(chosen)}: added\n{content}".rstrip())
     if not known:
-        _err.print(
-            f"{name}: torch's database of operators does not have it; expected `dtypes:` if torch rejects some dtypes"
-        )
+        _err.print(f"{name}: not in torch's database of operators; expected `dtypes:` if torch rejects some dtypes")
 
 
 @app.command()

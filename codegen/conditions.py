@@ -48,7 +48,7 @@ def load(path: Path, where: str) -> tuple[dict[str, Condition], list[Fault]]:
             continue
         held = found.setdefault(condition.name, condition)
         if held is not condition:
-            wrong = f"the check {condition.name} is defined at line {held.line}"
+            wrong = f"the check {condition.name} is already defined at line {held.line}"
             faults.append(Fault(where, condition.line, wrong, "one definition"))
     return found, faults
 
@@ -62,7 +62,7 @@ def _condition(node: yaml.Node, where: str) -> Condition:
 
     fail = at(node)
     if not isinstance(node, yaml.MappingNode):
-        fail("an entry that is no mapping", f"the keys {', '.join(KEYS)}")
+        fail("an entry that is not a mapping", f"the keys {', '.join(KEYS)}")
     assert isinstance(node, yaml.MappingNode)
     held = dict(mapping(node, fail))
     if set(held) != set(KEYS):
@@ -70,9 +70,9 @@ def _condition(node: yaml.Node, where: str) -> Condition:
     texts = {key: scalar(held[key], at(held[key])) for key in KEYS}
     match = _NAME.fullmatch(texts["check"])
     if match is None:
-        at(held["check"])(f"`{texts['check']}` does not parse", "name(parameters), as in_range(x, low, high)")
+        at(held["check"])(f"`{texts['check']}` does not parse", "name(parameters), such as in_range(x, low, high)")
     if not EXCEPTION.match(texts["error"]):
-        at(held["error"])(f"`{texts['error']}`", "an exception and a message, as `IndexError: index out of range`")
+        at(held["error"])(f"`{texts['error']}`", "an exception and a message, such as `IndexError: index out of range`")
     assert match is not None
     line = node.start_mark.line + 1
     return Condition(match[1], tuple(match[2].split(", ")), texts["that"], texts["error"], line)

@@ -1,7 +1,7 @@
 """Derive the rows of the variants of an entry: in-place, `out=` and `_functional` overloads.
 
 The variants are those that torch's model groups: signatures that differ only in mutability. Copies of views
-(`permute_copy`) need no row, because torch composes them of the view and `clone`.
+(`permute_copy`) need no row, because torch composes them from the view and `clone`.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def load(path: Path, where: str, schemas: Schemas) -> tuple[list[Policy], list[F
             policy = Policy(name, line=line, calls=calls, **entry)
             wrong = list(_faults(policy, schemas, where))
             if held is not None:
-                wrong = [Fault(where, line, f"{name} has a policy at line {held.line}", "one policy")]
+                wrong = [Fault(where, line, f"{name} already has a policy at line {held.line}", "one policy")]
             faults += wrong
             if not wrong:
                 found[name] = _placed(policy, schemas[name].func)
@@ -72,7 +72,7 @@ def _entry(node: yaml.Node, where: str) -> dict[str, Any]:
         raise SpecError(Fault(where, at.start_mark.line + 1, wrong, expected))
 
     if not isinstance(node, yaml.MappingNode):
-        fail("an entry that is no mapping", "`- policy: <kind>` and further keys")
+        fail("an entry that is not a mapping", "`- policy: <kind>` and further keys")
     held = dict(mapping(node, fail))
     for key in held:
         if key not in KEYS:
@@ -84,7 +84,7 @@ def _entry(node: yaml.Node, where: str) -> dict[str, Any]:
     if kind not in KINDS:
         fail(f"unknown policy `{kind}`", f"one of {', '.join(KINDS)}", held["policy"])
     if ("error" in held) != (kind == "banned"):
-        fail(f"{kind} with{'' if 'error' in held else 'out'} `error`", "`error` beside banned, and there alone")
+        fail(f"{kind} with{'' if 'error' in held else 'out'} `error`", "`error` with banned, and only there")
     if isinstance(ops, yaml.MappingNode) != (kind == "fp32_append_dtype"):
         fail(f"`ops` of {kind} is a {ops.id}", "a list; a mapping from overload to overload for fp32_append_dtype", ops)
     listed = ops.value if isinstance(ops, yaml.MappingNode) else [(item, None) for item in ops.value]
@@ -105,9 +105,9 @@ def _faults(policy: Policy, schemas: Schemas, where: str) -> Iterator[Fault]:
             return
     func = schemas[policy.name].func
     if func.kind() is not SchemaKind.functional:
-        yield Fault(where, policy.line, f"{policy.name} writes its arguments", "an overload that gives a new tensor")
+        yield Fault(where, policy.line, f"{policy.name} writes its arguments", "an overload with a new result")
     if not any(_positions(func)):
-        yield Fault(where, policy.line, f"{policy.name} has no Tensor before its keywords", "something to cast")
+        yield Fault(where, policy.line, f"{policy.name} has no Tensor before its keywords", "a Tensor to cast")
     arguments = {a.name: a.type for a in func.arguments.flat_all}
     if policy.kind == "fp32_set_opt_dtype" and "dtype" not in arguments:
         yield Fault(where, policy.line, f"{policy.name} has no argument `dtype`", "the policy fp32")

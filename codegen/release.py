@@ -66,7 +66,7 @@ def load(source: str) -> Schemas:
         return parse(path.read_text(encoding="utf-8").splitlines(), path.stem.removeprefix("torch-"))
     if not _RELEASE.fullmatch(source):
         raise ReleaseError(
-            f"{source}: not there; expected `installed`, a release such as {releases()[-1]}, a torch wheel or a file "
+            f"{source}: not found; expected `installed`, a release such as {releases()[-1]}, a torch wheel or a file "
             "that `facts` wrote"
         )
     if facts(source).exists():
@@ -85,7 +85,7 @@ def read(wheel: zipfile.ZipFile) -> list[str]:
     """
     names = [name for name in wheel.namelist() if name.startswith("torchgen/")]
     if not names:
-        raise ReleaseError(f"{wheel.filename}: no torchgen/ in it; expected a wheel of torch")
+        raise ReleaseError(f"{wheel.filename}: contains no torchgen/; expected a torch wheel")
     with tempfile.TemporaryDirectory() as folder:
         wheel.extractall(folder, names)
         done = subprocess.run(
@@ -150,8 +150,8 @@ def _added(name: str, after: Build) -> str:
     if status.status == "missing":
         f = after.schemas[name]
         if f.is_view:
-            return "a view: needs a look, the runtime may not know it"
-        return "needs an entry" if f.func.kind().name in ("functional", "inplace") else "needs an entry, of its base"
+            return "a view: needs review, because the runtime may not implement it"
+        return "needs an entry" if f.func.kind().name in ("functional", "inplace") else "needs an entry for its base"
     return f"{status.status}: {status.reason}" if status.reason else status.status
 
 
@@ -168,7 +168,7 @@ def _touched(old: Native, new: Native, entry: Entry | None) -> str:
     if not entry.lowered:
         return "schema to update"
     if old.composite != new.composite:
-        return "entry to delete, or `grad: vjp`" if new.composite else "needs a look: autograd sees it now"
+        return "entry to delete, or `grad: vjp`" if new.composite else "needs review: autograd now sees it"
     if not (_parses(old) and _parses(new)):
         return "entry to rewrite"
     bad = [text for text, harmless in differences(old.func, new.func, entry.renamed) if not harmless]

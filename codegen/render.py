@@ -107,7 +107,7 @@ class Function:
             parts.append("\n".join([self._def(self.name, self.returns), self._docstring(), *self._body()]))
         if self.entry.check:
             conditions = [("" if c.error else "checks.") + self.local(c.that) for c in self.entry.check]
-            doc = f'{INDENT}"""What must hold for {self.entry.name}; see its row of the table."""'
+            doc = f'{INDENT}"""The conditions of {self.entry.name}; its row of the table has their errors."""'
             result = literal("return ", conditions, "", INDENT)
             parts.append("\n".join([self._def(f"{self.name}__checks", "tuple[Array, ...]"), doc, result]))
         return "\n\n\n".join(parts)
@@ -168,7 +168,7 @@ class Function:
         extra = f", scalars=({', '.join(scalars)}{',' if len(scalars) == 1 else ''})" if scalars else ""
         made = f"{promote.kind}({', '.join(named)}{extra})"
         if any(p.name == "dtype" for p in self.params):
-            # The dtype given by the caller is that of the result: no kind changes it further.
+            # A dtype that the caller passes is the dtype of the result; no kind changes it further.
             given = [f"*(cast(x, dtype) for x in {n})" if n in lists else f"cast({n}, dtype)" for n in promote.names]
             made = f"{made} if dtype is None else DEFAULT({', '.join(given)}{extra})"
         line = f"{INDENT}{target} = {made}"

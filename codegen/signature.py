@@ -36,7 +36,7 @@ def identifier(name: str) -> str:
 
 
 def function_name(overload: str) -> str:
-    """The lowering of `add.Tensor` is `add__Tensor`, that of `relu` is `relu`, and that of `torchvision::nms` `nms`."""
+    """The name of a lowering: `add__Tensor` for `add.Tensor`, `relu` for `relu`, `nms` for `torchvision::nms`."""
     return identifier(overload.rpartition("::")[2].replace(".", "__"))
 
 
@@ -123,7 +123,7 @@ def _python(text: str) -> str:
 
 
 def dropped(argument: Argument) -> bool:
-    """Whether the runtime handles the argument and does not pass it."""
+    """Whether the runtime handles the argument and does not pass it to the lowering."""
     return argument.name in DROPPED_NAMES or base(argument.type) in DROPPED_TYPES
 
 

@@ -46,7 +46,7 @@ class Promote:
 
 @dataclass(frozen=True)
 class Preparation:
-    """`name(arguments)`: what is done to arguments of a call, and which; a quoted argument is a text."""
+    """`name(arguments)`: a preparation of these arguments of a call; a quoted argument is a string."""
 
     name: str
     arguments: tuple[str, ...]
@@ -59,7 +59,7 @@ class Preparation:
 class Check:
     """A condition on values, which are known only on the device; `error` reads `IndexError: message`.
 
-    Without an error it is the call of a named check, which states the error (see conditions.py).
+    Without `error`, `that` is the call of a named check, which states the error (see conditions.py).
     """
 
     that: str
@@ -108,7 +108,7 @@ class Entry:
             self.fail("func", f"{self.name} has {what}", f"one of {', '.join(BODIES)}")
         extra = [key for key in self.lines if key not in ("func", "note", *BODIES)]
         if extra and held[0] not in LOWERED:
-            self.fail(extra[0], f"`{extra[0]}` on an entry without a lowering", f"it beside {' or '.join(LOWERED)}")
+            self.fail(extra[0], f"`{extra[0]}` on an entry without a lowering", f"it only with {' or '.join(LOWERED)}")
 
     @property
     def name(self) -> str:
@@ -167,24 +167,24 @@ def _plain(value: Any) -> Any:
 def scalar(node: yaml.Node, fail: Callable[..., None]) -> str:
     """The text of a scalar node."""
     if not isinstance(node, yaml.ScalarNode):
-        fail(f"a {node.id} where text belongs", "text; quote an expression that starts with [, {, *, &, ! or -")
+        fail(f"a {node.id} in place of text", "text; quote an expression that starts with [, {, *, &, ! or -")
     return str(node.value).strip()
 
 
 def _names(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
     if not isinstance(node, yaml.SequenceNode):
-        fail(f"`{node.value}` is not a list", "a list of argument names, as [alpha]")
+        fail(f"`{node.value}` is not a list", "a list of argument names, such as [alpha]")
     return tuple(scalar(item, fail) for item in node.value)
 
 
 def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
     if not isinstance(node, yaml.MappingNode):
-        fail(f"`{node.value}` is no mapping", "names, now and before, as {grad_output: grad}")
+        fail(f"`{node.value}` is not a mapping", "new and earlier names, such as {grad_output: grad}")
     return tuple((now, scalar(before, fail)) for now, before in mapping(node, fail))
 
 
 def _dtypes(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
-    """The dtypes by argument; the empty name holds those of all arguments."""
+    """The dtypes by argument; the empty name means all arguments."""
     if not isinstance(node, yaml.MappingNode):
         return (("", scalar(node, fail)),)
     return tuple((name, scalar(value, fail)) for name, value in mapping(node, fail))
@@ -194,7 +194,7 @@ def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
     text = scalar(node, fail)
     match = re.fullmatch(r"(\w+)\(\s*([\w\s,]*)\)", text)
     if match is None:
-        fail(f"`{text}` does not parse", "KIND(arguments), as DEFAULT(self, other)")
+        fail(f"`{text}` does not parse", "KIND(arguments), such as DEFAULT(self, other)")
     assert match is not None
     return Promote(match[1], tuple(x.strip() for x in match[2].split(",") if x.strip()))
 
@@ -205,7 +205,7 @@ def _prepare(node: yaml.Node, fail: Callable[..., None]) -> Preparation:
     arguments = [] if parsed is None else parsed[1].args
     found = [a.id if isinstance(a, ast.Name) else getattr(a, "value", None) for a in arguments]
     if parsed is None or parsed[1].keywords or not all(isinstance(a, str) for a in found):
-        fail(f"`{text}` does not parse", "name(arguments), as expand_masks(indices)")
+        fail(f"`{text}` does not parse", "name(arguments), such as expand_masks(indices)")
     assert parsed is not None
     return Preparation(parsed[0], tuple(map(str, found)))
 
@@ -220,7 +220,7 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
     form = "a named check, or a list of them and of {that: expression, error: 'IndexError: message'}"
     checks = []
     if isinstance(node, yaml.MappingNode):
-        fail("no list of checks", form)
+        fail("not a list of checks", form)
     for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
         if isinstance(item, yaml.ScalarNode):
             checks.append(Check(scalar(item, fail)))
@@ -230,7 +230,7 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
             fail(f"a check with the keys {', '.join(pairs) or 'none'}", form)
         check = Check(scalar(pairs["that"], fail), scalar(pairs["error"], fail))
         if not EXCEPTION.match(check.error):
-            fail(f"`{check.error}`", "an exception and a message, as `IndexError: index out of range`")
+            fail(f"`{check.error}`", "an exception and a message, such as `IndexError: index out of range`")
         checks.append(check)
     return tuple(checks)
 
@@ -256,7 +256,7 @@ def mapping(node: yaml.MappingNode, fail: Callable[..., None]) -> list[tuple[str
     """The keys and values of a mapping, whose keys must be unique."""
     pairs = [(str(key.value), value) for key, value in node.value]
     for name in {key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1}:
-        fail(f"the key `{name}` stands twice", "it once")
+        fail(f"the key `{name}` appears twice", "it once")
     return pairs
 
 
@@ -271,7 +271,7 @@ def _entry(family: str, node: yaml.Node) -> Entry:
         return fail
 
     if not isinstance(node, yaml.MappingNode):
-        at(line)("an entry that is no mapping", "`- func: <schema>` and further keys")
+        at(line)("an entry that is not a mapping", "`- func: <schema>` and further keys")
     rest = dict(mapping(node, at(line)))
     lines = {str(key.value): key.start_mark.line + 1 for key, _ in node.value}
     data = {}
@@ -327,7 +327,7 @@ def parse(text: str, family: str) -> tuple[list[Entry], list[Fault]]:
 
 
 def load(path: Path) -> tuple[list[Entry], list[Fault]]:
-    """`parse` a file, whose name is that of the family."""
+    """Parse a file, which is named after its family."""
     return parse(path.read_text(encoding="utf-8"), path.stem)
 
 

@@ -16,10 +16,10 @@ from tenax.codegen.tree import Tree
 STATUSES = {
     "lowered": "an entry of a spec, or a kernel of runtime/aten/ or runtime/sparse/",
     "derived": "a variant of an entry",
-    "composite": "torch carries it out by other ops, before autograd",
-    "decomposed": "torch carries it out by other ops, after autograd",
-    "unsupported": "not on this device, for the reason given",
-    "missing": "nobody has decided yet",
+    "composite": "torch decomposes it into other ops, before autograd",
+    "decomposed": "torch decomposes it into other ops, after autograd",
+    "unsupported": "not supported on this device, for the stated reason",
+    "missing": "not triaged yet",
 }
 
 # Families that exist for one vendor, layout or number format, by name, with the reason that the user sees.
@@ -120,7 +120,7 @@ def _status(
 
 @lru_cache(maxsize=1 << 14)
 def family_reason(name: str, schemas: Schemas) -> str:
-    """The reason that a whole family is unsupported; empty if it is not."""
+    """The reason that the family of an overload is unsupported; empty if it is supported."""
     base = name.partition(".")[0]
     for pattern, reason in FAMILIES:
         if re.match(pattern, base):
@@ -132,4 +132,4 @@ def family_reason(name: str, schemas: Schemas) -> str:
         return ""
     found = {reason for key in keys for prefix, reason in LAYOUTS.items() if key.startswith(prefix)}
     backends = sorted(key for key in keys if not key.startswith(tuple(LAYOUTS)))
-    return f"torch has it for {' and '.join(backends)} only" if backends else " and ".join(sorted(found))
+    return f"torch implements it for {' and '.join(backends)} only" if backends else " and ".join(sorted(found))

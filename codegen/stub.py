@@ -54,7 +54,7 @@ def family(f: Native, entries: Sequence[Entry]) -> str:
         found = Counter(e.family for e in entries if f"{e.name.partition('.')[0].strip('_')}_".startswith(f"{head}_"))
         if found:
             return found.most_common(1)[0][0]
-    raise NoStubError(f"{base}: no spec file has a relative of it; expected --family NAME")
+    raise NoStubError(f"{base}: no spec file has a related entry; expected --family NAME")
 
 
 def text(f: Native, family: str, dtypes: str = "") -> str:

@@ -26,7 +26,7 @@ def style(entries: Iterable[Entry], context: Context) -> Iterator[Fault]:
         longest = max(map(len, source.splitlines()))
         if longest > WIDTH:
             yield entry.fault(
-                entry.body, f"`{entry.name}` becomes a line of {longest} characters", f"{WIDTH}, or a kernel"
+                entry.body, f"`{entry.name}` becomes a line of {longest} characters", f"at most {WIDTH}, or a kernel"
             )
     expressions = [(e, "jnp", e.jnp) for e in lowered if e.jnp]
     expressions += [(e, "check", c.that) for e in lowered for c in e.check if c.error or call(c.that)]

@@ -1,4 +1,4 @@
-"""Traits of an op that the runtime acts on besides its lowering: their values, and the rows for which they hold.
+"""Traits of an op, which the runtime needs besides its lowering: their values, and the rows that have them.
 
 Each is a key of the entry, which is rendered into the rows of its variants.
 """
@@ -16,9 +16,9 @@ from tenax.codegen.fault import Fault
 from tenax.codegen.schema import Schemas
 from tenax.codegen.spec import Entry
 
-# What `prepare` may name, with the number of its arguments (runtime/aten/prepare.py).
+# The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
 PREPARATIONS = {"expand_masks": 1, "put_masks": 2, "to_device": 1, "transpose_strided": 1, "raise_info": 1}
-# What `results` may name (runtime/aten/result_layouts.py).
+# The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",
     "column_major_vh",
@@ -34,13 +34,13 @@ RESULTS = (
     "slices_in_order",
     "weights_if_needed",
 )
-# What `cpu_rewrite` may name (runtime/dispatch/cpu_matmul_rewrite.py).
+# The words of `cpu_rewrite` (runtime/dispatch/cpu_matmul_rewrite.py).
 REWRITES = ("matmul",)
 
 
 @dataclass(frozen=True)
 class Trait:
-    """One key. `rows` says which rows of an entry have it: all, those in place, or that of its own overload."""
+    """One key. `rows` states which rows of an entry have it: all, the in-place ones, or that of its own overload."""
 
     name: str
     rows: str = "all"
@@ -67,7 +67,7 @@ TRAITS = (
 
 
 def faults(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
-    """What is wrong with the traits of an entry."""
+    """The faults of the traits of an entry."""
     checks: dict[str, Callable[[Entry, FunctionSchema, Schemas], Iterator[Fault]]] = {
         "overwrites": _in_place,
         "writes_expanded": _in_place,
@@ -101,7 +101,7 @@ def _arguments(entry: Entry, key: str, given: Sequence[str], func: FunctionSchem
 
 def _draws_if(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
     if not entry.random:
-        yield entry.fault("draws_if", f"{entry.name} is not random", "it beside `random: true`")
+        yield entry.fault("draws_if", f"{entry.name} is not random", "it only with `random: true`")
     yield from _arguments(entry, "draws_if", entry.draws_if, func)
 
 
@@ -121,11 +121,11 @@ def _word(entry: Entry, key: str, given: str, known: Sequence[str]) -> Iterator[
 
 def _reference(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
     if entry.reference not in schemas:
-        yield entry.fault("reference", f"torch has no {entry.reference}", "an overload that computes the same")
+        yield entry.fault("reference", f"torch has no {entry.reference}", "an overload that computes the same result")
         return
     theirs = schemas[entry.reference].func.arguments.flat_non_out
     if [a.type for a in theirs] != [a.type for a in func.arguments.flat_non_out]:
-        yield entry.fault("reference", f"{entry.reference} takes other arguments", f"those of {entry.name}")
+        yield entry.fault("reference", f"{entry.reference} has different arguments", f"those of {entry.name}")
 
 
 def _compared_results(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""What autocast does with each op. Generated from ops_spec/ by `python -m tenax.codegen`: edit autocast.yaml."""
+"""The autocast policy of each op. Generated from ops_spec/ by `python -m tenax.codegen`: edit autocast.yaml."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ class Policy(NamedTuple):
     kind: str
     tensors: tuple[int, ...] = ()  # positions of the arguments that are tensors
     lists: tuple[int, ...] = ()  # positions of those that are lists of tensors
-    dtype: int | None = None  # position of the argument `dtype`, where it is no keyword
+    dtype: int | None = None  # position of the argument `dtype`, if it is not keyword-only
     calls: str = ""  # the overload that takes a dtype
-    error: str = ""  # what the user reads
+    error: str = ""  # the message that the user sees
 
 
 POLICIES: dict[str, Policy] = {

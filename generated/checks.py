@@ -1,4 +1,4 @@
-"""What must hold of values, each with its error.
+"""Conditions on values, each with its error.
 
 Generated from ops_spec/checks.yaml by `python -m tenax.codegen`: edit the spec.
 """

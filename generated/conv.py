@@ -58,7 +58,7 @@ def convolution_backward_overrideable(
 def conv_tbc(self: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
     """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
 
-    T is time, N the batch, C channels, I and O those before and after
+    T is time, N the batch, C the channels, I the input channels and O the output channels
 
     Spec: ops_spec/conv.yaml
     """

@@ -61,7 +61,7 @@ def _assert_async(self: Array) -> None:
 
 
 def _assert_async__checks(self: Array) -> tuple[Array, ...]:
-    """What must hold for _assert_async; see its row of the table."""
+    """The conditions of _assert_async; its row of the table has their errors."""
     return ((self.size == 1) & jnp.all(self),)
 
 
@@ -74,7 +74,7 @@ def _assert_async__msg(self: Array, assert_msg: str) -> None:
 
 
 def _assert_async__msg__checks(self: Array, assert_msg: str) -> tuple[Array, ...]:
-    """What must hold for _assert_async.msg; see its row of the table."""
+    """The conditions of _assert_async.msg; its row of the table has their errors."""
     return (checks.is_true(self),)
 
 
@@ -87,5 +87,5 @@ def _functional_assert_async__msg(self: Array, assert_msg: str, dep_token: Array
 
 
 def _functional_assert_async__msg__checks(self: Array, assert_msg: str, dep_token: Array) -> tuple[Array, ...]:
-    """What must hold for _functional_assert_async.msg; see its row of the table."""
+    """The conditions of _functional_assert_async.msg; its row of the table has their errors."""
     return (checks.is_true(self),)

@@ -26,14 +26,14 @@ def embedding(
 def embedding__checks(
     weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> tuple[Array, ...]:
-    """What must hold for embedding; see its row of the table."""
+    """The conditions of embedding; its row of the table has their errors."""
     return (checks.rows_in_bounds(weight, indices),)
 
 
 def embedding_renorm___checks(
     self: Array, indices: Array, max_norm: ArrayLike, norm_type: ArrayLike
 ) -> tuple[Array, ...]:
-    """What must hold for embedding_renorm_; see its row of the table."""
+    """The conditions of embedding_renorm_; its row of the table has their errors."""
     return (checks.rows_in_bounds(self, indices),)
 
 
@@ -78,7 +78,7 @@ def _embedding_bag__checks(
     include_last_offset: bool = False,
     padding_idx: int = -1,
 ) -> tuple[Array, ...]:
-    """What must hold for _embedding_bag; see its row of the table."""
+    """The conditions of _embedding_bag; its row of the table has their errors."""
     return (
         checks.bag_indices_in_bounds(weight, indices),
         checks.first_bag_at_zero(offsets),
@@ -127,7 +127,7 @@ def _embedding_bag_forward_only__checks(
     include_last_offset: bool = False,
     padding_idx: int = -1,
 ) -> tuple[Array, ...]:
-    """What must hold for _embedding_bag_forward_only; see its row of the table."""
+    """The conditions of _embedding_bag_forward_only; its row of the table has their errors."""
     return (
         checks.bag_indices_in_bounds(weight, indices),
         checks.first_bag_at_zero(offsets),

@@ -16,7 +16,7 @@ from tenax.words import Array
 
 
 def histc__checks(self: Array, bins: int = 100, min: ArrayLike = 0, max: ArrayLike = 0) -> tuple[Array, ...]:
-    """What must hold for histc; see its row of the table."""
+    """The conditions of histc; its row of the table has their errors."""
     return ((min != max) | jnp.all(jnp.isfinite(self)),)
 
 
@@ -49,7 +49,7 @@ def histogram__bin_ct__checks(
     weight: Array | None = None,
     density: bool = False,
 ) -> tuple[Array, ...]:
-    """What must hold for histogram.bin_ct; see its row of the table."""
+    """The conditions of histogram.bin_ct; its row of the table has their errors."""
     return (checks.range_is_finite(self, range),)
 
 
@@ -61,7 +61,7 @@ def _histogramdd_bin_edges__checks(
     weight: Array | None = None,
     density: bool = False,
 ) -> tuple[Array, ...]:
-    """What must hold for _histogramdd_bin_edges; see its row of the table."""
+    """The conditions of _histogramdd_bin_edges; its row of the table has their errors."""
     return (checks.range_is_finite(self, range),)
 
 

@@ -17,14 +17,14 @@ from tenax.words import Array, cast
 
 
 def index__Tensor__checks(self: Array, indices: Sequence[Array | None]) -> tuple[Array, ...]:
-    """What must hold for index.Tensor; see its row of the table."""
+    """The conditions of index.Tensor; its row of the table has their errors."""
     return (checks.indices_in_bounds(self, indices),)
 
 
 def index_put__checks(
     self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> tuple[Array, ...]:
-    """What must hold for index_put; see its row of the table."""
+    """The conditions of index_put; its row of the table has their errors."""
     return (checks.indices_in_bounds(self, indices),)
 
 
@@ -42,7 +42,7 @@ def _index_put_impl_(
 def _index_put_impl___checks(
     self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False, unsafe: bool = False
 ) -> tuple[Array, ...]:
-    """What must hold for _index_put_impl_; see its row of the table."""
+    """The conditions of _index_put_impl_; its row of the table has their errors."""
     return (checks.indices_in_bounds(self, indices),)
 
 
@@ -55,22 +55,22 @@ def take(self: Array, index: Array) -> Array:
 
 
 def take__checks(self: Array, index: Array) -> tuple[Array, ...]:
-    """What must hold for take; see its row of the table."""
+    """The conditions of take; its row of the table has their errors."""
     return (checks.flat_index_in_bounds(self, index),)
 
 
 def put__checks(self: Array, index: Array, source: Array, accumulate: bool = False) -> tuple[Array, ...]:
-    """What must hold for put; see its row of the table."""
+    """The conditions of put; its row of the table has their errors."""
     return (checks.flat_index_in_bounds(self, index),)
 
 
 def gather__checks(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> tuple[Array, ...]:
-    """What must hold for gather; see its row of the table."""
+    """The conditions of gather; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
 def scatter__src__checks(self: Array, dim: int, index: Array, src: Array) -> tuple[Array, ...]:
-    """What must hold for scatter.src; see its row of the table."""
+    """The conditions of scatter.src; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
@@ -83,7 +83,7 @@ def scatter__value(self: Array, dim: int, index: Array, value: ArrayLike) -> Arr
 
 
 def scatter__value__checks(self: Array, dim: int, index: Array, value: ArrayLike) -> tuple[Array, ...]:
-    """What must hold for scatter.value; see its row of the table."""
+    """The conditions of scatter.value; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
@@ -96,7 +96,7 @@ def scatter__reduce(self: Array, dim: int, index: Array, src: Array, *, reduce: 
 
 
 def scatter__reduce__checks(self: Array, dim: int, index: Array, src: Array, *, reduce: str) -> tuple[Array, ...]:
-    """What must hold for scatter.reduce; see its row of the table."""
+    """The conditions of scatter.reduce; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
@@ -111,7 +111,7 @@ def scatter__value_reduce(self: Array, dim: int, index: Array, value: ArrayLike,
 def scatter__value_reduce__checks(
     self: Array, dim: int, index: Array, value: ArrayLike, *, reduce: str
 ) -> tuple[Array, ...]:
-    """What must hold for scatter.value_reduce; see its row of the table."""
+    """The conditions of scatter.value_reduce; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
@@ -124,51 +124,51 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
 
 
 def scatter_add__checks(self: Array, dim: int, index: Array, src: Array) -> tuple[Array, ...]:
-    """What must hold for scatter_add; see its row of the table."""
+    """The conditions of scatter_add; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
 def scatter_reduce__two__checks(
     self: Array, dim: int, index: Array, src: Array, reduce: str, *, include_self: bool = True
 ) -> tuple[Array, ...]:
-    """What must hold for scatter_reduce.two; see its row of the table."""
+    """The conditions of scatter_reduce.two; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
 def index_select__checks(self: Array, dim: int, index: Array) -> tuple[Array, ...]:
-    """What must hold for index_select; see its row of the table."""
+    """The conditions of index_select; its row of the table has their errors."""
     return (checks.index_in_bounds(self, dim, index),)
 
 
 def index_copy__checks(self: Array, dim: int, index: Array, source: Array) -> tuple[Array, ...]:
-    """What must hold for index_copy; see its row of the table."""
+    """The conditions of index_copy; its row of the table has their errors."""
     return (jnp.all((index >= 0) & (index < (self.shape or (1,))[dim])),)
 
 
 def index_add__checks(self: Array, dim: int, index: Array, source: Array, *, alpha: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for index_add; see its row of the table."""
+    """The conditions of index_add; its row of the table has their errors."""
     return (checks.scatter_index_in_bounds(self, dim, index),)
 
 
 def index_reduce__checks(
     self: Array, dim: int, index: Array, source: Array, reduce: str, *, include_self: bool = True
 ) -> tuple[Array, ...]:
-    """What must hold for index_reduce; see its row of the table."""
+    """The conditions of index_reduce; its row of the table has their errors."""
     return (checks.index_in_bounds(self, dim, index),)
 
 
 def index_fill__int_Scalar__checks(self: Array, dim: int, index: Array, value: ArrayLike) -> tuple[Array, ...]:
-    """What must hold for index_fill.int_Scalar; see its row of the table."""
+    """The conditions of index_fill.int_Scalar; its row of the table has their errors."""
     return (checks.wrapped_index_in_bounds(self, dim, index),)
 
 
 def index_fill__int_Tensor__checks(self: Array, dim: int, index: Array, value: Array) -> tuple[Array, ...]:
-    """What must hold for index_fill.int_Tensor; see its row of the table."""
+    """The conditions of index_fill.int_Tensor; its row of the table has their errors."""
     return (checks.wrapped_index_in_bounds(self, dim, index),)
 
 
 def masked_scatter__checks(self: Array, mask: Array, source: Array) -> tuple[Array, ...]:
-    """What must hold for masked_scatter; see its row of the table."""
+    """The conditions of masked_scatter; its row of the table has their errors."""
     return (jnp.sum(jnp.broadcast_to(mask, jnp.broadcast_shapes(self.shape, mask.shape))) <= source.size,)
 
 

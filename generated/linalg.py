@@ -22,12 +22,12 @@ def _linalg_check_errors(info: Array, api_name: str, *, is_matrix: bool) -> None
 
 
 def _linalg_check_errors__checks(info: Array, api_name: str, *, is_matrix: bool) -> tuple[Array, ...]:
-    """What must hold for _linalg_check_errors; see its row of the table."""
+    """The conditions of _linalg_check_errors; its row of the table has their errors."""
     return (jnp.all(info == 0),)
 
 
 def cholesky__checks(self: Array, upper: bool = False) -> tuple[Array, ...]:
-    """What must hold for cholesky; see its row of the table."""
+    """The conditions of cholesky; its row of the table has their errors."""
     return (jnp.all(cholesky_kernels.linalg_cholesky_ex(self, upper=upper)[1] == 0),)
 
 
@@ -50,7 +50,7 @@ def cholesky_inverse(self: Array, upper: bool = False) -> Array:
 
 
 def cholesky_inverse__checks(self: Array, upper: bool = False) -> tuple[Array, ...]:
-    """What must hold for cholesky_inverse; see its row of the table."""
+    """The conditions of cholesky_inverse; its row of the table has their errors."""
     return (jnp.all(jnp.diagonal(self, axis1=-2, axis2=-1) != 0),)
 
 
@@ -65,7 +65,7 @@ def linalg_lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     """linalg_householder_product(Tensor input, Tensor tau) -> Tensor
 
-    a reflection with the factor 0 is the identity
+    a reflection with factor 0 is the identity
 
     Spec: ops_spec/linalg.yaml
     """
@@ -85,7 +85,7 @@ def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpos
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
 
-    JAX has it on the CPU, and on a GPU from CUDA 12.8 on.
+    JAX implements it on the CPU, and on GPUs from CUDA 12.8 on
 
     Spec: ops_spec/linalg.yaml
     """
@@ -93,7 +93,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
 
 
 def linalg_eig__checks(self: Array) -> tuple[Array, ...]:
-    """What must hold for linalg_eig; see its row of the table."""
+    """The conditions of linalg_eig; its row of the table has their errors."""
     return (jnp.all(jnp.isfinite(self)),)
 
 
@@ -114,21 +114,21 @@ def linalg_eigvals__out(self: Array) -> Array:
 
 
 def _linalg_eigh__checks(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, ...]:
-    """What must hold for _linalg_eigh; see its row of the table."""
+    """The conditions of _linalg_eigh; its row of the table has their errors."""
     return ((A.shape[-1] < 3) | jnp.all(jnp.isfinite(jnp.tril(A) if UPLO.upper() == "L" else jnp.triu(A))),)
 
 
 def _linalg_svd__checks(
     A: Array, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
 ) -> tuple[Array, ...]:
-    """What must hold for _linalg_svd; see its row of the table."""
+    """The conditions of _linalg_svd; its row of the table has their errors."""
     return (jnp.all(jnp.isfinite(A)),)
 
 
 def linalg_cross(self: Array, other: Array, *, dim: int = -1) -> Array:
     """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor
 
-    jnp.cross gives the same by twice as many equations
+    jnp.cross computes the same with twice as many equations
 
     Spec: ops_spec/linalg.yaml
     """

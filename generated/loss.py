@@ -109,7 +109,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None = None
 def binary_cross_entropy__checks(
     self: Array, target: Array, weight: Array | None = None, reduction: int = 1
 ) -> tuple[Array, ...]:
-    """What must hold for binary_cross_entropy; see its row of the table."""
+    """The conditions of binary_cross_entropy; its row of the table has their errors."""
     return (jnp.all((self >= 0) & (self <= 1)), jnp.all((target >= 0) & (target <= 1)))
 
 
@@ -142,14 +142,14 @@ def binary_cross_entropy_with_logits(
 def nll_loss_forward__checks(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, ...]:
-    """What must hold for nll_loss_forward; see its row of the table."""
+    """The conditions of nll_loss_forward; its row of the table has their errors."""
     return (checks.target_in_bounds(target, self.shape[min(self.ndim - 1, 1)], ignore_index),)
 
 
 def nll_loss2d_forward__checks(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, ...]:
-    """What must hold for nll_loss2d_forward; see its row of the table."""
+    """The conditions of nll_loss2d_forward; its row of the table has their errors."""
     return (checks.target_in_bounds(target, self.shape[1], ignore_index),)
 
 
@@ -169,7 +169,7 @@ def multi_margin_loss(
 def multi_margin_loss__checks(
     self: Array, target: Array, p: ArrayLike = 1, margin: ArrayLike = 1, weight: Array | None = None, reduction: int = 1
 ) -> tuple[Array, ...]:
-    """What must hold for multi_margin_loss; see its row of the table."""
+    """The conditions of multi_margin_loss; its row of the table has their errors."""
     return (jnp.all((target >= 0) & (target < (self.shape[-1] if self.ndim else 1))),)
 
 
@@ -193,5 +193,5 @@ def multi_margin_loss_backward(
 
 
 def multilabel_margin_loss_forward__checks(self: Array, target: Array, reduction: int) -> tuple[Array, ...]:
-    """What must hold for multilabel_margin_loss_forward; see its row of the table."""
+    """The conditions of multilabel_margin_loss_forward; its row of the table has their errors."""
     return (jnp.all((target >= -1) & (target < (self.shape[-1] if self.ndim else 1))),)

@@ -386,7 +386,7 @@ def lcm(self: Array, other: Array) -> Array:
 def logaddexp(self: Array, other: Array) -> Array:
     """logaddexp(Tensor self, Tensor other) -> Tensor
 
-    accuracy: 1e6 ULP in float32 where the two terms cancel, or the smaller one's exponential is flushed to zero
+    accuracy: 1e6 ULP in float32 where the two terms cancel, or the exponential of the smaller one is flushed to zero
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -890,7 +890,7 @@ def exp2(self: Array) -> Array:
 def log2(self: Array) -> Array:
     """log2(Tensor self) -> Tensor
 
-    accuracy: 2 ULP in float32, XLA's log and a product
+    accuracy: 2 ULP in float32, from XLA's log and a product
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -901,7 +901,7 @@ def log2(self: Array) -> Array:
 def exp(self: Array) -> Array:
     """exp(Tensor self) -> Tensor
 
-    accuracy: 6 ULP in float32 above 88, where XLA's exp scales by its greatest power of two; 1 below
+    accuracy: 6 ULP in float32 above 88, where XLA's exp scales by its largest power of two; 1 ULP below
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -912,7 +912,7 @@ def exp(self: Array) -> Array:
 def expm1(self: Array) -> Array:
     """expm1(Tensor self) -> Tensor
 
-    accuracy: 6 ULP in float32 above 88, as exp
+    accuracy: 6 ULP in float32 above 88, as for exp
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -932,7 +932,7 @@ def log(self: Array) -> Array:
 def log1p(self: Array) -> Array:
     """log1p(Tensor self) -> Tensor
 
-    accuracy: 3 ULP in float32, XLA's log1p
+    accuracy: 3 ULP in float32, from XLA's log1p
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -943,7 +943,7 @@ def log1p(self: Array) -> Array:
 def log10(self: Array) -> Array:
     """log10(Tensor self) -> Tensor
 
-    accuracy: 2 ULP in float32, XLA's log and a product
+    accuracy: 2 ULP in float32, from XLA's log and a product
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -981,7 +981,7 @@ def tan(self: Array) -> Array:
 def asin(self: Array) -> Array:
     """asin(Tensor self) -> Tensor
 
-    accuracy: 2 ULP in float32, XLA's asin
+    accuracy: 2 ULP in float32, from XLA's asin
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -1012,7 +1012,7 @@ def atan(self: Array) -> Array:
 def sinh(self: Array) -> Array:
     """sinh(Tensor self) -> Tensor
 
-    accuracy: 3 ULP in float32, twice XLA's exp
+    accuracy: 3 ULP in float32, from the square of XLA's exp
 
     Spec: ops_spec/pointwise.yaml
     """
@@ -1023,7 +1023,7 @@ def sinh(self: Array) -> Array:
 def cosh(self: Array) -> Array:
     """cosh(Tensor self) -> Tensor
 
-    accuracy: 3 ULP in float32, twice XLA's exp
+    accuracy: 3 ULP in float32, from the square of XLA's exp
 
     Spec: ops_spec/pointwise.yaml
     """

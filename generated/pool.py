@@ -94,14 +94,14 @@ def fractional_max_pool3d_backward(
 
 
 def max_unpool2d__checks(self: Array, indices: Array, output_size: Sequence[int]) -> tuple[Array, ...]:
-    """What must hold for max_unpool2d; see its row of the table."""
+    """The conditions of max_unpool2d; its row of the table has their errors."""
     return (checks.pooled_indices_in_bounds(indices, output_size[0] * output_size[1]),)
 
 
 def max_unpool3d__checks(
     self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
 ) -> tuple[Array, ...]:
-    """What must hold for max_unpool3d; see its row of the table."""
+    """The conditions of max_unpool3d; its row of the table has their errors."""
     return (checks.pooled_indices_in_bounds(indices, output_size[0] * output_size[1] * output_size[2]),)
 
 

@@ -18,12 +18,12 @@ from tenax.words import DEFAULT, FLOAT64, INT64, INT_TO_FLOAT, Array, DType, cas
 
 
 def uniform___checks(rng: Array, self: Array, from_: ArrayLike = 0, to: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for uniform_; see its row of the table."""
+    """The conditions of uniform_; its row of the table has their errors."""
     return (cast(from_, FLOAT64) <= cast(to, FLOAT64),)
 
 
 def normal___checks(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for normal_; see its row of the table."""
+    """The conditions of normal_; its row of the table has their errors."""
     return (checks.std_not_negative(std),)
 
 
@@ -37,12 +37,12 @@ def log_normal_(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2
 
 
 def log_normal___checks(rng: Array, self: Array, mean: ArrayLike = 1, std: ArrayLike = 2) -> tuple[Array, ...]:
-    """What must hold for log_normal_; see its row of the table."""
+    """The conditions of log_normal_; its row of the table has their errors."""
     return (cast(std, FLOAT64) > 0,)
 
 
 def exponential___checks(rng: Array, self: Array, lambd: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for exponential_; see its row of the table."""
+    """The conditions of exponential_; its row of the table has their errors."""
     return (cast(lambd, FLOAT64) > 0,)
 
 
@@ -57,12 +57,12 @@ def cauchy_(rng: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1
 
 
 def cauchy___checks(rng: Array, self: Array, median: ArrayLike = 0, sigma: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for cauchy_; see its row of the table."""
+    """The conditions of cauchy_; its row of the table has their errors."""
     return (cast(sigma, FLOAT64) > 0,)
 
 
 def geometric___checks(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
-    """What must hold for geometric_; see its row of the table."""
+    """The conditions of geometric_; its row of the table has their errors."""
     return ((cast(p, FLOAT64) > 0) & (cast(p, FLOAT64) < 1),)
 
 
@@ -75,7 +75,7 @@ def bernoulli___float(rng: Array, self: Array, p: ArrayLike = 0.5) -> Array:
 
 
 def bernoulli___float__checks(rng: Array, self: Array, p: ArrayLike = 0.5) -> tuple[Array, ...]:
-    """What must hold for bernoulli_.float; see its row of the table."""
+    """The conditions of bernoulli_.float; its row of the table has their errors."""
     return (checks.is_probability(p),)
 
 
@@ -88,7 +88,7 @@ def bernoulli___Tensor(rng: Array, self: Array, p: Array) -> Array:
 
 
 def bernoulli___Tensor__checks(rng: Array, self: Array, p: Array) -> tuple[Array, ...]:
-    """What must hold for bernoulli_.Tensor; see its row of the table."""
+    """The conditions of bernoulli_.Tensor; its row of the table has their errors."""
     return (checks.all_probabilities(p),)
 
 
@@ -117,7 +117,7 @@ def bernoulli(rng: Array, self: Array) -> Array:
 
 
 def bernoulli__checks(rng: Array, self: Array) -> tuple[Array, ...]:
-    """What must hold for bernoulli; see its row of the table."""
+    """The conditions of bernoulli; its row of the table has their errors."""
     return (checks.all_probabilities(self),)
 
 
@@ -130,7 +130,7 @@ def bernoulli__p(rng: Array, self: Array, p: ArrayLike) -> Array:
 
 
 def bernoulli__p__checks(rng: Array, self: Array, p: ArrayLike) -> tuple[Array, ...]:
-    """What must hold for bernoulli.p; see its row of the table."""
+    """The conditions of bernoulli.p; its row of the table has their errors."""
     return (checks.is_probability(p),)
 
 
@@ -143,7 +143,7 @@ def normal_functional(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLi
 
 
 def normal_functional__checks(rng: Array, self: Array, mean: ArrayLike = 0, std: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for normal_functional; see its row of the table."""
+    """The conditions of normal_functional; its row of the table has their errors."""
     return (checks.std_not_negative(std),)
 
 
@@ -156,7 +156,7 @@ def normal__Tensor_float(rng: Array, mean: Array, std: ArrayLike = 1) -> Array:
 
 
 def normal__Tensor_float__checks(rng: Array, mean: Array, std: ArrayLike = 1) -> tuple[Array, ...]:
-    """What must hold for normal.Tensor_float; see its row of the table."""
+    """The conditions of normal.Tensor_float; its row of the table has their errors."""
     return (checks.std_not_negative(std),)
 
 
@@ -169,7 +169,7 @@ def normal__float_Tensor(rng: Array, mean: ArrayLike, std: Array) -> Array:
 
 
 def normal__float_Tensor__checks(rng: Array, mean: ArrayLike, std: Array) -> tuple[Array, ...]:
-    """What must hold for normal.float_Tensor; see its row of the table."""
+    """The conditions of normal.float_Tensor; its row of the table has their errors."""
     return (checks.all_std_not_negative(std),)
 
 
@@ -182,7 +182,7 @@ def normal__Tensor_Tensor(rng: Array, mean: Array, std: Array) -> Array:
 
 
 def normal__Tensor_Tensor__checks(rng: Array, mean: Array, std: Array) -> tuple[Array, ...]:
-    """What must hold for normal.Tensor_Tensor; see its row of the table."""
+    """The conditions of normal.Tensor_Tensor; its row of the table has their errors."""
     return (checks.all_std_not_negative(std),)
 
 
@@ -196,12 +196,12 @@ def poisson(rng: Array, self: Array) -> Array:
 
 
 def poisson__checks(rng: Array, self: Array) -> tuple[Array, ...]:
-    """What must hold for poisson; see its row of the table."""
+    """The conditions of poisson; its row of the table has their errors."""
     return (jnp.all(self >= 0),)
 
 
 def multinomial__checks(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> tuple[Array, ...]:
-    """What must hold for multinomial; see its row of the table."""
+    """The conditions of multinomial; its row of the table has their errors."""
     return (jnp.all((self >= 0) & (self < jnp.inf)), jnp.all(jnp.sum(self, axis=-1) > 0))
 
 
@@ -273,7 +273,7 @@ def normal__float_float(
 def normal__float_float__checks(
     rng: Array, mean: ArrayLike, std: ArrayLike, size: Sequence[int], *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
-    """What must hold for normal.float_float; see its row of the table."""
+    """The conditions of normal.float_float; its row of the table has their errors."""
     return (checks.std_not_negative(std),)
 
 
@@ -327,7 +327,7 @@ def randint_like__generator(rng: Array, self: Array, high: int, *, dtype: DType 
 def randint_like__Tensor__checks(
     rng: Array, self: Array, high: Array, *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
-    """What must hold for randint_like.Tensor; see its row of the table."""
+    """The conditions of randint_like.Tensor; its row of the table has their errors."""
     return (checks.high_above_zero(high),)
 
 
@@ -343,7 +343,7 @@ def randint_like__Tensor_generator(rng: Array, self: Array, high: Array, *, dtyp
 def randint_like__Tensor_generator__checks(
     rng: Array, self: Array, high: Array, *, dtype: DType | None = None
 ) -> tuple[Array, ...]:
-    """What must hold for randint_like.Tensor_generator; see its row of the table."""
+    """The conditions of randint_like.Tensor_generator; its row of the table has their errors."""
     return (checks.high_above_zero(high),)
 
 

@@ -22,7 +22,7 @@ def searchsorted__Tensor__checks(
     side: str | None = None,
     sorter: Array | None = None,
 ) -> tuple[Array, ...]:
-    """What must hold for searchsorted.Tensor; see its row of the table."""
+    """The conditions of searchsorted.Tensor; its row of the table has their errors."""
     return (checks.sorter_in_bounds(sorted_sequence, sorter),)
 
 
@@ -54,7 +54,7 @@ def searchsorted__Scalar__checks(
     side: str | None = None,
     sorter: Array | None = None,
 ) -> tuple[Array, ...]:
-    """What must hold for searchsorted.Scalar; see its row of the table."""
+    """The conditions of searchsorted.Scalar; its row of the table has their errors."""
     return (checks.sorter_in_bounds(sorted_sequence, sorter),)
 
 

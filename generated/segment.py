@@ -22,7 +22,7 @@ def segment_reduce__checks(
     unsafe: bool = False,
     initial: ArrayLike | None = None,
 ) -> tuple[Array, ...]:
-    """What must hold for segment_reduce; see its row of the table."""
+    """The conditions of segment_reduce; its row of the table has their errors."""
     return (
         unsafe or lengths is None or jnp.all(lengths >= 0),
         unsafe or lengths is None or jnp.all(jnp.sum(lengths, -1) == data.shape[axis]),

@@ -32,7 +32,7 @@ def erf(self: Array) -> Array:
 def erfc(self: Array) -> Array:
     """erfc(Tensor self) -> Tensor
 
-    accuracy: 3 ULP in float64, the product of an exponential and a series
+    accuracy: 3 ULP in float64, from the product of an exponential and a series
 
     Spec: ops_spec/special.yaml
     """
@@ -43,7 +43,7 @@ def erfc(self: Array) -> Array:
 def erfinv(self: Array) -> Array:
     """erfinv(Tensor self) -> Tensor
 
-    accuracy: 5 ULP in float64, by AS 241 as published, without a step of Newton
+    accuracy: 5 ULP in float64, from AS 241 as published, without a Newton step
 
     Spec: ops_spec/special.yaml
     """
@@ -115,7 +115,7 @@ def special_xlog1py__other_scalar(self: Array, other: ArrayLike) -> Array:
 def lgamma(self: Array) -> Array:
     """lgamma(Tensor self) -> Tensor
 
-    accuracy: 300 ULP in float64 next to zeros at negative numbers, where the reflection cancels; 3 elsewhere
+    accuracy: 300 ULP in float64 near zeros at negative numbers, where the reflection cancels; 3 ULP elsewhere
 
     Spec: ops_spec/special.yaml
     """
@@ -144,7 +144,7 @@ def polygamma(n: int, self: Array) -> Array:
 def mvlgamma(self: Array, p: int) -> Array:
     """mvlgamma(Tensor self, int p) -> Tensor
 
-    accuracy: 4 ULP in float64, a sum of logarithms of Γ
+    accuracy: 4 ULP in float64, from a sum of logarithms of Γ
 
     Spec: ops_spec/special.yaml
     """

@@ -1,4 +1,4 @@
-"""What computes each overload. Generated from ops_spec/ by `python -m tenax.codegen`: edit the specs."""
+"""The lowering of each overload. Generated from ops_spec/ by `python -m tenax.codegen`: edit the specs."""
 
 from typing import NamedTuple
 
@@ -6,34 +6,34 @@ from typing import NamedTuple
 class Row(NamedTuple):
     """The lowering of one overload and what the runtime must know to call it."""
 
-    module: str  # below tenax: of generated, or of kernels where a kernel is the lowering
+    module: str  # within tenax: of generated, or of kernels if a kernel is the lowering
     function: str
-    # functional: gives the results. inplace: gives results, then the new value of each written argument.
-    # out: gives what is stored in the out arguments, then the new value of each other written argument.
+    # functional: returns the results. inplace: returns results, then the new value of each written argument.
+    # out: returns the values for the out arguments, then the new value of each other written argument.
     form: str = "functional"
-    random: bool = False  # takes a PRNG key first
+    random: bool = False  # the first argument is a PRNG key
     dynamic: str = ""  # why the result's shape depends on data
     static: tuple[str, ...] = ()  # numbers passed as Python numbers
-    writes: tuple[str, ...] = ()  # written though the schema does not say so
-    renamed: tuple[tuple[str, str], ...] = ()  # arguments, and what earlier releases of torch call them
-    dtypes: tuple[tuple[str, str], ...] = ()  # arguments ("" for all), and what torch takes there
-    conditions: str = ""  # the function below tenax.generated that computes what must hold
-    checks: tuple[tuple[str, str], ...] = ()  # exception and message of each of its conditions
+    writes: tuple[str, ...] = ()  # arguments that are written although the schema does not say so
+    renamed: tuple[tuple[str, str], ...] = ()  # arguments, with their names in earlier releases of torch
+    dtypes: tuple[tuple[str, str], ...] = ()  # arguments ("" for all), with the dtypes that torch supports
+    conditions: str = ""  # the function in tenax.generated that computes the conditions
+    checks: tuple[tuple[str, str], ...] = ()  # exception and message of each condition
     overwrites: bool = False  # the written argument is not read
-    writes_expanded: bool = False  # writes to tensors of which several elements are one, as torch does
-    draws_if: tuple[str, ...] = ()  # no random number is drawn where one of these arguments is false or 0
-    prepare: tuple[str, ...] = ()  # what is done to arguments before the lowering, and to which
+    writes_expanded: bool = False  # like torch, writes to expanded tensors
+    draws_if: tuple[str, ...] = ()  # no random number is drawn if one of these arguments is false or 0
+    prepare: tuple[str, ...] = ()  # a preparation before the lowering, and its arguments
     host_values: tuple[str, ...] = ()  # arguments whose values torch's Meta kernel needs
-    results: str = ""  # how the results differ from what torch's Meta kernel says
-    no_meta: str = ""  # why torch's Meta kernel is not asked
-    cpu_may_abort: bool = False  # of arguments that the Meta kernel refuses, the CPU kernel may end the process
-    cpu_rewrite: str = ""  # of the traced lowering, for XLA's CPU backend
-    reference: str = ""  # the overload that computes the same on the CPU, where this one does not
-    compared_results: int | None = None  # how many results have a meaning beyond the backend that gives them
+    results: str = ""  # how the results differ from those of torch's Meta kernel
+    no_meta: str = ""  # why torch's Meta kernel is not called
+    cpu_may_abort: bool = False  # the CPU kernel may end the process on arguments that Meta rejects
+    cpu_rewrite: str = ""  # a rewrite of the traced lowering for XLA's CPU backend
+    reference: str = ""  # an overload that computes the same on the CPU, which has no kernel of this one
+    compared_results: int | None = None  # the number of results that do not depend on the backend
     grad: str = ""  # vjp: a composite kept whole
 
 
-# The dtypes that the words of `Row.dtypes` stand for; a single dtype may stand there too.
+# The dtypes of each word of `Row.dtypes`, which may also name single dtypes.
 DTYPES: dict[str, tuple[str, ...]] = {
     "bool": ("bool",),
     "integral": ("uint8", "int8", "int16", "int32", "int64"),
@@ -707,7 +707,7 @@ ROWS: dict[str, Row] = {
     "_fused_moving_avg_obs_fq_helper_functional": Row("kernels.quantize", "_fused_moving_avg_obs_fq_helper"),
     "_fused_rms_norm": Row("kernels.norm", "_fused_rms_norm"),
     "_fused_rms_norm_backward": Row("kernels.norm", "_fused_rms_norm_backward"),
-    "_fused_sdp_choice": Row("generated.attention", "_fused_sdp_choice", dynamic="answers with a Python int"),
+    "_fused_sdp_choice": Row("generated.attention", "_fused_sdp_choice", dynamic="returns a Python int"),
     "_fused_sgd": Row("kernels.optim", "_fused_sgd_", dtypes=(("", "floating"),)),
     "_fused_sgd.out": Row("kernels.optim", "_fused_sgd_", "out", dtypes=(("", "floating"),)),
     "_fused_sgd.tensor_lr": Row("kernels.optim", "_fused_sgd_", dtypes=(("", "floating"),)),
@@ -950,7 +950,7 @@ ROWS: dict[str, Row] = {
     "_nested_tensor_from_mask_left_aligned": Row(
         "generated.attention",
         "_nested_tensor_from_mask_left_aligned",
-        dynamic="answers with a Python bool",
+        dynamic="returns a Python bool",
         compared_results=0,
     ),
     "_new_zeros_with_same_feature_meta": Row("generated.creation", "_new_zeros_with_same_feature_meta"),
@@ -958,7 +958,7 @@ ROWS: dict[str, Row] = {
     "_padded_dense_to_jagged_forward": Row(
         "kernels.nested",
         "_padded_dense_to_jagged_forward",
-        dynamic="without total_L, the number of rows lies in the offsets",
+        dynamic="without total_L, the number of rows is known only from the offsets",
     ),
     "_pdist_backward": Row("kernels.distance", "_pdist_backward", static=("p",), renamed=(("grad_output", "grad"),)),
     "_pdist_backward.out": Row(
@@ -1337,7 +1337,7 @@ ROWS: dict[str, Row] = {
         "kernels.matmul",
         "baddbmm_to",
         static=("beta", "alpha"),
-        no_meta="torch 2.13 decomposes it with one argument in place of another",
+        no_meta="the decomposition of torch 2.13 passes one argument in place of another",
         cpu_rewrite="matmul",
     ),
     "baddbmm.dtype_out": Row("kernels.matmul", "baddbmm_to", "out", static=("beta", "alpha"), cpu_rewrite="matmul"),
@@ -1499,10 +1499,14 @@ ROWS: dict[str, Row] = {
         "generated.loss", "binary_cross_entropy_with_logits", "out", dtypes=(("", "floating"),)
     ),
     "bincount": Row(
-        "kernels.histogram", "bincount", dynamic="as long as the largest value", dtypes=(("", "integral"),)
+        "kernels.histogram", "bincount", dynamic="the length depends on the largest value", dtypes=(("", "integral"),)
     ),
     "bincount.out": Row(
-        "kernels.histogram", "bincount", "out", dynamic="as long as the largest value", dtypes=(("", "integral"),)
+        "kernels.histogram",
+        "bincount",
+        "out",
+        dynamic="the length depends on the largest value",
+        dtypes=(("", "integral"),),
     ),
     "binomial": Row("kernels.sampling", "binomial", random=True, dtypes=(("", "floating"),)),
     "binomial.out": Row("kernels.sampling", "binomial", "out", random=True, dtypes=(("", "floating"),)),
@@ -1885,7 +1889,7 @@ ROWS: dict[str, Row] = {
     "eq.Tensor_out": Row("generated.pointwise", "eq__Tensor", "out"),
     "eq_.Scalar": Row("generated.pointwise", "eq__Scalar", "inplace"),
     "eq_.Tensor": Row("generated.pointwise", "eq__Tensor", "inplace"),
-    "equal": Row("kernels.pointwise", "equal", dynamic="answers with a Python bool"),
+    "equal": Row("kernels.pointwise", "equal", dynamic="returns a Python bool"),
     "erf": Row("generated.special", "erf", dtypes=(("", "not complex float8"),)),
     "erf.out": Row("generated.special", "erf", "out", dtypes=(("", "not complex float8"),)),
     "erf_": Row("generated.special", "erf", "inplace", dtypes=(("", "not complex float8"),)),
@@ -4312,14 +4316,14 @@ ROWS: dict[str, Row] = {
     "zeros_like.out": Row("generated.creation", "zeros_like", "out"),
 }
 
-# Carried out by torch's own decomposition, on purpose; with the note of the spec.
+# Overloads that deliberately use torch's own decomposition, with the note of the spec.
 DECOMPOSED: dict[str, str] = {
-    "_foreach_addcdiv.Tensor": "the scalars are a vector of the CPU, whose numbers torch reads",
-    "_foreach_addcmul.Tensor": "the scalars are a vector of the CPU, whose numbers torch reads",
+    "_foreach_addcdiv.Tensor": "the scalars are a CPU vector, which torch reads",
+    "_foreach_addcmul.Tensor": "the scalars are a CPU vector, which torch reads",
     "ldexp.Tensor": "",
 }
 
-# What cannot be done on this device, with the reason a user reads.
+# Overloads that this device does not support, with the reason that the user sees.
 UNSUPPORTED: dict[str, str] = {
     "_compute_linear_combination": "an op of torch's own tests",
     "_compute_linear_combination.out": "an op of torch's own tests",
@@ -4344,20 +4348,20 @@ UNSUPPORTED: dict[str, str] = {
     "_cudnn_rnn_flatten_weight.out": "a call into a vendor's library",
     "_dyn_quant_matmul_4bit": "weights packed for one CPU",
     "_dyn_quant_pack_4bit_weight": "weights packed for one CPU",
-    "_efficient_attention_backward": "torch has it for CUDA only",
-    "_efficient_attention_forward": "torch has it for CUDA only",
+    "_efficient_attention_backward": "torch implements it for CUDA only",
+    "_efficient_attention_forward": "torch implements it for CUDA only",
     "_empty_affine_quantized": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "_empty_affine_quantized.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "_empty_per_channel_affine_quantized": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "_empty_per_channel_affine_quantized.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
-    "_fill_mem_eff_dropout_mask_": "torch has it for CUDA and XPU only",
-    "_flash_attention_backward": "torch has it for CUDA only",
-    "_flash_attention_forward": "torch has it for CUDA only",
-    "_flash_attention_forward.quantized": "torch has it for CUDA only",
-    "_flash_attention_forward_no_dropout_inplace": "torch has it for CUDA only",
+    "_fill_mem_eff_dropout_mask_": "torch implements it for CUDA and XPU only",
+    "_flash_attention_backward": "torch implements it for CUDA only",
+    "_flash_attention_forward": "torch implements it for CUDA only",
+    "_flash_attention_forward.quantized": "torch implements it for CUDA only",
+    "_flash_attention_forward_no_dropout_inplace": "torch implements it for CUDA only",
     "_foobar": "an op of torch's own tests",
     "_foobar.out": "an op of torch's own tests",
-    "_lstm_mps": "torch has it for MPS only",
+    "_lstm_mps": "torch implements it for MPS only",
     "_make_per_channel_quantized_tensor": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "_make_per_channel_quantized_tensor.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "_make_per_tensor_quantized_tensor": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
@@ -4408,27 +4412,27 @@ UNSUPPORTED: dict[str, str] = {
     "_nested_view_from_jagged_copy.out": "strided nested tensors; use layout=torch.jagged",
     "_nnpack_spatial_convolution": "a call into a vendor's library",
     "_nnpack_spatial_convolution.out": "a call into a vendor's library",
-    "_philox_key_fold_in": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
-    "_philox_key_fold_in.Tensor": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
-    "_philox_key_split": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
-    "_philox_normal_": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
-    "_philox_randint_": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
-    "_philox_uniform_": "explicit Philox keys are a CUDA form; use a torch.Generator, or jax.random through tenax.interop",
-    "_resize_output_": "torch has it for Meta only",
-    "_scaled_addmm": "torch has it for CUDA only",
-    "_scaled_addmm.out": "torch has it for CUDA only",
-    "_scaled_addmm_": "torch has it for CUDA only",
-    "_scaled_dot_product_attention_math_for_mps": "torch has it for MPS only",
-    "_scaled_dot_product_cudnn_attention": "torch has it for CUDA only",
-    "_scaled_dot_product_cudnn_attention_backward": "torch has it for CUDA only",
-    "_scaled_dot_product_efficient_attention": "torch has it for CUDA and XPU only",
-    "_scaled_dot_product_efficient_attention_backward": "torch has it for CUDA and XPU only",
-    "_scaled_dot_product_flash_attention": "torch has it for CUDA and XPU only",
-    "_scaled_dot_product_flash_attention.quantized": "torch has it for CUDA only",
-    "_scaled_dot_product_flash_attention_backward": "torch has it for CUDA and XPU only",
+    "_philox_key_fold_in": "explicit Philox keys are specific to CUDA; use a torch.Generator, or jax.random through tenax.interop",
+    "_philox_key_fold_in.Tensor": "explicit Philox keys are specific to CUDA; use a torch.Generator, or jax.random through tenax.interop",
+    "_philox_key_split": "explicit Philox keys are specific to CUDA; use a torch.Generator, or jax.random through tenax.interop",
+    "_philox_normal_": "explicit Philox keys are specific to CUDA; use a torch.Generator, or jax.random through tenax.interop",
+    "_philox_randint_": "explicit Philox keys are specific to CUDA; use a torch.Generator, or jax.random through tenax.interop",
+    "_philox_uniform_": "explicit Philox keys are specific to CUDA; use a torch.Generator, or jax.random through tenax.interop",
+    "_resize_output_": "torch implements it for Meta only",
+    "_scaled_addmm": "torch implements it for CUDA only",
+    "_scaled_addmm.out": "torch implements it for CUDA only",
+    "_scaled_addmm_": "torch implements it for CUDA only",
+    "_scaled_dot_product_attention_math_for_mps": "torch implements it for MPS only",
+    "_scaled_dot_product_cudnn_attention": "torch implements it for CUDA only",
+    "_scaled_dot_product_cudnn_attention_backward": "torch implements it for CUDA only",
+    "_scaled_dot_product_efficient_attention": "torch implements it for CUDA and XPU only",
+    "_scaled_dot_product_efficient_attention_backward": "torch implements it for CUDA and XPU only",
+    "_scaled_dot_product_flash_attention": "torch implements it for CUDA and XPU only",
+    "_scaled_dot_product_flash_attention.quantized": "torch implements it for CUDA only",
+    "_scaled_dot_product_flash_attention_backward": "torch implements it for CUDA and XPU only",
     "_scaled_grouped_mm": "grouped float8 products have no XLA form; use _grouped_mm in bfloat16",
     "_scaled_grouped_mm_v2": "grouped float8 products have no XLA form; use _grouped_mm in bfloat16",
-    "_scaled_grouped_mm_v2.out": "torch has it for CUDA only",
+    "_scaled_grouped_mm_v2.out": "torch implements it for CUDA only",
     "_sparse_semi_structured_addmm": "2:4 sparsity is a call into CUTLASS or cuSPARSELt",
     "_sparse_semi_structured_apply": "2:4 sparsity is a call into CUTLASS or cuSPARSELt",
     "_sparse_semi_structured_apply_dense": "2:4 sparsity is a call into CUTLASS or cuSPARSELt",
@@ -4456,12 +4460,12 @@ UNSUPPORTED: dict[str, str] = {
     "_to_sparse_semi_structured": "2:4 sparsity is a call into CUTLASS or cuSPARSELt",
     "_transform_bias_rescale_qkv": "strided nested tensors; use layout=torch.jagged",
     "_transform_bias_rescale_qkv.out": "strided nested tensors; use layout=torch.jagged",
-    "_triton_multi_head_attention": "torch has it for CUDA only",
-    "_triton_scaled_dot_attention": "torch has it for CUDA only",
-    "_use_cudnn_ctc_loss": "torch has it for CUDA only",
-    "_use_cudnn_ctc_loss.Tensor": "torch has it for CUDA only",
-    "_use_miopen_ctc_loss": "torch has it for CUDA only",
-    "_use_miopen_ctc_loss.Tensor": "torch has it for CUDA only",
+    "_triton_multi_head_attention": "torch implements it for CUDA only",
+    "_triton_scaled_dot_attention": "torch implements it for CUDA only",
+    "_use_cudnn_ctc_loss": "torch implements it for CUDA only",
+    "_use_cudnn_ctc_loss.Tensor": "torch implements it for CUDA only",
+    "_use_miopen_ctc_loss": "torch implements it for CUDA only",
+    "_use_miopen_ctc_loss.Tensor": "torch implements it for CUDA only",
     "_weight_int4pack_mm": "weights packed for one CPU",
     "_weight_int4pack_mm_for_cpu": "weights packed for one CPU",
     "_weight_int4pack_mm_with_scales_and_zeros": "weights packed for one CPU",
@@ -4495,7 +4499,7 @@ UNSUPPORTED: dict[str, str] = {
     "int_repr": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "int_repr.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "linear_backward": "torch calls it for nested tensors only; the gradient of linear is that of addmm",
-    "lstm_mps_backward": "torch has it for MPS only",
+    "lstm_mps_backward": "torch implements it for MPS only",
     "matmul_backward": "torch calls it for nested tensors only; the gradient of matmul is that of mm and bmm",
     "miopen_batch_norm": "a call into a vendor's library",
     "miopen_batch_norm.out": "a call into a vendor's library",
@@ -4546,8 +4550,8 @@ UNSUPPORTED: dict[str, str] = {
     "mkldnn_rnn_layer.out": "a call into a vendor's library",
     "mkldnn_rnn_layer_backward": "a call into a vendor's library",
     "mkldnn_rnn_layer_backward.out": "a call into a vendor's library",
-    "mps_convolution_backward": "torch has it for MPS only",
-    "mps_convolution_transpose_backward": "torch has it for MPS only",
+    "mps_convolution_backward": "torch implements it for MPS only",
+    "mps_convolution_transpose_backward": "torch implements it for MPS only",
     "q_per_channel_axis": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "q_per_channel_scales": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "q_per_channel_scales.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
@@ -4574,7 +4578,7 @@ UNSUPPORTED: dict[str, str] = {
     "quantized_max_pool2d.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "quantized_max_pool3d": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "quantized_max_pool3d.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
-    "record_stream": "torch has it for CUDA and MPS and XPU only",
+    "record_stream": "torch implements it for CUDA and MPS and XPU only",
     "sspaddmm.out": "no kernel for sparse layouts; convert with .to_dense()",
     "to_mkldnn": "a call into a vendor's library",
     "to_mkldnn.out": "a call into a vendor's library",

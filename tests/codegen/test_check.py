@@ -29,7 +29,7 @@ REFUSED = {
     ),
     "a lambda": (
         RELU + "  jnp: '(lambda x: x)(self)'\n",
-        "ops_spec/ops.yaml:2: `(lambda x: x)(self)` holds a lambda or binds a name; expected a function of ",
+        "ops_spec/ops.yaml:2: `(lambda x: x)(self)` contains a lambda or binds a name; expected a function of ",
     ),
     "no such overload": (
         "- func: rellu(Tensor self) -> Tensor\n  jnp: self\n",
@@ -41,7 +41,7 @@ REFUSED = {
     ),
     "an operator of a library with the name of torch's": (
         "- func: vision::relu(Tensor x) -> Tensor\n  jnp: x\n",
-        "ops_spec/ops.yaml:1: vision::relu has the name of an op of torch; expected an op whose function has its own ",
+        "ops_spec/ops.yaml:1: vision::relu has the function name of an op of torch; expected a function name of ",
     ),
     "a changed argument": (
         "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor\n  jnp: self\n",
@@ -83,7 +83,7 @@ REFUSED = {
     ),
     "dtypes of no tensor": (
         ADD + "  dtypes: {alpha: floating}\n  jnp: self\n",
-        "ops_spec/ops.yaml:2: `alpha` is no Tensor of add.Tensor; expected some of `self`, `other`",
+        "ops_spec/ops.yaml:2: `alpha` is not a Tensor of add.Tensor; expected some of `self`, `other`",
     ),
     "an unknown kind": (
         RELU + "  promote: DEFALT(self)\n  jnp: self\n",
@@ -95,19 +95,19 @@ REFUSED = {
     ),
     "promotion of several results": (
         FREXP + "  promote: DEFAULT(self)\n  jnp: self\n",
-        "ops_spec/ops.yaml:2: frexp.Tensor has not exactly one Tensor as its result; expected no `promote` here",
+        "ops_spec/ops.yaml:2: frexp.Tensor does not have exactly one Tensor as its result; expected no `promote`",
     ),
     "a static argument that is no number": (
         ADD + "  jnp: self\n  static: [other]\n",
-        "ops_spec/ops.yaml:3: `other` is no Scalar or float of add.Tensor; expected some of `alpha`",
+        "ops_spec/ops.yaml:3: `other` is not a Scalar or float of add.Tensor; expected some of `alpha`",
     ),
     "a written argument that is no tensor": (
         ADD + "  jnp: self\n  writes: [alpha]\n",
-        "ops_spec/ops.yaml:3: `alpha` is no unmarked Tensor of add.Tensor; expected some of `self`, `other`",
+        "ops_spec/ops.yaml:3: `alpha` is not an unmarked Tensor of add.Tensor; expected some of `self`, `other`",
     ),
     "a generator without a key": (
         NORMAL + "  jnp: self\n",
-        "ops_spec/ops.yaml:1: normal_ takes a generator and gets no key; expected `random: true`",
+        "ops_spec/ops.yaml:1: normal_ has a generator but no key; expected `random: true`",
     ),
     "a key without randomness": (
         RELU + "  jnp: self\n  random: true\n",
@@ -119,7 +119,7 @@ REFUSED = {
     ),
     "draws of an op that is not random": (
         RELU + "  jnp: self\n  draws_if: [self]\n",
-        "ops_spec/ops.yaml:3: relu is not random; expected it beside `random: true`",
+        "ops_spec/ops.yaml:3: relu is not random; expected it only with `random: true`",
     ),
     "draws by an unknown argument": (
         NORMAL + "  jnp: self\n  random: true\n  draws_if: [men]\n",
@@ -143,7 +143,7 @@ REFUSED = {
     ),
     "a reference that takes other arguments": (
         RELU + "  jnp: self\n  reference: add.Tensor\n",
-        "ops_spec/ops.yaml:3: add.Tensor takes other arguments; expected those of relu",
+        "ops_spec/ops.yaml:3: add.Tensor has different arguments; expected those of relu",
     ),
     "more compared results than there are": (
         FREXP + "  jnp: self\n  compared_results: 2\n",
@@ -177,7 +177,7 @@ REFUSED = {
     "a decomposition by nobody": (RELU + "  decompose: jax\n", "ops_spec/ops.yaml:2: `jax`; expected torch"),
     "a line too long to read": (
         RELU + f"  jnp: {' + '.join(['self'] * 20)}\n",
-        "ops_spec/ops.yaml:2: `relu` becomes a line of 148 characters; expected 120, or a kernel",
+        "ops_spec/ops.yaml:2: `relu` becomes a line of 148 characters; expected at most 120, or a kernel",
     ),
     "an expression ruff would write otherwise": (
         RELU + "  jnp: self+self\n",
@@ -196,7 +196,7 @@ NAMED = {
     "a check without a definition": (
         BOUNDS,
         TAKE + "  check: in_bound(index, self.size)\n",
-        "ops_spec/ops.yaml:3: `in_bound(index, self.size)` is no named check; expected one of ops_spec/checks.yaml "
+        "ops_spec/ops.yaml:3: `in_bound(index, self.size)` is not a named check; expected one of ops_spec/checks.yaml "
         "(in_bounds)",
     ),
     "a check with other arguments": (
@@ -212,7 +212,7 @@ NAMED = {
     "a check that nothing names": (
         BOUNDS,
         TAKE,
-        "ops_spec/checks.yaml:2: no entry has the check in_bounds; expected an entry that names it",
+        "ops_spec/checks.yaml:2: no entry uses the check in_bounds; expected an entry that uses it",
     ),
     "a check of something else than its parameters": (
         BOUNDS.replace("index < size", "index < self.size"),
@@ -227,12 +227,12 @@ NAMED = {
     "a check with two definitions": (
         BOUNDS + BOUNDS,
         TAKE + "  check: in_bounds(index, self.size)\n",
-        "ops_spec/checks.yaml:6: the check in_bounds is defined at line 2; expected one definition",
+        "ops_spec/checks.yaml:6: the check in_bounds is already defined at line 2; expected one definition",
     ),
     "a check with a text that names no exception": (
         BOUNDS.replace("IndexError: ", ""),
         TAKE,
-        "ops_spec/checks.yaml:4: `index out of range`; expected an exception and a message, as `IndexError: index out ",
+        "ops_spec/checks.yaml:4: `index out of range`; expected an exception and a message, such as `IndexError: ",
     ),
 }
 

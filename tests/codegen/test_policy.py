@@ -31,8 +31,8 @@ def load(tmp_path: Path, schemas: Schemas) -> Callable[[str], tuple[list[policy.
 REFUSED = {
     "an unknown op": ("fp32", "[exq]", "torch .* has no exq; expected one of .*`exp`"),
     "an unknown overload": ("fp32", "[sum.dims]", "torch .* has no sum.dims; expected one of"),
-    "an op that writes": ("fp32", "[exp_]", "exp_ writes its arguments; expected an overload that gives a new tensor"),
-    "an op without tensors": ("fp32", "[eye]", "eye has no Tensor before its keywords; expected something to cast"),
+    "an op that writes": ("fp32", "[exp_]", "exp_ writes its arguments; expected an overload with a new result"),
+    "an op without tensors": ("fp32", "[eye]", "eye has no Tensor before its keywords; expected a Tensor to cast"),
     "a dtype that is not there": (
         "fp32_set_opt_dtype",
         "[exp]",
@@ -48,7 +48,7 @@ REFUSED = {
         "[norm.Scalar]",
         "`ops` of fp32_append_dtype is a sequence",
     ),
-    "an op twice": ("fp32", "[exp, exp]", "exp has a policy at line 3; expected one policy"),
+    "an op twice": ("fp32", "[exp, exp]", "exp already has a policy at line 3; expected one policy"),
 }
 
 
@@ -64,10 +64,10 @@ MALFORMED = {
     "- policy: fp16\n  meaning: m\n  ops: [exp]\n": "1: unknown policy `fp16`; expected one of lower_precision_fp, ",
     "- policy: fp32\n  meaning: m\n": "1: an entry without `ops`; expected policy, meaning and ops",
     FP32 + "  reason: r\n": "1: unknown key `reason`; expected one of policy, meaning, beyond, error, ops",
-    FP32 + "  error: r\n": "1: fp32 with `error`; expected `error` beside banned, and there alone",
-    "- policy: banned\n  meaning: m\n  ops: [exp]\n": "1: banned without `error`; expected `error` beside banned",
-    FP32 + "  ops: [exp]\n": "1: the key `ops` stands twice; expected it once",
-    "- exp\n": "1: an entry that is no mapping; expected `- policy: <kind>` and further keys",
+    FP32 + "  error: r\n": "1: fp32 with `error`; expected `error` with banned, and only there",
+    "- policy: banned\n  meaning: m\n  ops: [exp]\n": "1: banned without `error`; expected `error` with banned",
+    FP32 + "  ops: [exp]\n": "1: the key `ops` appears twice; expected it once",
+    "- exp\n": "1: an entry that is not a mapping; expected `- policy: <kind>` and further keys",
     "policy: fp32\n": "1: the file is not a list; expected `- policy: <kind>` entries",
 }
 

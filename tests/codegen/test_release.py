@@ -131,10 +131,10 @@ def test_changes_say_what_each_means_for_the_specs(root: Path) -> None:
         "relu": ("added", "lowered: ops_spec/ops.yaml", "ops_spec/ops.yaml:1"),
         "relu.out": ("added", "derived: relu", "ops_spec/ops.yaml:1"),
         "fresh": ("added", "needs an entry", ""),
-        "view_of": ("added", "a view: needs a look, the runtime may not know it", ""),
+        "view_of": ("added", "a view: needs review, because the runtime may not implement it", ""),
         "made": ("added", "composite", ""),
         "split_up": ("added", "decomposed", ""),
-        "vendor": ("added", "unsupported: torch has it for CUDA only", ""),
+        "vendor": ("added", "unsupported: torch implements it for CUDA only", ""),
         "later": ("added", "takes a type that the installed torch does not know", ""),
         "sub": ("changed", "entry to change: argument `int n` is new", "ops_spec/ops.yaml:5"),
         "old": ("removed", "entry to delete", "ops_spec/ops.yaml:3"),
@@ -161,11 +161,11 @@ def test_a_wheel_is_read_by_its_own_torchgen(tmp_path: Path) -> None:
 
 
 def test_a_source_without_schemas_is_an_error_that_says_what_was_expected(tmp_path: Path) -> None:
-    with pytest.raises(release.ReleaseError, match="nothing: not there; expected `installed`, a release such as 2"):
+    with pytest.raises(release.ReleaseError, match="nothing: not found; expected `installed`, a release such as 2"):
         release.load("nothing")
     path = tmp_path / "torch-9.1.0-cp311.whl"
     zipfile.ZipFile(path, "w").close()
-    with pytest.raises(release.ReleaseError, match="no torchgen/ in it; expected a wheel of torch"):
+    with pytest.raises(release.ReleaseError, match="contains no torchgen/; expected a torch wheel"):
         release.load(str(path))
 
 

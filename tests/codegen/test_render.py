@@ -146,7 +146,7 @@ RENDERED = {
     error: 'IndexError: out of range'
 """,
         '''def take__checks(self: Array, index: Array) -> tuple[Array, ...]:
-    """What must hold for take; see its row of the table."""
+    """The conditions of take; its row of the table has their errors."""
     return (jnp.all(index < self.size),)
 ''',
     ),

@@ -18,8 +18,8 @@ REFUSED = [
     (ADD + "  jmp: self\n", "ops_spec/ops.yaml:2: unknown key `jmp`; expected one of func, jnp, kernel, each, "),
     (ADD, "ops_spec/ops.yaml:1: add.Tensor has no body; expected one of jnp, kernel, each, decompose, unsupported"),
     (ADD + "  jnp: self\n  kernel: a.b\n", "ops_spec/ops.yaml:1: add.Tensor has `jnp` and `kernel`; expected one of "),
-    (ADD + "  jnp: self\n  jnp: other\n", "ops_spec/ops.yaml:1: the key `jnp` stands twice; expected it once"),
-    (ADD + "  jnp: [self]\n", "ops_spec/ops.yaml:2: `jnp`: a sequence where text belongs; expected text; quote "),
+    (ADD + "  jnp: self\n  jnp: other\n", "ops_spec/ops.yaml:1: the key `jnp` appears twice; expected it once"),
+    (ADD + "  jnp: [self]\n", "ops_spec/ops.yaml:2: `jnp`: a sequence in place of text; expected text; quote "),
     (
         ADD + "  jnp: self\n  static: alpha\n",
         "ops_spec/ops.yaml:3: `static`: `alpha` is not a list; expected a list of ",
@@ -29,13 +29,13 @@ REFUSED = [
     (ADD + "  jnp: self\n  check: [{that: x}]\n", "ops_spec/ops.yaml:3: `check`: a check with the keys that; expected"),
     (
         ADD + "  jnp: self\n  check:\n  - {that: self, error: too big}\n",
-        "ops_spec/ops.yaml:3: `check`: `too big`; expected an exception and a message, as `IndexError: ",
+        "ops_spec/ops.yaml:3: `check`: `too big`; expected an exception and a message, such as `IndexError: ",
     ),
     (ADD + "  decompose: torch\n  random: true\n", "ops_spec/ops.yaml:3: `random` on an entry without a lowering; "),
     (ADD + "  jnp:\n", "ops_spec/ops.yaml:2: `jnp` is empty; expected a value, or no such key"),
     ("- jnp: self\n", "ops_spec/ops.yaml:1: an entry without a schema; expected `func:` with a schema of "),
     ("func: 1\n", "ops_spec/ops.yaml:1: the file is not a list; expected `- func: <schema>` entries"),
-    ("- text\n", "ops_spec/ops.yaml:1: an entry that is no mapping; expected `- func: <schema>` and further keys"),
+    ("- text\n", "ops_spec/ops.yaml:1: an entry that is not a mapping; expected `- func: <schema>` and further keys"),
     (ADD + "  jnp: {a: b: c}\n", "ops_spec/ops.yaml:2: not YAML: "),
 ]
 

@@ -25,11 +25,11 @@ from .samples import EXACT, UPCAST, Sample
 Program = Callable[[Sample], Any]
 
 
-# Notes of the dashboard for passes that did not compare values in the dtype itself.
+# Dashboard notes for passes whose values were not compared in the dtype itself.
 RANDOM = "random: compared in distribution-free properties"
 DOUBLE = "second derivatives compared in double precision, as torch does"
 
-# `seeded` puts another function in its place.
+# torch's own function, which `drawing` replaces while a program runs.
 _manual_seed = torch.manual_seed
 
 
@@ -45,7 +45,7 @@ class InapplicableError(UnsuitableError):
 class Task:
     """One check of one entry in one dtype on one device; `samples` is the maximum number of samples.
 
-    `notes` collects how samples were compared, if not by value.
+    `notes` records how samples were compared when they were not compared by value.
     """
 
     entry: Entry
@@ -115,7 +115,7 @@ def agree(
             sample = replace(sample, hosted=True)
             actual = seeded(task.seed, program, sample.on(task.device))
     except UnsuitableError as reason:
-        return f"{reason}; CPU torch gave a result"
+        return f"{reason}; CPU torch returned a result"
     except Exception as error:
         return blame(error)
 
@@ -178,7 +178,10 @@ def agree_in_double(task: Task, program: Program, sample: Sample) -> str | None:
 def raises(
     run: Callable[[str], Any], device: str, wanted: type[Exception] | tuple[type[Exception], ...], phrase: str
 ) -> str | None:
-    """The fault of the exception of `run` on the device, or None; CPU torch must raise as its database says."""
+    """Describe a wrong or missing exception of `run` on the device, or return None.
+
+    CPU torch must raise the exception that its database states.
+    """
     name = " or ".join(t.__name__ for t in (wanted if isinstance(wanted, tuple) else (wanted,)))
     own = caught(run, "cpu")
     if not isinstance(own, wanted) or not re.search(phrase, str(own)):

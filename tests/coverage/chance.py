@@ -46,8 +46,9 @@ def separated(
 ) -> str | None:
     """The property that distinguishes the runs of the device (`found`) from those of CPU torch (`wanted`), or None.
 
-    A result that does not depend on the seed must have the same values, or be as near to `exact`, the tree in float64.
-    For a result that does, no statistic of all runs of one side may exceed those of the other.
+    A result that does not depend on the seed must equal that of CPU torch, or be as close to `exact`, the tree in
+    float64. For a result that depends on the seed, no statistic may be greater in all runs of one side than in all runs
+    of the other.
     """
     count = len(pytree.tree_leaves(wanted[0]))
 
@@ -107,6 +108,6 @@ def _summary(runs: list[torch.Tensor], statistic: Callable[[torch.Tensor], torch
 
 
 def _finite(x: torch.Tensor) -> torch.Tensor:
-    """The finite values; a single NaN, which compares as neither side, if there is none."""
+    """The finite values, or a single NaN if there are none, because every comparison with NaN is false."""
     kept = x[x.isfinite()]
     return kept if kept.numel() else torch.full((1,), torch.nan, dtype=x.dtype)

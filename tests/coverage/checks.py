@@ -20,9 +20,9 @@ Check = Callable[[Task], Outcome]
 # `fuzz 7` is the check `fuzz` with seed 7, which only `tenax coverage fuzz` runs.
 FUZZ = "fuzz "
 
-# The dashboard's note for a pass of an entry whose results do not define the order of equal values.
+# Dashboard note for entries whose results leave the order of equal values unspecified.
 TIES = "indices of equal values compared by the values they name"
-# The note for an entry whose results are defined up to a factor of absolute value 1.
+# Dashboard note for entries whose results are defined up to a factor of absolute value 1.
 PHASES = "eigenvectors compared by their absolute values, as torch does"
 
 # Maximum samples by check: of the primary dtype in a full run, of other dtypes, and in the quick tier.
@@ -36,7 +36,7 @@ QUICK = {"forward": 2, "gradient": 1, "forloop": 2, "foreach": 2}
 
 
 def run(task: Task) -> Outcome:
-    """The outcome of one task. A failure of a test that torch skips on CPU and CUDA is a skip that states both."""
+    """The outcome of one task. An excused failure becomes a skip that states the excuse and the failure."""
     if task.check not in task.entry.checks and not task.check.startswith(FUZZ):
         return inapplicable(f"{task.entry.suite} has no check {task.check}")
     outcome = implementation(task)(task)
@@ -161,7 +161,7 @@ def inplace(task: Task) -> Outcome:
 
 
 def out(task: Task) -> Outcome:
-    """Compare calls with `out=` that is right, strided, empty, of a wrong shape, or of a wrong dtype."""
+    """Compare calls with an `out=` that is correct, strided, empty, or of a wrong shape or dtype."""
     if not task.entry.info.supports_out:
         return inapplicable("no out= argument")
     program = programs.out(task.entry.info.op)
@@ -232,7 +232,7 @@ OP_CHECKS: dict[str, Check] = {
 @functools.lru_cache(maxsize=4)
 def _samples(entry: Entry, dtype: torch.dtype, requires_grad: bool) -> list[Sample]:
     """torch's samples, always created on the CPU, so that both sides get the same bits."""
-    # torch lists 20 tensors, and each must be compiled: so many are run for one dtype only.
+    # torch lists 20 tensors, each of which must be compiled, so the full lists are run for the primary dtype only.
     short = {"num_input_tensors": [4, 5]} if entry.suite == "foreach_db" and dtype != primary(entry) else {}
     return _listed(entry.info.sample_inputs("cpu", dtype, requires_grad=requires_grad, **short))
 
@@ -242,22 +242,22 @@ def _listed(raws: Iterable[Any]) -> list[Sample]:
 
 
 def _leaves(task: Task, count: int = 0) -> list[Sample]:
-    """The samples with an input that requires a gradient, which derivatives need."""
+    """The samples that have an input that requires a gradient."""
     samples = [s for s in _samples(task.entry, task.dtype, True) if s.leaves()]
     chosen = pick(samples, count or task.samples)
     return [s.untied() for s in chosen] if unordered(task.entry) else chosen
 
 
 def _tracked(info: Any) -> programs.Operator:
-    """The operator in a form that accepts leaves: an entry that exists only in-place gets clones."""
+    """The operator in a form that accepts leaves: an operator that exists only in-place writes to clones."""
     return programs.on_clones(info.op) if info.op is info.inplace_variant else info.op
 
 
 def _undifferentiable(task: Task, supported: bool, what: str) -> Outcome | None:
     if not supported:
-        return inapplicable(f"torch supports no {what} here")
+        return inapplicable(f"torch does not support {what} here")
     if not task.entry.differentiable(task.dtype):
-        return inapplicable("not a dtype that torch differentiates here")
+        return inapplicable("torch does not differentiate this dtype here")
     return None
 
 

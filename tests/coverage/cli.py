@@ -1,4 +1,4 @@
-"""The command `tenax coverage`: run torch's test databases on the device, and show what passes."""
+"""The command `tenax coverage`: run torch's test databases on the device and show the results."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .journal import Journal, Record
 from .outcome import LETTERS
 from .results import Results
 
-app = typer.Typer(help="Torch's own test databases, run on the device against CPU torch.", no_args_is_help=True)
+app = typer.Typer(help="Run torch's own test databases on the device and compare with CPU torch.", no_args_is_help=True)
 console = Console()
 
 BUILD = Path("build") / "coverage"
 SECONDS_PER_CHECK = 120.0
 
 Only = Annotated[str | None, typer.Option(help="Entries to run: names or shell patterns, separated by commas.")]
-Suites = Annotated[str | None, typer.Option(help="Databases, separated by commas; all by default.")]
-File = Annotated[Path | None, typer.Argument(help="File of results; by default the committed ones of all releases.")]
+Suites = Annotated[str | None, typer.Option(help="Databases, separated by commas; by default all.")]
+File = Annotated[Path | None, typer.Argument(help="Results file; by default the committed results of all releases.")]
 
 
 @app.command()
@@ -37,7 +37,7 @@ def run(
     only: Only = None,
     suites: Suites = None,
     dtypes: Annotated[
-        str, typer.Option(help="float32 (the primary dtype of each entry), all, or a list of dtypes.")
+        str, typer.Option(help="float32 (the primary dtype of each entry), all, or dtypes separated by commas.")
     ] = "all",
     quick: Annotated[bool, typer.Option("--quick", help="Run only the samples of `make test`.")] = False,
     samples: Annotated[int | None, typer.Option(help="Maximum samples per check.")] = None,
@@ -47,7 +47,7 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
 ) -> None:
-    """Run the checks. A complete run updates the committed results; any other run goes to build/coverage."""
+    """Run the checks. A complete run updates the committed results; any other run writes to build/coverage."""
     from .entries import SUITES, select
     from .plan import collect, cost, plan
     from .runner import Pool, remaining
@@ -55,7 +55,7 @@ def run(
     chosen = select(tuple(suites.split(",")) if suites else SUITES, only)
     if not chosen:
         raise typer.BadParameter(
-            f"no entry matches {only!r}; expected a name of torch's databases, as in --only 'add,nn.*'"
+            f"no entry matches {only!r}; expected a name from torch's databases, such as --only 'add,nn.*'"
         )
     units = plan(chosen, dtypes, quick=quick, samples=samples)
     about = describe(device)
@@ -235,7 +235,7 @@ def ulp(
         str | None, typer.Option(help="Functions to measure: names or shell patterns, separated by commas.")
     ] = None,
     points: Annotated[
-        int, typer.Option(help="Points per function; a quarter of them for functions with a mpmath reference.")
+        int, typer.Option(help="Points per function; a quarter as many for functions with an mpmath reference.")
     ] = 4096,
     page: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("docs/numerics.md"),
     write: Annotated[bool, typer.Option("--write", help="Write the table between the markers of the file.")] = False,
@@ -264,7 +264,7 @@ def ulp(
 
 
 class Clock:
-    """Estimates the remaining time from the work done since this run started, without the work of a resumed run."""
+    """Estimates the remaining time from the work done since this run started, excluding work done before a resume."""
 
     def __init__(self, total: float) -> None:
         self.total, self.done = total, 0.0
@@ -273,7 +273,7 @@ class Clock:
     def tick(self, work: float) -> str:
         self.done += work
         elapsed = (datetime.datetime.now(datetime.UTC) - self.start).total_seconds()
-        # The first minute is the start of processes and gives no estimate.
+        # At first, processes are still starting, and the estimate would be wrong.
         if self.done < 0.01 * self.total:
             return "…"
         left = elapsed * max(self.total - self.done, 0.0) / self.done
@@ -281,7 +281,7 @@ class Clock:
 
 
 def describe(device: str) -> dict[str, str]:
-    """The description of the run in a file of results."""
+    """The description of a run, which its results file contains."""
 
     def version(package: str) -> str:
         try:
@@ -301,10 +301,10 @@ def describe(device: str) -> dict[str, str]:
 
 
 def chosen(path: Path | None) -> list[Results]:
-    """The results of a file, or the committed ones of every torch release: most checks first, then newest."""
+    """The results in a file, or the committed results of every release, sorted by number of checks and release."""
     paths = [path] if path else files.releases()
     if not paths:
-        raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file of `tenax coverage run`")
+        raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file written by `tenax coverage run`")
     return sorted(map(files.load, paths), key=lambda found: len(list(found.triples())), reverse=True)
 
 

@@ -21,7 +21,7 @@ class Tolerance:
         return Tolerance(max(self.relative, other.relative), max(self.absolute, other.absolute))
 
 
-# By the dtype compared: the defaults of `torch.testing.assert_close`, for which torch's databases are written.
+# Tolerances by dtype: the defaults of `torch.testing.assert_close`, which torch's databases assume.
 TOLERANCES = {
     torch.float16: Tolerance(1e-3, 1e-5),
     torch.bfloat16: Tolerance(1.6e-2, 1e-5),
@@ -33,8 +33,9 @@ TOLERANCES = {
 }
 EQUAL = Tolerance(0.0, 0.0)
 
-# Where the table is not met, a result still agrees when it is as near to the float64 result as CPU torch's own is, up
-# to this factor: both then err by conditioning, not by a formula. The price: one wrong digit more than CPU passes.
+# A result outside the tolerance still agrees if its distance from the float64 result is at most this multiple of the
+# error of CPU torch: both errors then come from conditioning, not from a formula. In exchange, a result with one wrong
+# digit more than CPU torch passes.
 CPU_ERROR_FACTOR = 4.0
 
 NARROW = {torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz}
@@ -54,8 +55,8 @@ def compare(
 ) -> str | None:
     """The first difference of two trees of tensors and plain values as text, or None.
 
-    `exact` computes the same in float64, `layout` on torch's meta device; both are called only on a mismatch. Strides
-    must equal those of CPU torch or those of torch's Meta kernels, which may differ.
+    `exact` computes the same tree in float64, `layout` on torch's meta device; both are called only on a mismatch.
+    Strides must equal those of CPU torch or those of torch's Meta kernels; the two may differ.
     """
     found, spec = pytree.tree_flatten(actual)
     wanted, wanted_spec = pytree.tree_flatten(expected)
@@ -90,7 +91,7 @@ def _leaf(
     if not isinstance(actual, torch.Tensor):
         return _Wrong(f"{type(actual).__name__} {actual!r:.60}; expected a tensor {_brief(expected)}")
     if actual.device.type != device.partition(":")[0] and expected.device.type == "cpu":
-        return _Wrong(f"the result lies on {actual.device}; expected {device}")
+        return _Wrong(f"the result is on {actual.device}; expected {device}")
     if dtypes and actual.dtype != expected.dtype:
         return _Wrong(f"dtype {actual.dtype}; expected {expected.dtype}")
     if actual.shape != expected.shape:
@@ -145,7 +146,7 @@ def value_difference(actual: torch.Tensor, expected: torch.Tensor, override: Tol
 def as_exact_as_cpu(
     actual: torch.Tensor, expected: torch.Tensor, exact: torch.Tensor, override: Tolerance | None
 ) -> bool:
-    """Whether `actual` is as near to the float64 result as CPU torch is, up to `CPU_ERROR_FACTOR` and the table."""
+    """Whether `actual` is as close to the float64 result as CPU torch is, within the factor and the tolerance."""
     if expected.dtype not in TOLERANCES or exact.shape != expected.shape or expected.layout is not torch.strided:
         return False
     tolerance = TOLERANCES[expected.dtype]
@@ -163,14 +164,14 @@ def as_exact_as_cpu(
 
 
 def widen(t: torch.Tensor) -> torch.Tensor:
-    """A dtype in which `isclose` and `item` are implemented, with the same values."""
+    """Convert to a dtype in which `isclose` and `item` are implemented, and keep the values."""
     if t.dtype in NARROW:
         return t.to(torch.float32)
     if t.dtype is torch.complex32:
         return t.to(torch.complex64)
     if t.dtype in (torch.uint16, torch.uint32):
         return t.to(torch.int64)
-    # uint64 wraps to int64: equal bits are equal values.
+    # uint64 wraps to int64, where equal bits are still equal values.
     return t.view(torch.int64) if t.dtype is torch.uint64 else t
 
 
@@ -208,7 +209,7 @@ def nth(tree: Callable[[], Any], index: int, count: int) -> Any:
 
 
 def _brief(tree: Any) -> str:
-    """`float32 (3, 4)`, or the content of a tree."""
+    """Describe a tensor as `float32 (3, 4)`, and a tree by its contents."""
     if isinstance(tree, torch.Tensor):
         return f"{str(tree.dtype).removeprefix('torch.')} {tuple(tree.shape)}"
     if isinstance(tree, list | tuple):

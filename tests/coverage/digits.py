@@ -12,7 +12,7 @@ _DIGITS = 40
 
 
 def _real(function: Callable[..., mpf]) -> Callable[..., np.longdouble]:
-    """A function of floats in long double: NaN where it is complex or unknown, infinite at a pole."""
+    """Convert an mpmath function to long double: NaN where the value is complex or unknown, infinity at a pole."""
 
     @functools.wraps(function)
     def evaluate(*x: float) -> np.longdouble:
@@ -25,7 +25,7 @@ def _real(function: Callable[..., mpf]) -> Callable[..., np.longdouble]:
                 return np.longdouble("nan")
             if mp.isnan(value):
                 return np.longdouble("nan")
-            # Beyond the range of float64, and well within that of long double.
+            # The bounds are beyond the range of float64 and well within that of long double.
             size = abs(value)
             text = "inf" if size > mpf(10) ** 1000 else "0" if size < mpf(10) ** -1000 else mp.nstr(size, 25)
             return np.copysign(np.longdouble(text), -1 if value < 0 else 1)
@@ -44,7 +44,7 @@ def _ndtri(p: mpf) -> mpf:
         start = mp.sqrt(2) * mp.erfinv(2 * p - 1) if 0.01 < p < 0.99 else None
         if start is not None:
             return start
-        # Newton's method on the logarithm, from the first term of its expansion, for tails that 2p - 1 does not hold.
+        # Tails, where 2p - 1 loses digits: Newton's method on the logarithm, from the first term of its expansion.
         q = min(p, 1 - p)
         x = -mp.sqrt(-2 * mp.log(q))
         for _ in range(60):
@@ -73,12 +73,12 @@ def _incomplete(upper: bool) -> Callable[[mpf, mpf], mpf]:
 
 
 def _right(function: Callable[[mpf], mpf], at_zero: float) -> Callable[[mpf], mpf]:
-    """A function with a pole at 0 and no value below."""
+    """A function that is `at_zero` at 0 and undefined below 0."""
     return lambda x: mp.nan if x < 0 else mpf(at_zero) if x == 0 else function(x)
 
 
 def _chebyshev(kind: str, shifted: bool) -> Callable[[mpf, mpf], mpf]:
-    """By the recurrence, exact to many digits at small degrees."""
+    """Evaluate the polynomial by its recurrence, which keeps many digits at small degrees."""
 
     def value(x: mpf, n: mpf) -> mpf:
         x = 2 * x - 1 if shifted else x

@@ -12,7 +12,7 @@ import torch
 
 SUITES = ("op_db", "python_ref_db", "foreach_db", "module_db", "optim_db")
 
-# What a file of results calls the kinds of check, in the order of its columns. `checks` implements them.
+# The checks of each database, in the column order of results files; `checks` implements them.
 OP_CHECKS = (
     *("forward", "reference", "gradient", "gradgrad", "forward_ad", "vmap", "inplace", "out", "noncontiguous"),
     "errors",
@@ -25,10 +25,10 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "optim_db": ("forloop", "foreach", "fused", "capturable", "differentiable", "errors"),
 }
 
-# The first one that an entry supports is its primary dtype: the one that every check runs in.
+# The first of these that an entry supports is its primary dtype, in which every check runs.
 PRIMARY = (torch.float32, torch.complex64, torch.int64, torch.bool)
 
-# Families by the entry's name; the first prefix that fits decides.
+# Families by the name of the entry; the first matching prefix decides.
 FAMILIES = (
     ("linalg.", "linalg"),
     ("fft.", "fft"),
@@ -39,7 +39,7 @@ FAMILIES = (
     ("_foreach_", "foreach"),
     ("torch.ops.aten.", "aten"),
 )
-# Entries that neither rule places take the name of the spec file of what they reach.
+# The family of entries that match neither table; `plan.collect` replaces it by the spec file of the ops they reach.
 OTHERS = "tensor"
 KINDS = {
     "UnaryUfuncInfo": "pointwise unary",
@@ -55,7 +55,7 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One row of one database; `key` is `<suite>/<name>`. There is one object for each, so identity is equality."""
+    """One row of one database; `key` is `<suite>/<name>`. Each row has one object, so entries compare by identity."""
 
     suite: str
     name: str
@@ -97,7 +97,7 @@ class Entry:
         return () if primary is None else (primary, *(d for d in ordered if d != primary))
 
     def on_cpu(self, dtype: torch.dtype) -> bool:
-        """Whether torch lists the dtype for CPU: else CPU torch may be no reference."""
+        """Whether torch lists the dtype for CPU; if not, CPU torch may be unable to compute a reference."""
         return self.suite == "optim_db" or dtype in self.info.supported_dtypes("cpu")
 
     def differentiable(self, dtype: torch.dtype) -> bool:
@@ -121,7 +121,7 @@ def _dtype_order(dtype: torch.dtype) -> tuple[int, int, str]:
 
 
 def _databases() -> dict[str, Callable[[], list[Any]]]:
-    """Loaders by suite: importing a database costs seconds, so only what is asked for is imported."""
+    """Loaders by suite: importing a database takes seconds, so each is imported only when it is used."""
 
     def ops() -> list[Any]:
         from torch.testing._internal.common_methods_invocations import op_db
@@ -161,7 +161,7 @@ def suite(name: str) -> tuple[Entry, ...]:
 
 @functools.cache
 def entry(key: str) -> Entry:
-    """The entry with this key; `KeyError` when the installed torch has none."""
+    """The entry with this key; raises `KeyError` if the installed torch has none."""
     for candidate in suite(key.partition("/")[0]):
         if candidate.key == key:
             return candidate
@@ -169,10 +169,7 @@ def entry(key: str) -> Entry:
 
 
 def select(suites: tuple[str, ...] = SUITES, only: str | None = None) -> tuple[Entry, ...]:
-    """Entries of the suites whose name or key matches a pattern: a shell pattern, or a plain part of the name.
-
-    Several patterns are separated by commas.
-    """
+    """Entries of the suites whose name or key matches one of the patterns, which are separated by commas."""
     chosen = tuple(e for name in suites for e in suite(name))
     if not only:
         return chosen
@@ -181,7 +178,7 @@ def select(suites: tuple[str, ...] = SUITES, only: str | None = None) -> tuple[E
 
 
 def _matches(candidate: Entry, pattern: str) -> bool:
-    """A shell pattern fits the name or key; a plain word is a part of the name between dots."""
+    """Whether a shell pattern matches the name or key, or a plain word matches a part of the name between dots."""
     if any(c in pattern for c in "*?[") or "/" in pattern:
         return fnmatch.fnmatchcase(candidate.name, pattern) or fnmatch.fnmatchcase(candidate.key, pattern)
     return f".{pattern}." in f".{candidate.name}."

@@ -1,4 +1,4 @@
-"""Excuses: why a check may fail or differ: what torch's databases say of its own tests, and `ops_spec/excuses.yaml`."""
+"""Excuses: accepted reasons for failures, from torch's own databases and from `ops_spec/coverage/excuses.yaml`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .entries import Entry, dtype_name
 # `backend`: the entry belongs to another backend. `torch`: torch's own reference is at fault.
 KINDS = ("backend", "torch")
 
-# The torch tests (class, name) that ask the same question as a check of ours.
+# The torch tests (class, name) that correspond to each check.
 COUNTERPARTS: dict[str, tuple[tuple[str, str], ...]] = {
     "forward": (("TestCommon", "test_compare_cpu"), ("TestCommon", "test_python_ref"), ("TestModule", "test_forward")),
     "gradient": (("TestBwdGradients", "test_fn_grad"), ("TestModule", "test_grad")),
@@ -37,7 +37,7 @@ COUNTERPARTS: dict[str, tuple[tuple[str, str], ...]] = {
     "fused": (("TestOptimRenewed", "test_fused_matches_forloop"),),
     "capturable": (("TestOptimRenewed", "test_mixed_device_dtype"),),
 }
-# Tests whose tolerances are meant for a comparison with CPU torch.
+# Torch tests whose tolerances apply to a comparison with CPU torch.
 GRANTED: tuple[tuple[str, str], ...] = (
     ("TestCommon", "test_compare_cpu"),
     ("TestCommon", "test_python_ref"),
@@ -48,14 +48,14 @@ GRANTED: tuple[tuple[str, str], ...] = (
     ("TestOptimRenewed", "test_foreach_matches_forloop"),
     ("TestOptimRenewed", "test_fused_matches_forloop"),
 )
-# torch runs its gradient tests in double precision only: a decorator limited to float64 speaks of the formula.
+# torch runs its gradient tests in double precision only, so a decorator limited to float64 applies to float32 too.
 DOUBLE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 GRADIENT = ("gradient", "gradgrad", "forward_ad")
 
 
 @dataclass(frozen=True)
 class Excuse:
-    """One row of `excused`: which failures it is about, and the reason that the dashboard shows."""
+    """One row of `excused`: the failures that it covers, and the reason that the dashboard shows."""
 
     entries: tuple[str, ...]
     checks: tuple[str, ...]
@@ -87,7 +87,7 @@ class Excuse:
 
 @dataclass(frozen=True)
 class Facts:
-    """What `ops_spec/coverage/excuses.yaml` says."""
+    """The contents of `ops_spec/coverage/excuses.yaml`."""
 
     dtypes: dict[str, str]
     unordered: frozenset[str]
@@ -105,12 +105,12 @@ def facts() -> Facts:
 
 
 def unrepresentable(dtype: torch.dtype) -> str | None:
-    """Why there is no such dtype on the device, or None."""
+    """The reason that the device lacks the dtype, or None."""
     return facts().dtypes.get(dtype_name(dtype))
 
 
 def unordered(entry: Entry) -> bool:
-    """Whether the entry orders values, and leaves the order of equal ones open."""
+    """Whether the entry orders values and leaves the order of equal values unspecified."""
     return entry.name.rpartition(".")[2] in facts().unordered
 
 
@@ -120,12 +120,12 @@ def converting(entry: Entry) -> bool:
 
 
 def phased(entry: Entry) -> bool:
-    """Whether the entry leaves factors of absolute value 1 open."""
+    """Whether the results of the entry are unique only up to factors of absolute value 1."""
     return entry.name in facts().phased
 
 
 def excused(entry: Entry, check: str, dtype: torch.dtype, why: str) -> str | None:
-    """The reason for which this failure is accepted, or None."""
+    """The reason that this failure is accepted, or None."""
     for name, reason in facts().dtypes.items():
         if f"no equivalent of torch.{name}" in why:
             return f"dtype: {reason} ({name})"
@@ -136,7 +136,7 @@ def excused(entry: Entry, check: str, dtype: torch.dtype, why: str) -> str | Non
 
 
 def skipped_by_torch(entry: Entry, check: str, dtype: torch.dtype) -> str | None:
-    """Torch's reason for skipping the same test on CPU *and* on CUDA, or None when it runs on either."""
+    """Torch's reason for skipping the same test on CPU *and* on CUDA, or None if it runs on either."""
     for test_class, test in COUNTERPARTS.get(check, ()):
         dtypes = (dtype, DOUBLE[dtype]) if check in GRADIENT and dtype in DOUBLE else (dtype,)
         for d in dtypes:
@@ -159,7 +159,7 @@ def granted(entry: Entry, dtype: torch.dtype) -> Tolerance | None:
 
 
 def _probe(entry: Entry, test_class: str, test: str, device: str, dtype: torch.dtype) -> Callable[..., None]:
-    """An empty test with torch's decorators applied: what they say can be read off its attributes."""
+    """An empty test with torch's decorators applied, which set its attributes."""
 
     def probe(self: Any) -> None:
         pass
@@ -168,7 +168,7 @@ def _probe(entry: Entry, test_class: str, test: str, device: str, dtype: torch.d
     for decorator in entry.info.get_decorators(test_class, test, device, dtype, {}):
         try:
             probed = decorator(probed)
-        except Exception:  # a decorator that wants a real test class says nothing about skipping
+        except Exception:  # a decorator that requires a real test class does not skip anything
             continue
     return probed
 

@@ -15,14 +15,14 @@ from .agree import Task, UnsuitableError, agree, caught
 from .outcome import Outcome, blame, fail, skip
 from .samples import Sample, label
 
-# A mutation draws from the generator and gives a changed sample, or None where it has nothing to change.
+# A mutation draws from the generator and returns a changed sample, or None if it has nothing to change.
 Mutation = Callable[[random.Random, Sample], "Sample | None"]
-# What is wrong with a plain call, or None.
+# Compares a plain call and returns the difference as text, or None.
 Forward = Callable[[Task, Sample], "str | None"]
 
 SIZES = (0, 1, 2, 3, 4, 7, 8, 17)
 EXTREMES = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 1e30, -1e30, 1e-40, 1e-6, 0.5, 3.0, -2.5)
-# A tensor of more elements is left to the other checks.
+# Samples with a larger tensor are not fuzzed.
 LARGEST = 1 << 16
 
 
@@ -52,7 +52,7 @@ def judge(task: Task, forward: Forward, sample: Sample) -> str | None:
 
 
 def fuzz(task: Task, samples: list[Sample], forward: Forward) -> Outcome:
-    """`task.samples` mutated samples, each forward and, where torch differentiates, by its gradient."""
+    """Compare `task.samples` mutated samples: the result and, if a tensor requires a gradient, the gradient."""
     rng = random.Random(f"{task.seed} {task.check}")
     op = task.entry.info.op
     small = [s for s in samples if all(t.numel() <= LARGEST for t in s.tensors())]
@@ -143,7 +143,7 @@ def extreme(rng: random.Random, sample: Sample) -> Sample:
 
 
 def resized(rng: random.Random, sample: Sample) -> Sample | None:
-    """All dimensions of one length get another length, in all tensors, by repeating or dropping elements."""
+    """Change all dimensions of one length to another length, in all tensors, by repeating or dropping elements."""
     lengths = sorted({n for t in sample.tensors() for n in t.shape})
     if not lengths:
         return None
@@ -159,7 +159,7 @@ def resized(rng: random.Random, sample: Sample) -> Sample | None:
 
 
 def argued(rng: random.Random, sample: Sample) -> Sample | None:
-    """One whole-number or Boolean argument changed."""
+    """One int or bool argument changed."""
     leaves, spec = pytree.tree_flatten((sample.args, sample.kwargs))
     places = [i for i, leaf in enumerate(leaves) if type(leaf) in (int, bool)]
     if not places:
@@ -182,7 +182,10 @@ def _mapped(
     integers: bool = True,
     all_of_them: bool = False,
 ) -> Sample:
-    """`change` on the strided tensors, or on a random part of them; integers are often indices, with limits."""
+    """Apply `change` to the strided tensors, or to a random subset of them.
+
+    `integers=False` leaves integer tensors unchanged, because they are often indices with limits.
+    """
 
     def maybe(t: torch.Tensor) -> torch.Tensor:
         if t.layout is not torch.strided or not (all_of_them or rng.random() < 0.7):
@@ -192,7 +195,7 @@ def _mapped(
         try:
             with torch.no_grad():
                 changed = change(t.detach())
-        except NotImplementedError:  # CPU torch does not even rearrange every dtype
+        except NotImplementedError:  # CPU torch cannot even rearrange every dtype
             return t
         return changed.detach().requires_grad_(t.requires_grad)
 
@@ -200,5 +203,5 @@ def _mapped(
 
 
 def _alike(own: Exception, other: Exception) -> bool:
-    """Whether an exception of the device stands for that of CPU torch."""
+    """Whether the type of one exception is that of the other, or a subclass."""
     return isinstance(other, type(own)) or isinstance(own, type(other))

@@ -1,4 +1,4 @@
-"""Modules: every module of torch's module_db built on the CPU, moved to the device, run and trained there."""
+"""Modules: build every module of torch's module_db on the CPU, move it to the device, run and train it there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODES = (True, False)
 
 
 def forward(task: Task) -> Outcome:
-    """Results and buffers after a call, in training and in evaluation mode, and the state dict."""
+    """Compare results, buffers and the state dict after a call, in training and in evaluation mode."""
 
     def program(sample: Sample) -> Any:
         module, args, kwargs = _prepare(sample)
@@ -33,7 +33,7 @@ def forward(task: Task) -> Outcome:
 
 
 def gradient(task: Task) -> Outcome:
-    """Gradients of parameters and inputs after one forward and backward pass."""
+    """Compare gradients of parameters and inputs after one forward and backward pass."""
 
     def program(sample: Sample) -> Any:
         leaves, outs, _ = _tape(sample)
@@ -44,9 +44,9 @@ def gradient(task: Task) -> Outcome:
 
 
 def gradgrad(task: Task) -> Outcome:
-    """Gradients of the gradients."""
+    """Compare gradients of the gradients."""
     if not task.entry.info.supports_gradgrad:
-        return inapplicable("torch supports no double backward here")
+        return inapplicable("torch does not support double backward here")
 
     def program(sample: Sample) -> Any:
         leaves, outs, _ = _tape(sample)
@@ -58,7 +58,7 @@ def gradgrad(task: Task) -> Outcome:
 
 
 def errors(task: Task) -> Outcome:
-    """Bad arguments of constructors and calls raise torch's exception type with its key phrase."""
+    """Check that invalid arguments of constructors and calls raise torch's exception type with its key phrase."""
     func = task.entry.info.module_error_inputs_func
     if func is None:
         return inapplicable("torch lists no error inputs")
@@ -83,7 +83,7 @@ MODULE_CHECKS: dict[str, Callable[[Task], Outcome]] = {
 
 
 def _samples(task: Task, requires_grad: bool) -> list[Sample]:
-    """Inputs for both modes; `input` of the sample is the recipe of the module."""
+    """Samples for both modes; the `input` of a sample is the recipe of its module."""
     per_mode = max(1, task.samples // len(MODES))
     return [
         s for training in MODES for s in pick(_generated(task.entry, task.dtype, requires_grad, training), per_mode)
@@ -110,7 +110,7 @@ def _sample(module_cls: type, raw: Any, dtype: torch.dtype, training: bool) -> S
 
 
 class _Call:
-    """Arguments in the shape that `samples.label` reads."""
+    """Arguments in the form that `samples.label` reads."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.input = args[0] if args else None
@@ -119,7 +119,7 @@ class _Call:
 
 
 class _Recipe:
-    """How to build a module anew, with the same parameters every time."""
+    """Builds a module, with the same parameters every time."""
 
     def __init__(
         self, module_cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: torch.dtype, training: bool
@@ -139,7 +139,7 @@ class _Recipe:
 
 
 def _prepare(sample: Sample) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
-    """The module on the device of the sample's tensors, in their precision, with the random state that follows."""
+    """The module, on the device and in the precision of the tensors of the sample, and the arguments of its call."""
     recipe: _Recipe = sample.input
     inputs = sample.tensors()
     device = inputs[0].device if inputs else torch.device("cpu")
@@ -167,7 +167,7 @@ def _error_sample(task: Task, raw: Any) -> Sample:
 
 
 def _construct_and_call(sample: Sample, where: ModuleErrorEnum, device: str) -> None:
-    """For errors of the constructor the call is left out."""
+    """Construct the module, and call it unless the constructor is expected to raise."""
     recipe: _Recipe = sample.input
     module = recipe.build(device, recipe.dtype)
     if where is ModuleErrorEnum.FORWARD_ERROR:

@@ -1,4 +1,4 @@
-"""Optimizers: trajectories of every configuration of torch's optim_db, against CPU torch."""
+"""Optimizers: compare the trajectories of every configuration of torch's optim_db with CPU torch."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .programs import cotangents
 from .samples import Sample, copy_to
 
 STEPS = 4
-# Parameter shapes: a matrix, a vector and a scalar-like one. Muon takes matrices only.
+# Parameter shapes: a matrix, a vector and a scalar-like one. Muon accepts matrices only.
 SHAPES = ((4, 3), (5,), (1,))
 MATRICES = ((4, 3), (6, 6))
-# Errors of one step repeat in the next: the tolerance of the trajectory is that of float32 or float64 with room for it.
+# Errors accumulate over the steps, so the float32 tolerance is wider than that of a single result.
 DRIFT = {torch.float32: Tolerance(1e-5, 2e-5), torch.float64: Tolerance(1e-7, 1e-7)}
 FLAGS = ("foreach", "fused", "differentiable")
 
@@ -38,7 +38,7 @@ class Recipe:
 
 
 def optimizer(task: Task) -> Outcome:
-    """Parameters and state after some steps of each configuration, with the implementation that the check names."""
+    """Compare parameters and state after a few steps of each configuration, in the implementation of the check."""
     info = task.entry.info
     if task.check == "errors":
         return _errors(task)
@@ -65,7 +65,7 @@ def optimizer(task: Task) -> Outcome:
 
 
 def _configs(task: Task) -> list[OptimizerInput]:
-    """Torch's configurations; those with `capturable` exist for accelerators only, and are a check of their own."""
+    """Torch's configurations; those with `capturable` exist for accelerators only and belong to a separate check."""
     accelerator = list(task.entry.info.optim_inputs_func("cuda"))
     return [c for c in accelerator if bool(c.kwargs.get("capturable")) == (task.check == "capturable")]
 
@@ -86,10 +86,10 @@ def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
     params = [torch.nn.Parameter(copy_to(start, device)) for start in starts]
     kwargs, flags = copy.deepcopy(recipe.kwargs), recipe.flags
     if recipe.closure:
-        # One step of LBFGS is many iterations, and each amplifies the rounding of those before.
+        # One step of LBFGS is many iterations, each of which amplifies the rounding errors of the previous ones.
         kwargs.setdefault("max_iter", 1)
     if device == "cpu":
-        # The reference is the plain loop; capturable says where its step counts live, not what it computes.
+        # The reference is the plain loop; `capturable` determines where the step counts are, not the result.
         kwargs.pop("capturable", None)
         flags = dict.fromkeys(recipe.flags, False)
     elif kwargs.get("capturable"):
@@ -115,9 +115,10 @@ def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
 
 
 def _derivatives(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
-    """The same with given gradients, and derivatives of the last step by its parameters and gradients.
+    """Parameters and state after `STEPS` steps with fixed gradients, and the derivatives of the last step.
 
-    As in torch's tests the state before the step is given: several steps write what their derivatives need.
+    As in torch's tests, only the last step is differentiated, because a later step overwrites values that the
+    derivatives of an earlier one need.
     """
     seed_all(0)
     shapes = MATRICES if recipe.optim_cls.__name__ == "Muon" else SHAPES
@@ -136,7 +137,7 @@ def _derivatives(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
 
 
 def _moments(optim: torch.optim.Optimizer, params: Sequence[torch.Tensor]) -> list[dict[str, torch.Tensor]]:
-    """The state that must lie with the parameters; step counts may lie on the host."""
+    """The state that must be on the device of the parameters; step counts may be on the host."""
     kept = [{k: v for k, v in optim.state[p].items() if isinstance(v, torch.Tensor) and v.ndim} for p in params]
     return [{k: v.detach() for k, v in state.items()} for state in kept]
 
@@ -148,7 +149,7 @@ def _moved(value: Any, device: str) -> Any:
 
 
 def _errors(task: Task) -> Outcome:
-    """Bad arguments of the constructor raise torch's exception type with its key phrase."""
+    """Check that invalid arguments of the constructor raise torch's exception type with its key phrase."""
     func = task.entry.info.optim_error_inputs_func
     if func is None:
         return inapplicable("torch lists no error inputs")
@@ -159,7 +160,7 @@ def _errors(task: Task) -> Outcome:
     def judge(sample: Sample) -> str | None:
         case = wanted[id(sample)]
         if issubclass(case.error_type, Warning):
-            raise InapplicableError("torch warns here and does not raise")
+            raise InapplicableError("torch warns here instead of raising")
         run = functools.partial(_construct, task, case.optimizer_error_input)
         return raises(run, task.device, case.error_type, case.error_regex)
 
@@ -172,7 +173,7 @@ def _construct(task: Task, config: OptimizerInput, device: str) -> None:
 
 
 def _on(params: Any, device: str) -> Any:
-    """Parameters in whatever nesting torch's error inputs have, moved; one object stays one object."""
+    """Move parameters, in any nesting of torch's error inputs; one object stays one object."""
     memo: dict[int, torch.nn.Parameter] = {}
 
     def move(value: Any) -> Any:

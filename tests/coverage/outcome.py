@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The letters in a file of results, with their names on the dashboard.
+# The letters in results files, with their names on the dashboard.
 LETTERS = {
     "p": "pass",
     "f": "fail",
@@ -20,7 +20,7 @@ MESSAGE_LENGTH = 240
 
 @dataclass(frozen=True)
 class Outcome:
-    """A letter of `LETTERS`, and why: a failure's message or a skip's reason."""
+    """A letter of `LETTERS`, with the message of a failure or the reason of a skip."""
 
     letter: str
     why: str = ""

@@ -19,8 +19,8 @@ DTYPES = ("float32", "all")
 def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples: int | None = None) -> list[Unit]:
     """The units, in an order that depends only on names and mixes cheap and expensive ones for a good time estimate.
 
-    `dtypes`: `float32` is every entry's primary dtype, `all` every dtype that torch lists for CPU or CUDA, and a comma
-    separated list names them. `samples` caps every check.
+    `dtypes` is `float32` (the primary dtype of each entry), `all` (every dtype that torch lists for CPU or CUDA), or a
+    comma-separated list of dtypes. `samples` caps the samples of every check.
     """
     units = []
     for entry in entries:

@@ -7,18 +7,18 @@ import math
 import numpy as np
 import torch
 
-COUNT = 8192  # of a function of one argument, in a full measurement
+COUNT = 8192  # default number of points
 NEAR = 32  # number of neighbors of each landmark
 
-# Where functions have zeros, poles, branch points, or change their formula.
+# Points where functions have zeros, poles or branch points, or switch formulas.
 LANDMARKS = (
     0.0, 1e-30, 1e-10, 1e-4, 0.1, 0.25, 0.5, math.log(2), 0.75, 1.0, math.sqrt(2), 1.5, math.pi / 2, 2.0,
     2.404825557695773, math.e, 3.0, math.pi, 3.831705970207512, 4.0, 5.0, 5.520078110286311, 2 * math.pi, 8.0, 10.0,
     12.0, 20.0, 30.0, 10 * math.pi, 50.0, 88.0, 88.72, 100.0, 170.0, 500.0, 709.0, 1e4, 1e6, 1e15, 1e30,
 )  # fmt: skip
 
-# The arguments that a function is asked for, where its own domain is narrower than what torch's database says:
-# (least, greatest, whole) for each. A polynomial's degree is small because its error grows with it in any formula.
+# Ranges that are narrower than the domain in torch's database: (least, greatest, whole numbers only) for each argument.
+# Degrees of polynomials are small because the error of any formula grows with the degree.
 RANGES: dict[str, tuple[tuple[float, float, bool], ...]] = {
     "igamma": ((1e-3, 1e4, False), (1e-3, 1e4, False)),
     "igammac": ((1e-3, 1e4, False), (1e-3, 1e4, False)),
@@ -50,7 +50,7 @@ _BITS: dict[torch.dtype, type[np.signedinteger]] = {
 def arguments(
     name: str, arity: int, domain: tuple[float | None, float | None], dtype: torch.dtype, count: int | None = None
 ) -> tuple[torch.Tensor, ...]:
-    """The points of a function, one CPU tensor for each argument; the same at every call."""
+    """The points of a function, one CPU tensor for each argument; every call returns the same points."""
     rng = np.random.default_rng(0)
     low, high = (-math.inf if domain[0] is None else domain[0]), (math.inf if domain[1] is None else domain[1])
     ranges = RANGES.get(name, ((low, high, False),) if arity == 1 else (EVERYWHERE, EVERYWHERE))
@@ -59,7 +59,7 @@ def arguments(
         return (_spread(dtype, ranges[0], count, rng),)
     columns = [_spread(dtype, r, count, rng) for r in ranges]
     second = columns[1][torch.from_numpy(rng.permutation(count))]
-    # Half of the pairs are near each other, where differences cancel and quotients are about 1.
+    # The arguments of 30 % of the pairs are close to each other, where differences cancel and quotients are about 1.
     if ranges[0] == ranges[1]:
         close = columns[0] * torch.from_numpy(rng.normal(1, 0.1, count)).to(dtype)
         second = torch.where(torch.from_numpy(rng.random(count) < 0.3), close, second)

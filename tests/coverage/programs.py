@@ -1,4 +1,4 @@
-"""Programs: what each check of an operator does with one sample, on whatever device the sample lies."""
+"""Programs: the torch code that each check of an operator runs on one sample, on the device of the sample."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Operator = Callable[..., Any]
 
 
 def call(op: Operator, sample: Sample, **more: Any) -> Any:
-    """A sample without tensors names the device: as an argument of Python functions, as torch's default of others."""
+    """Call the operator. Without tensors, Python functions get the device as an argument, others as torch's default."""
     kwargs = {**sample.kwargs, **more}
     if sample.tensors():
         return op(sample.input, *sample.args, **kwargs)
@@ -50,12 +50,12 @@ def forward(op: Operator) -> Program:
 
 
 def essence(op: Operator) -> Program:
-    """The part of the result that is well defined, as torch's sample says."""
+    """The well-defined part of the result, according to torch's sample."""
     return lambda sample: sample.process(call(op, sample))
 
 
 def named(op: Operator, place: int, alone: bool) -> Program:
-    """The result with the elements that its indices name in their place; `alone`: the result is the indices.
+    """The result with its indices replaced by the elements that they select; `alone`: the result is only indices.
 
     `place` is the position of `dim` among the arguments after the input.
     """
@@ -74,7 +74,7 @@ def named(op: Operator, place: int, alone: bool) -> Program:
 
 
 def gradient(op: Operator) -> Program:
-    """Gradients of every input for fixed cotangents; an input that gets none gives None."""
+    """Gradients of every input for fixed cotangents; None for an input without a gradient."""
 
     def program(sample: Sample) -> Any:
         leaves, outs = _tape(op, sample)
@@ -116,7 +116,7 @@ def tangents(op: Operator) -> Program:
 
 
 def vmapped(op: Operator, alone: bool) -> Program:
-    """The op under `torch.func.vmap` over a batch of two: of every tensor, or of the first one alone."""
+    """The op under `torch.func.vmap` with every tensor in a batch of two, or only the first tensor."""
 
     def program(sample: Sample) -> Any:
         leaves, spec = pytree.tree_flatten(sample.tree)
@@ -138,15 +138,15 @@ def vmapped(op: Operator, alone: bool) -> Program:
 
 
 def inplace(op: Operator, parity: bool) -> Program:
-    """Value, identity of what is returned, and version counters of an in-place call.
+    """Value, identity of the returned object, and version counters of an in-place call.
 
-    With `parity` an exception of CPU torch (the result does not fit the input's dtype) is a result too.
+    With `parity`, an exception of CPU torch (the input cannot store the dtype of the result) is also a result.
     """
 
     def program(sample: Sample) -> Any:
         own = tensors(sample.input)
         if not own:
-            raise InapplicableError("the input is no tensor")
+            raise InapplicableError("the input is not a tensor")
         if sample.leaves():
             sample = sample.map(lambda t: t.clone() if t.requires_grad else t)
             own = tensors(sample.input)
@@ -167,7 +167,7 @@ def inplace(op: Operator, parity: bool) -> Program:
 
 
 def on_clones(op: Operator) -> Operator:
-    """An in-place operator that writes clones of its input and returns them."""
+    """An in-place operator that writes to clones of its input and returns them."""
 
     def operator(x: Any, *args: Any, **kwargs: Any) -> Any:
         own = pytree.tree_map(lambda t: t.clone() if isinstance(t, torch.Tensor) else t, x)
@@ -178,7 +178,7 @@ def on_clones(op: Operator) -> Operator:
     return operator
 
 
-# What `out=` is made of: each takes the result that the call would return.
+# The kinds of `out=`; each function creates one from the result that the call would return.
 OUT_CASES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "out= of the right shape": lambda r: _filled(torch.empty(r.shape, dtype=r.dtype, device=r.device)),
     "out= with other strides": lambda r: _filled(_strided(r)),
@@ -189,19 +189,19 @@ OUT_CASES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def out(op: Operator) -> Program:
-    """For each kind of `out=`: values, identity, strides, whether it warned of a resize, or what it raised."""
+    """For each kind of `out=`: values, identity, strides and whether it warned of a resize, or the exception raised."""
 
     def program(sample: Sample) -> Any:
         results = call(op, sample)
         if not tensors(results):
-            raise InapplicableError("the result is no tensor")
+            raise InapplicableError("the result is not a tensor")
         return {name: _written(op, sample, results, make) for name, make in OUT_CASES.items()}
 
     return program
 
 
 def noncontiguous(sample: Sample) -> Sample:
-    """The sample with every dense tensor made to have gaps, filled with NaN."""
+    """The sample with gaps, filled with NaN, in the memory of every strided tensor."""
     return sample.map(lambda t: noncontiguous_like(t) if t.layout is torch.strided else t)
 
 
@@ -210,7 +210,7 @@ def cotangents(outs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def ramp(like: torch.Tensor) -> torch.Tensor:
-    """Fixed values between -2 and 2 that every float dtype holds exactly, so that one test fits all precisions."""
+    """Fixed values between -2 and 2 that every float dtype holds exactly, so that one test serves all precisions."""
     count = torch.arange(like.numel(), dtype=torch.int64)
     values = ((count * 37 + 11) % 64 - 32).to(torch.float64) / 16
     if like.dtype.is_complex:
@@ -219,7 +219,7 @@ def ramp(like: torch.Tensor) -> torch.Tensor:
 
 
 def _parameters(op: Operator) -> Iterable[str]:
-    """The names of the parameters of a Python function; nothing is known of others."""
+    """The names of the parameters of a Python function; none for other callables."""
     try:
         return inspect.signature(op).parameters
     except ValueError:
@@ -227,7 +227,7 @@ def _parameters(op: Operator) -> Iterable[str]:
 
 
 def _pair(t: torch.Tensor) -> torch.Tensor:
-    """A batch of the tensor and, where it holds fractions, of half of it: what is valid stays valid."""
+    """A batch of the tensor and a copy of it; floats in the copy are halved, which keeps valid arguments valid."""
     return torch.stack([t.detach(), t.detach() / 2 if _continuous(t) and t.dtype.itemsize > 1 else t.detach()])
 
 
@@ -265,12 +265,12 @@ def _written(op: Operator, sample: Sample, results: Any, make: Callable[[torch.T
         try:
             returned = call(op, sample, out=targets)
         except (RuntimeError, TypeError, ValueError) as error:
-            # A kernel may lack the wrong dtype: that is a refusal too.
+            # A kernel that does not support the wrong dtype counts as rejecting it.
             if isinstance(error, NotImplementedError) and not wrong_dtype:
                 raise
             return "RuntimeError" if wrong_dtype else type(error).__name__
     if sample.device == "cpu" and make is OUT_CASES["out= with other strides"]:
-        # Some CPU kernels (avg_pool3d) write as if `out` were dense: the plain result is what must be there.
+        # Some CPU kernels (avg_pool3d) write as if `out` were dense, so the plain result is the reference.
         for t, r in zip(given, tensors(results), strict=True):
             t.copy_(r)
     # An op on a list of tensors returns nothing.
@@ -285,7 +285,7 @@ def _written(op: Operator, sample: Sample, results: Any, make: Callable[[torch.T
 
 
 def _filled(t: torch.Tensor) -> torch.Tensor:
-    """Filled with a value that no result may keep."""
+    """Fill with a value that must not remain in the result."""
     return t.fill_(float("nan") if _continuous(t) else 1)
 
 
@@ -295,7 +295,7 @@ def _strided(r: torch.Tensor) -> torch.Tensor:
 
 
 def _other(dtype: torch.dtype) -> torch.dtype:
-    """A dtype that torch refuses to cast a result of `dtype` to; bool where there is none."""
+    """A dtype that torch refuses to cast a result of `dtype` to; bool if there is none."""
     if dtype.is_complex:
         return torch.float32
     return torch.int64 if dtype.is_floating_point else torch.bool

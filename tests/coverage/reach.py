@@ -15,7 +15,7 @@ SAMPLES = 4
 
 
 class _Watch(TorchDispatchMode):
-    """Collects `add.Tensor` for every aten call below autograd."""
+    """Collects the overload, such as `add.Tensor`, of every aten call below autograd."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class _Watch(TorchDispatchMode):
 
 
 def reached(entry: Entry, dtype: torch.dtype) -> list[str]:
-    """Overloads that the entry's first samples reach on CPU torch, sorted; none where CPU torch cannot run it."""
+    """Overloads that the entry's first samples reach on CPU torch, sorted; incomplete if CPU torch cannot run it."""
     if entry.suite in ("module_db", "optim_db"):
         return []
     watch = _Watch()
@@ -38,6 +38,6 @@ def reached(entry: Entry, dtype: torch.dtype) -> list[str]:
             copied = sample.on("cpu")
             with watch:
                 call(entry.info.op, copied)
-    except Exception:  # an entry of another backend: what was seen until then is all there is
+    except Exception:  # an entry of another backend: keep the overloads seen so far
         pass
     return sorted(watch.seen)

@@ -1,4 +1,4 @@
-"""Report: the dashboard, one HTML file with its data, style and script inside, that needs no server."""
+"""Report: the dashboard, a self-contained HTML file that needs no server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .summary import TITLES, full, percent, tally
 
 # Letters from best to worst: the order of segments in a bar.
 ORDER = "pnsfct"
-# How an entry stands as a whole.
+# The overall status of an entry.
 STANDINGS = {"p": "every check passes", "s": "not asked", "f": "something fails"}
 
 
@@ -36,7 +36,7 @@ class Bar:
 
     @property
     def share(self) -> str:
-        """The part that passes of what was asked."""
+        """The percentage of checks that pass, of those that pass or fail."""
         asked = sum(n for letter, n in self.counts.items() if letter in "pfct")
         return percent(self.counts.get("p", 0), asked)
 
@@ -54,9 +54,10 @@ class Bar:
 def render(
     results: Results, before: Results | None = None, source: str = "", pages: Mapping[str, Results] | None = None
 ) -> str:
-    """The page. `source` is what the links to specs and code start with; without it they are plain text.
+    """Render the page. `source` is the URL prefix of links to specs and code; without it, they are plain text.
 
-    `pages` are the results of all releases by the file that shows them; the page compares them and links to the others.
+    `pages` maps the file name of each page to the results of its release; the page compares them and links to the
+    others.
     """
     release = results.about.get("torch", "")
     pages = pages or {}
@@ -115,7 +116,7 @@ def _charts(results: Results) -> dict[str, list[Bar]]:
 
 
 def _bar(label: str, filters: dict[str, str], outcomes: Iterable[Outcome]) -> Bar:
-    """Checks that do not apply are left out: they say nothing about the device."""
+    """Count the outcomes, except of checks that do not apply, because they do not depend on the device."""
     return Bar(label, filters, Counter(o.letter for o in outcomes if o.letter != "n"))
 
 
@@ -137,7 +138,7 @@ def _schema_bars(release: str) -> list[Bar]:
 
 
 def _embedded(results: Results, source: str) -> str:
-    """What the script of the page shows, as JSON that is safe inside a script element."""
+    """The data for the script of the page, as JSON that is safe inside a script element."""
     reached = {op for row in results.rows.values() for op in row.ops}
     data = {
         "suites": {suite: CHECKS[suite] for suite in SUITES},

@@ -1,4 +1,4 @@
-"""Results: the file of one run, one line per entry, so that a change of behaviour is a readable diff."""
+"""Results: the file of one run, one line per entry, so that a change of behaviour shows as a readable diff."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_RUN = Outcome("-")
 
 @dataclass
 class Row:
-    """One entry: outcomes by dtype and check. `primary` is the dtype in which every check is asked."""
+    """One entry: outcomes by dtype and check. `primary` is the dtype in which every check runs."""
 
     family: str
     primary: str
@@ -39,23 +39,23 @@ class Row:
         return {c: o for (d, c), o in self.outcomes.items() if d == dtype}
 
     def passes(self, dtype: str | None = None) -> bool:
-        """Every check of the dtype (the primary one by default) ran and none failed, and something passed."""
+        """Whether every check of the dtype (by default the primary one) ran, none failed and at least one passed."""
         found = self.checks(dtype or self.primary).values()
         letters = {o.letter for o in found}
         return "p" in letters and not letters & (BAD | {"-"})
 
     def asked(self) -> bool:
-        """Whether any check passed or failed: an entry for another backend, or for a dtype JAX lacks, is not asked."""
+        """Whether any check passed or failed; false for an entry of another backend or of a dtype that JAX lacks."""
         return any(o.letter in BAD | {"p"} for o in self.outcomes.values())
 
     def passes_everywhere(self) -> bool:
-        """No check failed in any dtype, and every dtype in which something ran has a pass or a stated reason."""
+        """Whether the primary dtype passes and no check failed in any dtype."""
         return self.passes() and not any(o.letter in BAD for o in self.outcomes.values())
 
 
 @dataclass
 class Results:
-    """All rows of a run by entry key, with what was run where."""
+    """All rows of a run by entry key; `about` describes the run."""
 
     about: dict[str, str]
     rows: dict[str, Row] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Results:
         return {key: row for key, row in self.rows.items() if key.startswith(name + "/")}
 
     def merge(self, other: Results) -> None:
-        """Take over the results of the other run, and keep the others."""
+        """Update these results with those of another run, and keep results that it lacks."""
         self.about = other.about
         for key, row in other.rows.items():
             mine = self.rows.setdefault(key, Row(row.family, row.primary))
@@ -90,7 +90,7 @@ class Results:
 
 
 def load(path: Path) -> Results:
-    """Read a file of results; a file of another schema is an error that says so."""
+    """Read a results file; raises `ValueError` if its schema differs."""
     data = json.loads(path.read_text(encoding="utf-8"))
     if data.get("schema") != SCHEMA:
         raise ValueError(f"{path}: schema {data.get('schema')!r}; expected {SCHEMA}")
@@ -102,7 +102,7 @@ def load(path: Path) -> Results:
 
 
 def committed(torch_version: str) -> Path:
-    """The ratchet's file of a torch release: `results/torch-2.13.json`."""
+    """The file with the committed results of a torch release: `results/torch-2.13.json`."""
     return FOLDER / f"torch-{'.'.join(torch_version.split('+')[0].split('.')[:2])}.json"
 
 
@@ -143,7 +143,7 @@ def changes(before: Results, after: Results) -> dict[str, list[str]]:
 def _written(key: str, row: Row) -> dict[str, Any]:
     checks = CHECKS[key.partition("/")[0]]
     letters = {d: "".join(row.get(d, c).letter for c in checks) for d in row.dtypes}
-    # Why a check does not apply is plain from its name, and would be most of the file.
+    # Reasons of checks that do not apply are left out: they are obvious, and would be most of the file.
     told = {place: o.why for place, o in row.outcomes.items() if o.why and o.letter != "n"}
     why = {f"{d} {c}": told[d, c] for d in row.dtypes for c in checks if (d, c) in told}
     return {"family": row.family, "primary": row.primary, "ops": row.ops, "dtypes": letters, "why": why}

@@ -20,14 +20,14 @@ from .journal import Journal, Record
 from .outcome import Outcome, shorten
 from .worker import Began, Ended, Finished, Unit, environment, main
 
-# The start of a worker imports torch's databases, the library and JAX.
+# A worker that starts imports torch's databases, tenax and JAX.
 START_SECONDS = 180.0
 STARTS_ALLOWED = 3
 
 
 @dataclass
 class Slot:
-    """One worker process and what it is at."""
+    """One worker process and its current check."""
 
     process: BaseProcess
     link: Connection
@@ -60,9 +60,9 @@ class Pool:
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, units: Iterable[Unit], journal: Journal, until: float = math.inf) -> None:
-        """Returns when every unit is in the journal, or all that began before the monotonic time `until`.
+        """Run until every unit, or every unit that began before the monotonic time `until`, is in the journal.
 
-        An interrupt stops the workers and leaves the journal whole.
+        An interrupt stops the workers and leaves the journal intact.
         """
         self.queue = deque(units)
         self.until = until
@@ -90,7 +90,7 @@ class Pool:
         return Slot(process, ours, log, time.monotonic() + START_SECONDS)
 
     def _listen(self) -> None:
-        """Wait for a message, an end of a process or a deadline, whichever is first."""
+        """Wait for a message, the end of a process or a deadline, whichever comes first."""
         patience = min(slot.deadline for slot in self.slots) - time.monotonic()
         heard = set(wait([s.link for s in self.slots], timeout=max(0.0, min(patience, 1.0))))
         for slot in list(self.slots):
@@ -138,14 +138,14 @@ class Pool:
         slot.unit = None
 
     def _lost(self, slot: Slot, letter: str, why: str) -> None:
-        """The check under way gets the blame; the checks after it go to another process."""
+        """Record the loss as the outcome of the current check; the checks after it go to another process."""
         self._drop(slot)
         unit = slot.unit
         if unit is None:
             self.failed_starts += not slot.ready
             return
         if slot.check in slot.outcomes or not slot.check:
-            # It died between checks, or while it watched which overloads are reached: nothing is to blame but the unit.
+            # The process died between checks, or while it recorded the overloads reached; the cause is unknown.
             slot.check = next((c for c, _ in unit.checks if c not in slot.outcomes), slot.check)
         slot.outcomes[slot.check] = Outcome(letter, shorten(why))
         rest = tuple((c, n) for c, n in unit.checks if c not in slot.outcomes)
@@ -159,7 +159,7 @@ class Pool:
         _stop(slot)
 
 
-# Imported once, by the server that workers are forked from: neither the device nor JAX is among them.
+# Modules that the server imports once, before it forks workers; the device and JAX are not among them.
 PRELOAD = (
     "torch.testing._internal.common_methods_invocations",
     "torch.testing._internal.common_modules",
@@ -168,9 +168,9 @@ PRELOAD = (
 
 
 def _context() -> Any:
-    """Processes forked from a server that has imported torch's databases: a restart costs a second instead of ten.
+    """Processes forked from a server that has imported torch's databases: a restart takes one second instead of ten.
 
-    Where the platform has no fork server, processes start from nothing.
+    On a platform without a fork server, processes are spawned.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -204,7 +204,7 @@ def _cause(slot: Slot) -> str:
 
 
 def remaining(units: Iterable[Unit], done: set[Unit]) -> Iterator[Unit]:
-    """What a journal does not hold yet. A unit that was split by a crash counts by its checks."""
+    """The units that a journal does not contain, each without the checks that it contains."""
     finished: dict[tuple[str, str], set[str]] = {}
     for unit in done:
         finished.setdefault((unit.key, unit.dtype), set()).update(c for c, _ in unit.checks)

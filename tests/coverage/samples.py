@@ -28,9 +28,9 @@ EXACT = {
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The arguments of one call. `process` picks the differentiable part of the result, as torch's sample says.
+    """The arguments of one call. `process` picks the differentiable part of the result, as torch defines it.
 
-    `hosted` says that tensors beside the input stay on the CPU, wherever the sample goes.
+    With `hosted`, tensors other than the input stay on the CPU when the sample moves.
     """
 
     input: Any
@@ -44,7 +44,7 @@ class Sample:
 
     @classmethod
     def of(cls, raw: Any, label: str = "") -> Sample:
-        """From torch's `SampleInput`."""
+        """Convert torch's `SampleInput`."""
         return cls(
             raw.input, tuple(raw.args), dict(raw.kwargs), raw.output_process_fn_grad, bool(raw.broadcasts_input), label
         )
@@ -58,20 +58,20 @@ class Sample:
 
     @property
     def extreme(self) -> bool:
-        """Whether a tensor holds infinities, NaN, or a number beyond 1000."""
+        """Whether a tensor contains an infinity, NaN, or a number above 1000 in absolute value."""
         return any(_is_extreme(t) for t in self.tensors())
 
     def untied(self) -> Sample:
-        """The same order in tensors that hold no value twice."""
+        """The sample with equal values made distinct, in an unchanged order."""
         return self.map(_untie)
 
     @property
     def distinct(self) -> bool:
-        """Whether no tensor holds a value twice."""
+        """Whether no tensor contains equal values."""
         return all(_distinct(t) for t in self.tensors())
 
     def cut(self) -> Sample:
-        """Floats and complex numbers replaced by what every integer type holds: 0 ... 127."""
+        """The sample with floats and complex numbers mapped to 0 ... 127, which every integer type can hold."""
         return self.map(
             lambda t: t.detach().abs().nan_to_num(0, 127).clamp(max=127).to(t.dtype) if _continuous(t) else t
         )
@@ -81,7 +81,7 @@ class Sample:
         return [t for t in self.tensors() if t.requires_grad]
 
     def map(self, f: Callable[[torch.Tensor], torch.Tensor]) -> Sample:
-        """Every tensor replaced by `f` of it; the same tensor twice stays the same tensor."""
+        """The sample with `f` applied to every tensor; a tensor that occurs twice stays one tensor."""
         memo: dict[int, torch.Tensor] = {}
 
         def once(leaf: Any) -> Any:
@@ -95,7 +95,7 @@ class Sample:
         return replace(self, input=x, args=args, kwargs=kwargs)
 
     def on(self, device: str) -> Sample:
-        """A copy on the device, with a `device` argument redirected to it."""
+        """A copy on the device, with `device` arguments redirected to it."""
         own = {id(t) for t in pytree.tree_leaves(self.input)}
         moved = self.map(lambda t: copy_to(t, "cpu" if self.hosted and id(t) not in own else device))
         kwargs = {k: torch.device(device) if k == "device" and v is not None else v for k, v in moved.kwargs.items()}
@@ -103,7 +103,7 @@ class Sample:
         return replace(moved, args=args, kwargs=kwargs, device=device)
 
     def cast(self, table: dict[torch.dtype, torch.dtype]) -> Sample:
-        """Tensors and dtype arguments converted by the table: how a reference of higher precision is computed."""
+        """The sample with tensors and dtype arguments converted by the table, for a reference of higher precision."""
 
         def convert(t: torch.Tensor) -> torch.Tensor:
             with torch.no_grad():
@@ -117,11 +117,11 @@ class Sample:
 
 
 def _untie(t: torch.Tensor) -> torch.Tensor:
-    """Ranks in place of a tensor with equal values; as bits where 16 of them hold more numbers than integers."""
+    """Replace a tensor with equal values by its ranks; 16-bit floats, which hold few integers, store them as bits."""
     if t.is_complex() or _distinct(t):
         return t
     ranks = t.detach().flatten().argsort(stable=True).argsort().reshape(t.shape)
-    # The bits of 1024 and up are no subnormal numbers, which XLA takes for 0.
+    # Bits from 1024 on avoid subnormal numbers, which XLA flushes to 0.
     values = ranks.to(torch.int16).add_(1024).view(t.dtype) if t.itemsize == 2 else ranks.to(t.dtype)
     return values.requires_grad_(t.requires_grad)
 
@@ -146,7 +146,7 @@ def _is_cpu(value: Any) -> bool:
 
 
 def copy_to(t: torch.Tensor, device: str) -> torch.Tensor:
-    """A copy on the device that is laid out as the original, gaps and overlaps included."""
+    """A copy on the device with the layout of the original, including gaps and overlaps."""
     with torch.no_grad():
         if t.layout is not torch.strided or t.is_quantized or t.is_nested or t.device.type != "cpu":
             return t.detach().to(device, copy=True).requires_grad_(t.requires_grad)
@@ -165,7 +165,7 @@ def copy_to(t: torch.Tensor, device: str) -> torch.Tensor:
 
 
 def describe(value: Any) -> str:
-    """A short text of an argument: `f32[3,4]` for a tensor, `…` where it grows long."""
+    """A short description of an argument: `f32[3,4]` for a tensor; long text is cut with `…`."""
     if isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")
         kind = name.rstrip("0123456789")
@@ -188,7 +188,7 @@ def label(raw: Any) -> str:
 
 
 def features(sample: Sample) -> set[str]:
-    """What makes a sample different from another: rank, emptiness, layout, dtypes, and every other argument."""
+    """The features that distinguish a sample: rank, emptiness, layout, dtypes, and every other argument."""
     found = set()
     named: list[tuple[str, Any]] = [("input", sample.input)]
     named += [(str(i), a) for i, a in enumerate(sample.args)]
@@ -210,9 +210,9 @@ def features(sample: Sample) -> set[str]:
 def pick(samples: list[Sample], count: int) -> list[Sample]:
     """At most `count` samples, each chosen for the most features not seen yet; ties go to the earlier sample.
 
-    XLA compiles every new shape, so a few samples that differ are worth more than many that do not. When nothing new
-    is left, the sample farthest from the chosen ones follows. What is picked for a smaller count is always part of
-    what is picked for a larger one: so what passed a full run passes the quick tier.
+    XLA compiles every new shape, so a few diverse samples are worth more than many similar ones. When no sample has a
+    new feature, the one farthest from the chosen ones follows. The samples for a smaller count are always among those
+    for a larger one, so a check that passes a full run also passes the quick tier.
     """
     if len(samples) <= count:
         return samples

@@ -1,4 +1,4 @@
-"""Schema: the status of every entry of torch's native_functions.yaml, with where its spec and its code are."""
+"""Schema: the status of every entry of torch's native_functions.yaml, with the locations of its spec and code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tenax.codegen.tree import PACKAGE, Tree
 
 @dataclass(frozen=True)
 class Native:
-    """One overload. `spec` and `code` are `file:line` in the repository, empty where there is none."""
+    """One overload. `spec` and `code` are `file:line` in the repository, empty if there is none."""
 
     name: str
     status: str
@@ -34,7 +34,7 @@ class Native:
 
 @functools.cache
 def natives(release: str | None = None) -> tuple[Native, ...]:
-    """Every native function of a torch release (the installed one), by name; of all supported ones if it is none."""
+    """Every native function of a torch release (by default the installed one), or of all if it is not supported."""
     found = build(Tree.at(PACKAGE), supported())
     held = _of(release or installed_release()) or found.schemas
     entries = {e.name: e for e in found.entries} | {r.name: r.entry for r in found.rows}
@@ -57,7 +57,7 @@ def _spec_files() -> dict[str, str]:
 
 
 def spec_family(ops: Iterable[str]) -> str:
-    """The spec file that most of the overloads come from, by name; empty when there is none."""
+    """The name of the spec file that most of the overloads come from; empty if there is none."""
     held = _spec_files()
     counts = Counter(held[op] for op in sorted(ops) if op in held)
     return counts.most_common(1)[0][0] if counts else ""
@@ -69,7 +69,7 @@ def statuses(only: str | None = None) -> list[Native]:
 
 
 def table(rows: list[Native]) -> Table:
-    """Counts by status, with what each status means."""
+    """Counts by status, with the meaning of each status."""
     counts = Counter(row.status for row in rows)
     made = Table("status", "overloads", "meaning", box=None)
     for status, meaning in STATUSES.items():
@@ -83,10 +83,10 @@ def _of(release: str) -> Schemas | None:
 
 
 def compared(torch: str, against: str) -> list[Change]:
-    """What the release `torch` adds, changes and removes since `against`; each as `release.load` takes it.
+    """The overloads that the release `torch` adds, changes and removes since `against`; see `release.load`.
 
     Raises:
-        ReleaseError: there is no such release, wheel or file.
+        ReleaseError: a release, wheel or file does not exist.
     """
     return changes(load(against), load(torch), Tree.at(PACKAGE))
 
@@ -100,7 +100,7 @@ def change_table(found: list[Change]) -> Table:
 
 
 def _lines(found: Build) -> dict[tuple[str, str], int]:
-    """(file, function) to line, of all generated modules."""
+    """The line of each (file, function) in the generated modules."""
     held = {}
     for family in found.families:
         path: Path = found.tree.generated / f"{family}.py"

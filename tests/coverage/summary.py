@@ -22,7 +22,7 @@ def markdown(results: Results, *others: Results) -> str:
     """One row per database, and a line that describes the run; if there are several releases, one row per release."""
     about = results.about
     suites = {suite: list(results.suite(suite).values()) for suite in SUITES}
-    # A run over primary dtypes alone has no results for the others.
+    # A run of primary dtypes only has no results for the others.
     wide = any(len({dtype for dtype, _ in row.outcomes}) > 1 for rows in suites.values() for row in rows)
     titles = ["torch's test database", "entries", "not asked", "every check, primary dtype¹", "checks passed²"]
     if wide:
@@ -48,7 +48,7 @@ def markdown(results: Results, *others: Results) -> str:
 
 
 def _by_release(found: Sequence[Results]) -> list[str]:
-    """By release: the entries that pass every check of their primary dtype, and the checks passed."""
+    """One row per release: the entries that pass every check of their primary dtype, and the checks passed."""
     if not found:
         return []
     suites = [suite for suite in SUITES if any(one.suite(suite) for one in found)]
@@ -78,14 +78,14 @@ def _share(part: int, of: int) -> str:
 
 
 def tally(rows: list[Row]) -> tuple[int, int]:
-    """Checks passed, and checks that passed, failed, crashed or hung."""
+    """The number of checks that passed, and of those that passed, failed, crashed or timed out."""
     letters = [o.letter for row in rows for o in row.outcomes.values()]
     passed = letters.count("p")
     return passed, passed + sum(letters.count(letter) for letter in "fct")
 
 
 def percent(part: int, whole: int) -> str:
-    """Rounded down: 100 % means all."""
+    """The percentage, rounded down so that 100 % means all."""
     return f"{100 * part // whole} %" if whole else "none"
 
 

@@ -23,9 +23,9 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 FLOOR = 1.0  # a result within one unit passes, whatever the error of CPU torch
 FACTOR = 2.0  # otherwise an error may be this multiple of that of CPU torch
 
-# Entries of the databases of pointwise functions that compute no value of their own: they copy, convert, or do not
-# round; of `nextafter` the float64 value is another; the aliases have their own entry under the first name; tanhshrink
-# subtracts tanh from its argument and keeps nothing but the error of tanh near 0.
+# Pointwise entries that are not measured. Most of them copy or convert, or do not round. The value of `nextafter` is
+# different in float64. Aliases are measured under their first name. tanhshrink subtracts tanh from its argument, which
+# leaves only the error of tanh near 0.
 LEFT_OUT = frozenset(
     "bfloat16 bool byte cdouble cfloat chalf char double float half int long short real conj conj_physical positive "
     "fill jiterator_unary jiterator_binary jiterator_binary_return_by_ref nextafter frexp complex polar isclose "
@@ -38,7 +38,7 @@ BEHIND = {"nn.functional.logsigmoid": "log_sigmoid_forward"}
 
 @dataclass(frozen=True)
 class Function:
-    """One pointwise function: torch's name for it, that of the op behind it, and the call on its array arguments."""
+    """One pointwise function: its name in torch, the name of its aten op, and the call on its tensor arguments."""
 
     name: str
     aten: str
@@ -104,13 +104,13 @@ def _call(op: Callable[..., torch.Tensor], options: dict[str, Any]) -> Callable[
 
 
 def _options(info: Any) -> dict[str, Any]:
-    """What sets a variant of a binary function apart: `rounding_mode` of a division."""
+    """The argument that distinguishes the variants of a binary function: `rounding_mode` of a division."""
     sample = next(iter(info.sample_inputs("cpu", torch.float32)))
     return {k: v for k, v in sample.kwargs.items() if k == "rounding_mode"}
 
 
 def measure(function: Function, dtype: torch.dtype, device: str, count: int | None = None) -> Row:
-    """The errors of one function over its points, of which at most `count` are taken."""
+    """The errors of one function at `count` points."""
     points = arguments(function.name, function.arity, function.domain, dtype, count)
     exact = reference(function, points)
     exact = np.where(subnormal(exact, points, dtype), np.nan, exact)
@@ -122,7 +122,7 @@ def measure(function: Function, dtype: torch.dtype, device: str, count: int | No
 
 
 def reference(function: Function, points: tuple[torch.Tensor, ...]) -> np.ndarray:
-    """The values in float64, or in long double where float64 itself is measured; NaN where there is none."""
+    """The values computed by mpmath if it has the function, otherwise in float64; NaN where there is no value."""
     exact = EXACT.get(function.name)
     if exact is None:
         return function.call(*(p.double() for p in points)).numpy().astype(np.longdouble)
@@ -131,7 +131,7 @@ def reference(function: Function, points: tuple[torch.Tensor, ...]) -> np.ndarra
 
 
 def subnormal(exact: np.ndarray, points: tuple[torch.Tensor, ...], dtype: torch.dtype) -> np.ndarray:
-    """Where an argument or the value is subnormal in what the device computes in: XLA's CPU flushes these to zero."""
+    """Whether an argument or the value is subnormal in the compute dtype: XLA's CPU backend flushes these to zero."""
     tiny = torch.finfo(torch.float64 if dtype is torch.float64 else torch.float32).tiny
     values = [exact, *(p.double().numpy() for p in points)]
     return np.any([(np.abs(v) < 1.01 * tiny) & (v != 0) for v in values], axis=0)
@@ -177,6 +177,6 @@ def accuracy_notes() -> dict[str, str]:
 
 
 def dtypes(function: Function) -> tuple[torch.dtype, ...]:
-    """Those that CPU torch has; float64 where there are more digits to compare with."""
+    """The dtypes that CPU torch supports; float64 only if mpmath has the function."""
     asked = (*DTYPES, torch.float64) if function.name in EXACT else DTYPES
     return tuple(d for d in asked if d in function.held)

@@ -15,7 +15,7 @@ from pathlib import Path
 # The memory at which a process is restarted: XLA keeps every executable, and a run compiles tens of thousands.
 MEMORY_LIMIT = 3 * 2**30
 
-# Compilation is most of a run. Tiny programs gain nothing from LLVM's optimiser or from parallel code generation.
+# A run is mostly compilation. Tiny programs gain nothing from LLVM's optimiser or from parallel code generation.
 XLA_FLAGS = ("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true")
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -56,7 +56,7 @@ class Finished:
 
 
 def environment() -> dict[str, str]:
-    """Environment variables for a process that compiles much and computes little; settings of the user are kept."""
+    """Environment variables for a process that compiles much and computes little; the user's settings are kept."""
     flags = os.environ.get("XLA_FLAGS", "")
     missing = [flag for flag in XLA_FLAGS if flag.partition("=")[0] not in flags]
     settings = {name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()}
@@ -64,7 +64,7 @@ def environment() -> dict[str, str]:
 
 
 def main(link: Connection, device: str, log: str) -> None:
-    """Serve units until the other side closes. Output of native code goes to `log`, for the message of a crash."""
+    """Serve units until the other side closes. Native output goes to `log`, which explains a crash."""
     with Path(log).open("ab", buffering=0) as file:
         os.dup2(file.fileno(), sys.stdout.fileno())
         os.dup2(file.fileno(), sys.stderr.fileno())
