@@ -107,6 +107,16 @@ def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, 
     return [(t, g) for t, g in step.gradients if id(t) in asked or (g is not None and id(g) in slots.of_tensors)]
 
 
+def stable_tensors(step: TracedStep, slots: Slots) -> list[tuple[str, torch.Tensor]]:
+    """The tensors of the device that the run could read and that no call finds anew, with their paths."""
+    staying = {id(t) for t in step.state.staying(slots.entries)}
+    return [
+        (path, t)
+        for i, (path, t) in step.state.reached.tensors.items()
+        if i in staying and i not in slots.of_tensors and is_device_tensor(t)
+    ]
+
+
 class CellBinding:
     """The cells of a run in order, each with what finds it in another call: a tensor that is the same in every call,
     a slot, an argument, or else a tensor that nothing names and that must live on."""

@@ -29,7 +29,7 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         node.snapshots.append(snapshot := StateSnapshot(name, cell))
         node.edges += [(snapshot, None, name, value) for value in snapshot.content.values()]
-    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+    for value in (*(function.__defaults__ or ()), function.__kwdefaults__):
         node.edges.append((None, None, f"a default of {function.__name__}", value))
     if wrapped := getattr(function, "__wrapped__", None):
         node.edges.append((None, None, function.__name__, wrapped))
@@ -39,8 +39,10 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     if vars(function):
         node.edges.append((None, None, function.__name__, vars(function)))
     scope = function.__globals__
-    _follow_names(graph, node, "", scope, names.globals)
-    for module in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals)):
+    words = [w for w in names.attributes if w in scope] if "globals" in names.globals else []
+    _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
+    variables = [edge[3] for edge in node.edges]
+    for module in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals), *variables):
         if isinstance(module, types.ModuleType):
             _follow_module(graph, node, module, names, set())
     graph.stored.update(names.stored)
@@ -54,8 +56,11 @@ def _follow_names(graph: StateGraph, node: StateNode, path: str, scope: dict[str
 
 
 def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType, names: Names, seen: set[int]) -> None:
-    """Follow what a function names, or sets, of a module of the program."""
-    if not is_own(module.__name__) or id(module) in seen:
+    """Follow what a function names, or sets, of a module.
+
+    Of an installed library, only what the function names directly: what else the code there reads seldom changes.
+    """
+    if id(module) in seen:
         return
     seen.add(id(module))
     scope = vars(module)
@@ -69,7 +74,10 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
 def visit_class(graph: StateGraph, node: StateNode) -> None:
     """Follow what functions name of a class of the program, and its bases."""
     cls: type = node.value
-    if not is_own(cls.__module__) or issubclass(cls, enum.Enum):
+    if not is_own(cls.__module__):
+        return
+    if issubclass(cls, enum.Enum):
+        node.edges += [(None, None, str(member), member) for member in cls]
         return
     node.snapshots.append(snapshot := graph.class_attributes(cls))
     for name, item in list(vars(cls).items()):
@@ -77,9 +85,9 @@ def visit_class(graph: StateGraph, node: StateNode) -> None:
         if special and not isinstance(item, _METHODS):
             continue
         path = f"{cls.__qualname__}.{name}"
-        edges: list[Edge] = [(snapshot, name, path, item)]
+        edges: list[Edge] = [] if isinstance(item, types.GetSetDescriptorType) else [(snapshot, name, path, item)]
         if isinstance(item, _METHODS):
-            edges = [(None, None, path, function) for function in _functions_of(item)]
+            edges += [(None, None, path, function) for function in _functions_of(item)]
         if special or name in _CALLED_BY_NAME:
             node.edges += edges
         else:

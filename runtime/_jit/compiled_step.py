@@ -21,7 +21,14 @@ from .autograd_function import attach
 from .backward import Backward
 from .call_outputs import Outputs
 from .cell_arrays import CellArrays, TransposedParameters
-from .cell_binding import CellBinding, alias_sources, find_slots, involved_cells, observed_leaves
+from .cell_binding import (
+    CellBinding,
+    alias_sources,
+    find_slots,
+    involved_cells,
+    observed_leaves,
+    stable_tensors,
+)
 from .donation import Donation
 from .executables import Executables
 from .guards import Guard
@@ -55,7 +62,8 @@ class CompiledStep:
         self.cells = CellBinding(step, arguments, slots, involved)
         self.outputs = Outputs(step.outputs, alias_sources(step, slots, self.cells, arguments), self.cells.index)
         free = slots.entries | step.inputs.script.passed()
-        self.guard = Guard(observe(step, self.cells.owners, observed_leaves(step, slots), free))
+        stable = stable_tensors(step, slots)
+        self.guard = Guard(observe(step, self.cells.owners, stable, observed_leaves(step, slots), free))
         cells = self.find(arguments)
         if isinstance(cells, str):
             raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
@@ -149,6 +157,8 @@ class CompiledStep:
         if outputs.assertions:
             record_assertions(next(results), outputs.assertions)
         writes.increment_versions(arguments)
+        if self.effects.flags:
+            self.effects.set_flags(arguments)
         if self.backward is not None:
             attach(self.backward, builder, arguments, cells, host, arrays, list(results))
         if self.effects:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import gc
 import io
 import types
 from collections.abc import Iterator
 
+import numpy as np
+
 from .code_visitors import visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
 from .host_arrays import HostArray, content_of
-from .libraries import is_own, may_hold_state
+from .libraries import has_state_of_programs, is_own, may_hold_state
 from .sources import PLAIN_TYPES, text_of
 from .state_graph import StateGraph, StateNode
 
@@ -53,8 +56,32 @@ def visit_reference(graph: StateGraph, node: StateNode) -> None:
     node.edges.append((None, None, node.path, node.value()))
 
 
+def visit_referents(graph: StateGraph, node: StateNode) -> None:
+    """Follow what a view shows: the dict of a mapping proxy, or of the keys, values or items of a dict."""
+    node.edges += [(None, None, node.path, value) for value in gc.get_referents(node.value)]
+
+
+def visit_memoryview(graph: StateGraph, node: StateNode) -> None:
+    """Follow the array that a memoryview shows."""
+    node.edges.append((None, None, node.path, node.value.obj))
+
+
+def visit_builtin(graph: StateGraph, node: StateNode) -> None:
+    """Follow the object of a bound method in C, as `{}.get`."""
+    owner = node.value.__self__
+    if not isinstance(owner, (types.ModuleType, type)):
+        node.edges.append((None, None, node.path, owner))
+
+
+def visit_enum(graph: StateGraph, node: StateNode) -> None:
+    """Follow the value of an enum member, and its attributes."""
+    node.follow(node.hold(vars(node.value)))
+
+
 def visit_host_array(graph: StateGraph, node: StateNode) -> None:
-    """Note what an array of the host holds."""
+    """Note what an array of the host holds; follow the elements of an array of objects."""
+    if isinstance(node.value, np.ndarray) and node.value.dtype.hasobject:
+        node.edges += [(None, None, f"{node.path}[...]", value) for value in node.value.ravel().tolist()]
     graph.reached.arrays[id(node.value)] = node.path, HostArray(node.path, node.value, content_of(node.value))
 
 
@@ -91,14 +118,15 @@ def visit_other(graph: StateGraph, node: StateNode) -> None:
         graph.reached.iterators[id(value)] = node.path, value
     elif "__wrapped__" in getattr(value, "__dict__", ()):
         visit_wrapper(graph, node)
-    elif may_hold_state(module) and not isinstance(value, types.ModuleType):
+    elif (may_hold_state(module) or has_state_of_programs(module)) and not isinstance(value, types.ModuleType):
         visit_object(graph, node)
 
 
 def visit_partial(graph: StateGraph, node: StateNode) -> None:
     """Follow the function of a `functools.partial`, and its arguments."""
     partial: functools.partial[object] = node.value
-    node.edges += [(None, None, node.path, part) for part in (partial.func, partial.args, partial.keywords)]
+    parts = (partial.func, partial.args, partial.keywords, vars(partial))
+    node.edges += [(None, None, node.path, part) for part in parts]
 
 
 def visit_method(graph: StateGraph, node: StateNode) -> None:

@@ -12,8 +12,10 @@ import torch
 
 from ..dispatch.donation import has_at_most
 from ..errors import TraceError
+from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace.core import Trace
+from ..trace.data_swaps import set_geometry
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
 from .sources import MISSING, SEQUENCES, Source, StateChange, TensorSource, refill, tensor_at
@@ -40,6 +42,20 @@ class DataEffect(NamedTuple):
     value: OutputTree
 
 
+class GeometryEffect(NamedTuple):
+    """The geometry that the run gave a tensor in place, by `resize_`, `t_`, `unsqueeze_` and their like."""
+
+    tensor: TensorSource
+    spec: TensorSpec
+
+
+class FlagEffect(NamedTuple):
+    """What the run left as `requires_grad` of a leaf."""
+
+    tensor: TensorSource
+    value: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Effects:
     """The changes of one run, in the order in which a call repeats them."""
@@ -47,9 +63,16 @@ class Effects:
     entries: tuple[EntryEffect, ...]
     data: tuple[DataEffect, ...]
     gradients: tuple[GradientEffect, ...]
+    geometries: tuple[GeometryEffect, ...] = ()
+    flags: tuple[FlagEffect, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.entries or self.data or self.gradients)
+        return bool(self.entries or self.data or self.gradients or self.geometries)
+
+    def set_flags(self, arguments: Sequence[Any]) -> None:
+        """Set `requires_grad` as the run did; before its results are attached to the leaves."""
+        for tensor, value in self.flags:
+            tensor_at(tensor, arguments).requires_grad_(value)
 
     def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
         """Make the changes of one call."""
@@ -57,6 +80,8 @@ class Effects:
             put(source, None if value is None else builder.make(value), value is None)
         for tensor, data in self.data:
             tensor_at(tensor, arguments).data = builder.make(data)
+        for tensor, spec in self.geometries:
+            set_geometry(tensor_at(tensor, arguments), spec.size, spec.stride, spec.offset)
         for tensor, value in self.gradients:
             tensor_at(tensor, arguments).grad = None if value is None else builder.make(value)
 
@@ -136,3 +161,24 @@ def describe_data(
                 "a tensor that is not reached from the compiled function gets new data; write into it instead"
             )
     return tuple(effects)
+
+
+def describe_geometries(
+    trace: Trace, reached: Sequence[torch.Tensor], arguments: dict[int, int]
+) -> tuple[GeometryEffect, ...]:
+    """Describe the tensors from outside whose geometry the run changed in place."""
+    known = {id(t) for t in reached}
+    changed = [
+        (t, TensorSpec.of(t), before)
+        for t, before in trace.reshaped.values()
+        if id(t) in known and id(t) not in trace.moved
+    ]
+    return tuple(GeometryEffect(arguments.get(id(t), t), now) for t, now, before in changed if now != before)
+
+
+def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:
+    """Describe the leaves from outside that require a gradient now and did not before, or the reverse; `flags` are
+    their flags before the run."""
+    return tuple(
+        FlagEffect(arguments.get(id(t), t), t.requires_grad) for t, before in flags if t.requires_grad != before
+    )

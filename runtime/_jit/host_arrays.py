@@ -7,12 +7,15 @@ Price: a copy of each array, and the time to compare it.
 from __future__ import annotations
 
 import array
+import ctypes
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-ARRAYS = (np.ndarray, bytearray, array.array)
+C_DATA: Any = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
+ARRAYS = (np.ndarray, bytearray, array.array, *C_DATA)
+Content = tuple[bytes, tuple[Any, ...]]  # the bytes of an array, and how it shows them
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class HostArray:
 
     path: str
     array: Any
-    content: bytes
+    content: Content
 
     def changed(self) -> bool:
         """Whether the content differs now."""
@@ -29,13 +32,16 @@ class HostArray:
 
     def restore(self) -> None:
         """Put back the content."""
-        value = self.array
+        value: Any = self.array
+        content, shown = self.content
         if isinstance(value, np.ndarray):
-            if value.dtype.hasobject:
+            if value.dtype.hasobject or _shown(value) != shown:
                 return  # numpy cannot make objects of bytes
-            value[...] = np.frombuffer(self.content, value.dtype).reshape(value.shape)
+            value[...] = np.frombuffer(content, value.dtype).reshape(value.shape)
+        elif isinstance(value, C_DATA):
+            ctypes.memmove(ctypes.addressof(value), content, len(content))
         else:
-            value[:] = bytearray(self.content) if isinstance(value, bytearray) else _typed(value, self.content)
+            value[:] = bytearray(content) if isinstance(value, bytearray) else _typed(value, content)
 
 
 def _typed(like: array.array[Any], content: bytes) -> array.array[Any]:
@@ -44,6 +50,12 @@ def _typed(like: array.array[Any], content: bytes) -> array.array[Any]:
     return made
 
 
-def content_of(value: Any) -> bytes:
-    """The bytes of an array; for an array of objects, their addresses."""
-    return bytes(value) if isinstance(value, bytearray) else value.tobytes()
+def _shown(value: np.ndarray) -> tuple[Any, ...]:
+    return value.shape, value.strides, value.dtype
+
+
+def content_of(value: Any) -> Content:
+    """The bytes of an array, and its shape, strides and dtype; for an array of objects, the bytes are addresses."""
+    if isinstance(value, np.ndarray):
+        return value.tobytes(), _shown(value)
+    return bytes(value), ()

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from .._torch import pytree
+from .._torch.autograd import in_forward_mode, saved_tensors_hooks
 from .._torch.dispatcher import is_any_autocast_enabled
 from .._torch.functorch import current_level
 from .._torch.modes import dispatch_mode_count, function_mode_count
@@ -28,7 +29,7 @@ from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
 from .optimizer_state import OptimizerStateInit
 from .outputs import is_device_tensor
-from .sources import is_plain
+from .sources import is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach
 
@@ -68,6 +69,9 @@ class CompiledFunction:
         # A dispatch mode sees each operation, and a transform of torch.func differentiates or batches each one on
         # wrapped tensors. In both cases the function runs eagerly, as under torch.compile.
         if current_trace() is not None or not no_jax_trace() or dispatch_mode_count() or current_level() is not None:
+            return self.function(*args, **kwargs)
+        # So do forward-mode AD and anomaly detection; and hooks see each tensor that autograd saves.
+        if in_forward_mode() or torch.is_anomaly_enabled() or saved_tensors_hooks(True) is not None:
             return self.function(*args, **kwargs)
         arguments, spec = (
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
@@ -193,14 +197,19 @@ def _key(arguments: list[Any], spec: Any) -> Any:
                 bits = leaf.is_conj() + 2 * leaf.is_neg()
                 parts.append((leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype, bits))
             if attributes := leaf.__dict__:
-                parts.append(tuple((k, type(v), v if is_plain(v) else id(v)) for k, v in attributes.items()))
+                parts.append(tuple((k, type(v), plain_key(v) if is_plain(v) else id(v)) for k, v in attributes.items()))
         elif is_plain(leaf):
-            parts.append((type(leaf), leaf))
+            parts.append((type(leaf), plain_key(leaf)))
         else:
             parts.append(("object", id(leaf)))
-    autocast = is_any_autocast_enabled() and torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
+    autocast = is_any_autocast_enabled() and [
+        torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in ("jax", "cpu")
+    ]
     device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
-    modes = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast, torch.get_default_dtype(), device
+    modes = (
+        *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast and tuple(autocast)),
+        *(torch.get_default_dtype(), device, torch.are_deterministic_algorithms_enabled()),
+    )
     return tuple(parts), spec, modes
 
 

@@ -20,6 +20,11 @@ def may_hold_state(module: str | None) -> bool:
     return (module or "").partition(".")[0] not in _STATELESS
 
 
+def has_state_of_programs(module: str | None) -> bool:
+    """Whether objects of a part of torch are a program's own parameters, as those of distributions are."""
+    return (module or "").startswith("torch.distributions")
+
+
 def is_own(module: str | None) -> bool:
     """Whether a module is of the program, and not of a library that is installed."""
     return may_hold_state(module) and not _is_installed((module or "").partition(".")[0])

@@ -6,6 +6,7 @@ so what is not observed here is not guarded, and the other way round.
 
 from __future__ import annotations
 
+import gc
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,14 @@ from typing import Any, NamedTuple
 import torch
 
 from ..errors import TraceError
+from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace import data_swaps
 from . import tensor_hooks
 from .container_adapters import ClassAttributes
 from .host_arrays import content_of
 from .host_script import EntryId, HostScript
+from .libraries import is_own
 from .restriction import ObservedEntries, Restriction
 from .sources import MISSING, entry_path, is_plain
 from .tensor_hooks import hooks_of, tables_of
@@ -76,12 +79,36 @@ def _gradient_reason(_: Observation, old: bool, new: bool, key: Any = None) -> s
     return f"a gradient was {'' if old else 'not '}None and is {'not ' if old else ''}None"
 
 
+_mro, _code = attrgetter("__mro__"), attrgetter("__code__", "__defaults__", "__kwdefaults__")
 _contents, _requires_grad, _grad = attrgetter("cell_contents"), attrgetter("requires_grad"), attrgetter("grad")
+
+
+def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None]:
+    """The cell and the geometry of a tensor; None of a tensor that has left the device."""
+    cell = getattr(tensor.untyped_storage(), "cell", None)
+    return cell, None if cell is None else TensorSpec.of(tensor)
+
+
+def _data_reason(old: Any, new: Any) -> str:
+    if old[0] is not new[0]:
+        return "other data (.data was set, or it was swapped or moved)"
+    return f"another geometry: it was {_geometry(old[1])} and is {_geometry(new[1])}"
+
+
+def _geometry(spec: TensorSpec) -> str:
+    return f"{list(spec.size)} with strides {list(spec.stride)} from {spec.offset}"
+
 
 EMPTY = Kind(
     lambda owners, keys, _: [*filter(None, owners)], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
-CLASS = Kind(lambda owners, keys, _: [*map(len, owners)], lambda *_: "a class has other attributes", plain=True)
+TYPE = Kind(lambda owners, keys, _: [*map(type, owners)], lambda o, *_: f"{o.name} is of another class")
+BASES = Kind(lambda owners, keys, _: [*map(_mro, owners)], lambda o, *_: f"{o.name} has other bases")
+CODE = Kind(
+    lambda owners, keys, _: [*chain.from_iterable(map(_code, owners))],
+    lambda o, *_: f"{o.name} has other code or other defaults",
+    spreads=True,
+)
 ENTRY = Kind(None, describe_change)
 ELEMENTS = Kind(lambda owners, keys, _: [*chain.from_iterable(owners)], describe_change, spreads=True)
 ORDER = Kind(
@@ -102,9 +129,9 @@ CHOICES = Kind(
 HOST_TENSOR = Kind(
     lambda owners, keys, _: [t._version for t in owners], lambda *_: "a tensor on the CPU was written", plain=True
 )
-STORAGE = Kind(
-    lambda owners, keys, _: [getattr(t.untyped_storage(), "cell", None) for t in owners],
-    lambda o, *_: f"{o.name} has other data (.data was set, or it was swapped or moved)",
+DATA = Kind(
+    lambda owners, keys, _: [*map(_data, owners)],
+    lambda o, old, new, _: f"{o.name} has {_data_reason(old, new)}",
     plain=True,
     counter=lambda: data_swaps.count,
 )
@@ -130,14 +157,15 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In the order in which they are compared.
 KINDS = (
-    *(EMPTY, CLASS, ENTRY, ELEMENTS, ORDER, ITEM, VARIABLE, HOST_ARRAY, CHOICES, HOST_TENSOR),
-    *(STORAGE, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
+    *(EMPTY, TYPE, BASES, CODE, ENTRY, ELEMENTS, ORDER, ITEM, VARIABLE, HOST_ARRAY, CHOICES, HOST_TENSOR),
+    *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
 
 def observe(
     step: TracedStep,
     owners: Sequence[tuple[str, torch.Tensor]],
+    stable: Sequence[tuple[str, torch.Tensor]],
     leaves: Sequence[tuple[torch.Tensor, torch.Tensor | None]],
     free: set[EntryId],
 ) -> list[Observation]:
@@ -146,6 +174,7 @@ def observe(
     Args:
         step: the run.
         owners: tensors that are the same in every call, with their paths; the run read or wrote their cells.
+        stable: all tensors of the device that the run could read and that are the same in every call.
         leaves: the leaves whose gradients it read or changed, with these gradients.
         free: entries whose values each call finds anew.
 
@@ -163,6 +192,15 @@ def observe(
     for entries in restriction.entries.values():
         if not entries.snapshot.kind:
             observations += _of_entries(entries, free)
+    for i in restriction.nodes:
+        node = step.state.nodes[i]
+        if isinstance(node.value, types.FunctionType):
+            observations.append(Observation(CODE, node.value, None, _code(node.value), node.path))
+        elif isinstance(node.value, type):
+            if is_own(node.value.__module__):
+                observations.append(Observation(BASES, node.value, None, _mro(node.value), node.value.__qualname__))
+        elif i in step.state.reached.modules or i in step.state.reached.objects:
+            observations.append(Observation(TYPE, node.value, None, type(node.value), node.path))
     for i, (path, array) in step.state.reached.arrays.items():
         if i in restriction.nodes:
             observations.append(Observation(HOST_ARRAY, array.array, None, array.content, path))
@@ -170,10 +208,17 @@ def observe(
     if script.choices.asked:
         observations.append(Observation(CHOICES, script, None, True, ""))
     observations += [Observation(HOST_TENSOR, t, None, t._version, "") for t in step.inputs.host_tensors]
-    observations += [Observation(STORAGE, t, None, cell_of(t), path) for path, t in owners]
-    if torch.is_grad_enabled():
-        observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in owners]
     numbers = {id(x): i for i, x in enumerate(step.arguments)}
+    owned = {id(t) for _, t in owners}
+    placed = {id(t): (path, t) for path, t in (*stable, *owners) if id(t) in owned or id(t) in restriction.nodes}
+    for path, tensor in placed.values():
+        if id(tensor) not in numbers:
+            cell_of(tensor).observed = True
+            observations.append(Observation(DATA, tensor, None, _data(tensor), path))
+    flagged = [(path, t) for path, t in owners] if torch.is_grad_enabled() else []
+    changed = {id(effect.tensor) for effect in step.effects.flags}
+    flagged += [(path, t) for path, t in stable if id(t) in changed]
+    observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in flagged]
     for tensor, gradient in leaves:
         number, none = numbers.get(id(tensor)), gradient is None
         if number is None:
@@ -218,8 +263,9 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
         return observations
     if whole:
         return [Observation(ELEMENTS, container, None, (*content.values(),), name)]
-    observations = []
     if isinstance(container, ClassAttributes):
-        container = container.attributes
-        observations.append(Observation(CLASS, container, None, len(container), name))
-    return observations + [Observation(ITEM, container, key, content[key], name) for key in keys]
+        # The dict behind the view, because a dict has a version. It is only read.
+        (attributes,) = gc.get_referents(container.attributes)
+        observations = [Observation(ENTRY, attributes, key, content[key], name) for key in keys]
+        return [*observations, Observation(ENTRY, attributes, SIZE, len(attributes), name)]
+    return [Observation(ITEM, container, key, content[key], name) for key in keys]

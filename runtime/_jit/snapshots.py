@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ class StateSnapshot:
 
     def __post_init__(self) -> None:
         container = self.container
-        if isinstance(container, dict):
+        if isinstance(container, dict) and not isinstance(container, OrderedDict):  # whose order has no version
             self.version = dict_version(container)
         self.content = container.copy() if type(container) is dict and self.is_whole_dict() else self.entries()
 
@@ -41,8 +42,9 @@ class StateSnapshot:
         if self.keys is not None:
             return {k: container[k] for k in self.keys if k in container}
         if isinstance(container, dict):
-            # A subclass may make what it is asked for.
-            return {k: v for k, v in dict.items(container) if k not in self.hidden}
+            # A subclass may make what it is asked for. An OrderedDict keeps an order of its own.
+            base = OrderedDict if isinstance(container, OrderedDict) else dict
+            return {k: v for k, v in base.items(container) if k not in self.hidden}
         if isinstance(container, types.CellType):
             try:
                 return {None: container.cell_contents}
@@ -73,10 +75,13 @@ class StateSnapshot:
             container.clear()
             container.update(content)
         else:
-            for key in self.entries():
+            now = self.entries()
+            for key in now:
                 if key not in content:
                     del container[key]
-            container.update(content)
+            for key, value in content.items():
+                if now.get(key, MISSING) is not value:
+                    container[key] = value
 
     def changes(self, before: Entries) -> Iterator[StateChange]:
         """What differs from earlier entries. A dict in another order is one that was emptied and filled anew."""

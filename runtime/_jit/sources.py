@@ -63,7 +63,13 @@ MISSING = _Missing()
 
 def same_value(old: Any, new: Any) -> bool:
     """Whether a run that reads one would read the other: the same object, or equal plain values."""
-    return old is new or (isinstance(old, PLAIN_TYPES) and type(old) is type(new) and (old == new or old != old))
+    return old is new or (isinstance(old, PLAIN_TYPES) and type(old) is type(new) and plain_key(old) == plain_key(new))
+
+
+def plain_key(value: Any) -> Any:
+    """A plain value as a key: 0.0 and -0.0 differ, and NaN is equal to itself."""
+    kind = value.__class__
+    return repr(value) if kind is complex or (kind is float and (not value or value != value)) else value
 
 
 def is_plain(value: Any) -> bool:

@@ -10,6 +10,7 @@ was read.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -24,7 +25,8 @@ from .snapshots import Entries, StateSnapshot, unchanged
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
 
 _MOST = 100_000  # objects that are followed
-_LEAVES = (*PLAIN_TYPES, type(MISSING))  # values that lead nowhere
+# Values that lead nowhere. A member of an enum is compared as a plain value, and may hold more.
+_LEAVES = (*(kind for kind in PLAIN_TYPES if kind is not enum.Enum), type(MISSING))
 Adapter = SlotAttributes | ClassAttributes | ContextVarValue
 Edge = tuple[StateSnapshot | None, Any, str, Any]  # the entry of a snapshot, or None; the path and the value there
 Moment = list[tuple[int | None, Entries]]  # of each snapshot: the version of the dict, and the content

@@ -6,11 +6,12 @@ import types
 from typing import Any
 
 import torch
+from torch.amp import GradScaler
 from torch.nn import Module
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from .._torch.modules import SCHEDULER_MARKS
+from .._torch.modules import SCALER_NUMBERS, SCHEDULER_MARKS
 from .libraries import is_own, may_hold_state
 from .state_graph import StateGraph, StateNode
 from .tensor_hooks import tables_of
@@ -66,10 +67,16 @@ def visit_scheduler(graph: StateGraph, node: StateNode) -> None:
     reached = graph.reached.schedulers if isinstance(value, LRScheduler) else graph.reached.scalers
     reached[id(value)] = node.path, value
     node.hold(value.__dict__, kind="script")
+    if isinstance(value, GradScaler):
+        node.hold(value.__dict__, keys=dict.fromkeys(SCALER_NUMBERS))
     # What a scaler notes of the optimizers between `unscale_` and `update`.
     states = value.__dict__.get("_per_optimizer_states", {})
     for state in (states, *states.values()):
         node.hold(state, kind="private")
+    # The step of a scheduler runs in the trace and again in each call: what its functions keep is put back in between.
+    for function in value.__dict__.get("lr_lambdas", ()):
+        for inner in StateGraph(graph.visitor_of, {node.path: function}).snapshots:
+            node.hold(inner.container, keys=inner.keys, hidden=inner.hidden, kind="private")
     for name, item in value.__dict__.items():
         if isinstance(item, (torch.Tensor, Optimizer, LRScheduler)) or name == "_schedulers":
             node.edges.append((None, None, f"{node.path}.{name}", item))

@@ -17,11 +17,20 @@ import torch
 
 from .._torch import pytree
 from ..errors import TraceError
+from ..storage.spec import TensorSpec
 from ..trace.core import Trace, tracing
+from ..trace.data_swaps import set_geometry
 from ..trace.indexing import TracedIndexing
 from .attribute_tracking import AttributeReads
 from .backward_tracing import trace_backward
-from .effects import Effects, describe_data, describe_entries, describe_gradients
+from .effects import (
+    Effects,
+    describe_data,
+    describe_entries,
+    describe_flags,
+    describe_geometries,
+    describe_gradients,
+)
 from .host_inputs import HostTensorRecorder
 from .host_rng import refuse_host_rng
 from .host_script import PassedNumbers
@@ -33,6 +42,7 @@ from .sources import MISSING
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
 
+Flags = tuple[tuple[torch.Tensor, bool], ...]  # leaves, with `requires_grad`
 Gradients = tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves, with their gradients
 
 
@@ -99,6 +109,7 @@ def trace_step(
     recorders = Recorders(trace, rng, script, host, reads, TracedIndexing())
     leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
     gradients = tuple((t, t.grad) for t in leaves)
+    flags = tuple((t, t.requires_grad) for t in leaves)
     outcomes: list[Outcome] = []
     failures: list[Exception] = []
 
@@ -107,14 +118,14 @@ def trace_step(
         with tracing(trace):
             try:
                 result = _call(function, args, kwargs, arguments, recorders, state)
-                outcome, arrays = _describe(result, arguments, recorders, state, gradients)
+                outcome, arrays = _describe(result, arguments, recorders, state, gradients, flags)
                 outcomes.append(outcome)
                 return arrays
             except Exception as failure:  # raised below, without the frames and the note of JAX
                 failures.append(failure)
                 return []
             finally:
-                _restore(modes, state, trace, gradients)
+                _restore(modes, state, trace, gradients, flags)
 
     try:
         jaxpr = jax.make_jaxpr(run)()
@@ -167,20 +178,33 @@ def _call(
     return result
 
 
-def _restore(modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, gradients: Gradients) -> None:
+def _restore(
+    modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, gradients: Gradients, flags: Flags
+) -> None:
     """Put back what a run changed."""
     torch.set_grad_enabled(modes[0])
     torch.set_default_dtype(modes[1])
     state.restore()
     for tensor, data in trace.moved.values():
         tensor.data = data
+    for tensor, spec in trace.reshaped.values():
+        if TensorSpec.of(tensor) != spec:
+            set_geometry(tensor, spec.size, spec.stride, spec.offset)
     for leaf, gradient in gradients:
         if leaf.grad is not gradient:
             leaf.grad = gradient
+    for leaf, flag in flags:
+        if leaf.requires_grad != flag:
+            leaf.requires_grad_(flag)
 
 
 def _describe(
-    result: Any, arguments: Sequence[Any], recorders: Recorders, state: StateGraph, gradients: Gradients
+    result: Any,
+    arguments: Sequence[Any],
+    recorders: Recorders,
+    state: StateGraph,
+    gradients: Gradients,
+    flags: Flags,
 ) -> tuple[Outcome, list[jax.Array]]:
     """Describe what a run returned and changed; the outputs of its jaxpr."""
     trace = recorders.trace
@@ -189,7 +213,7 @@ def _describe(
     outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in gradients if gradient is not None}
     describer = OutputDescriber(RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse))
     tree = describer.describe(result)
-    effects, missing = _describe_effects(describer, arguments, recorders, state, gradients)
+    effects, missing = _describe_effects(describer, arguments, recorders, state, gradients, flags)
     recorders.indexing.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
     arrays = [*describer.recorder.outputs]
@@ -216,7 +240,12 @@ def _describe(
 
 
 def _describe_effects(
-    describer: OutputDescriber, arguments: Sequence[Any], recorders: Recorders, state: StateGraph, gradients: Gradients
+    describer: OutputDescriber,
+    arguments: Sequence[Any],
+    recorders: Recorders,
+    state: StateGraph,
+    gradients: Gradients,
+    flags: Flags,
 ) -> tuple[Effects, PassedNumbers]:
     """Describe what a run changed in Python, and which of the numbers that it changed were not inputs."""
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
@@ -225,7 +254,9 @@ def _describe_effects(
     entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
     changed = describe_gradients(describer, gradients, numbers)
     reached = [t for _, t in state.reached.tensors.values()] + [arguments[i] for i in numbers.values()]
-    return Effects(entries, describe_data(describer, recorders.trace, reached, numbers), changed), missing
+    data = describe_data(describer, recorders.trace, reached, numbers)
+    geometries = describe_geometries(recorders.trace, reached, numbers)
+    return Effects(entries, data, changed, geometries, describe_flags(flags, numbers)), missing
 
 
 def _modes() -> tuple[bool, torch.dtype]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import enum
 import functools
+import os
 import random
 import threading
 import types
 import weakref
 from array import array
-from collections import ChainMap, UserDict, UserList, deque
+from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from contextvars import ContextVar
 from typing import Any
 
@@ -21,18 +23,23 @@ from torch.optim.lr_scheduler import LRScheduler
 from .._torch.modules import GLOBAL_HOOKS
 from .code_visitors import visit_class, visit_function
 from .container_visitors import (
+    visit_builtin,
     visit_context_variable,
     visit_dict,
+    visit_enum,
     visit_host_array,
     visit_host_generator,
+    visit_memoryview,
     visit_method,
     visit_object,
     visit_other,
     visit_partial,
     visit_reference,
+    visit_referents,
     visit_sequence,
     visit_tuple,
 )
+from .host_arrays import C_DATA
 from .state_graph import StateGraph, Visitor
 from .torch_visitors import (
     visit_module,
@@ -41,6 +48,8 @@ from .torch_visitors import (
     visit_tensor,
 )
 
+_EMPTY: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
+_VIEWS = [view for empty in _EMPTY for view in (empty.keys(), empty.values(), empty.items())]
 # The visitor of a class is that of the first class of its method resolution order that stands here.
 VISITORS: dict[type, Visitor] = {
     torch.Tensor: visit_tensor,
@@ -60,6 +69,14 @@ VISITORS: dict[type, Visitor] = {
     np.ndarray: visit_host_array,
     bytearray: visit_host_array,
     array: visit_host_array,
+    memoryview: visit_memoryview,
+    **dict.fromkeys(C_DATA, visit_host_array),
+    types.MappingProxyType: visit_referents,
+    **dict.fromkeys(map(type, _VIEWS), visit_referents),
+    types.BuiltinMethodType: visit_builtin,
+    types.MethodWrapperType: visit_builtin,
+    enum.Enum: visit_enum,
+    type(os.environ): visit_object,
     functools.partial: visit_partial,
     types.MethodType: visit_method,
     types.FunctionType: visit_function,

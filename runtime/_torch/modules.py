@@ -15,7 +15,7 @@ with private_names("torch", torch.__version__):
     # (module, tensors by name): a context in which the module has them for its parameters and buffers
     from torch.nn.utils.stateless import _reparametrize_module as with_tensors
 
-__all__ = ["EXTRA_STATE_SUFFIX", "GLOBAL_HOOKS", "SCHEDULER_MARKS", "with_tensors"]
+__all__ = ["EXTRA_STATE_SUFFIX", "GLOBAL_HOOKS", "SCALER_NUMBERS", "SCHEDULER_MARKS", "with_tensors"]
 
 # The tables of hooks that every module or every optimizer calls, by their names.
 GLOBAL_HOOKS: dict[str, Any] = {
@@ -26,3 +26,5 @@ GLOBAL_HOOKS: dict[str, Any] = {
 }
 # What a scheduler notes on its optimizer.
 SCHEDULER_MARKS = ("_opt_called", "_step_count")
+# The numbers of a gradient scaler that its update passes to the device.
+SCALER_NUMBERS = ("_enabled", "_growth_factor", "_backoff_factor", "_growth_interval")

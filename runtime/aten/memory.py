@@ -19,7 +19,7 @@ from ..storage.cell import Cell
 from ..storage.spec import lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
-from ..trace.data_swaps import record_swap
+from ..trace.data_swaps import record_swap, set_geometry
 from ..trace.transfer import download, overwrite, read
 from .registry import kernel_of
 
@@ -68,7 +68,7 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     """`squeeze_`, `unsqueeze_`, `t_` and `transpose_` call this."""
     offset = int(self.storage_offset()) if storage_offset is None else storage_offset
     _check_bounds("as_strided_", size, stride, offset, elements(self))
-    return meta_set(self, self.untyped_storage(), offset, size, stride)
+    return set_geometry(self, size, stride, offset)
 
 
 def view_dtype(self: Tensor, dtype: torch.dtype) -> Tensor:
@@ -164,7 +164,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_forma
     need = math.prod(size) + int(self.storage_offset())
     if math.prod(size):
         grow(cell_of(self), need, self.dtype)
-    return meta_set(self, self.untyped_storage(), int(self.storage_offset()), size, stride)
+    return set_geometry(self, size, stride, int(self.storage_offset()))
 
 
 def grow(cell: Cell, count: int, dtype: torch.dtype) -> None:

@@ -22,7 +22,7 @@ from ..storage.random import next_key
 from ..storage.spec import Operand, operand_of
 from ..storage.tensors import cell_of
 from ..trace.core import SYMBOLIC_TYPES, accepts_host_tensors, require_known
-from ..trace.transfer import upload
+from ..trace.transfer import upload, uploading
 from .operands import (
     NUMBER_TYPES,
     StaticValue,
@@ -201,7 +201,10 @@ def _not_of_device(signature: Signature, call: EncodedCall, slot: Argument, valu
     if value.dim():
         call.operands.append(upload(value, None))
         return _host_operand(value)
-    call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
+    if uploading.take is None:
+        call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
+    else:  # in a trace: of an argument, it is an input
+        call.operands.append(upload(value, call.index or 0))
     return _host_operand(value)
 
 

@@ -24,6 +24,7 @@ from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import put
 from ..storage.random import drawing
+from ..storage.spec import TensorSpec
 from .async_errors import Assertion
 
 _local = threading.local()
@@ -53,6 +54,7 @@ class Trace:
         self.moved: dict[
             int, tuple[torch.Tensor, torch.Tensor]
         ] = {}  # tensors whose data was replaced, and the old data
+        self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # in place, and the geometry before
 
     def lift(self, cell: Cell) -> None:
         """Make a cell from outside an input of the program."""
@@ -79,6 +81,11 @@ class Trace:
         """Save the data of a tensor that is about to be replaced."""
         if self.lifts and id(tensor) not in self.moved and tensor.device.type == "jax":
             self.moved[id(tensor)] = tensor, tensor.detach()
+
+    def reshaping(self, tensor: torch.Tensor) -> None:
+        """Save the geometry of a tensor that is about to change in place."""
+        if self.lifts and id(tensor) not in self.reshaped:
+            self.reshaped[id(tensor)] = tensor, TensorSpec.of(tensor)
 
     def stored(self, state: dict[str, Any], name: str, value: Any) -> Any:
         """The array that a cell stores when `value` is written to it."""

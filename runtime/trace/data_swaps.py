@@ -1,19 +1,21 @@
-"""A count of the moments at which a tensor may have moved to another storage.
+"""A count of the moments at which a tensor may have moved to another storage, or changed its geometry in place.
 
-Code that has looked up the cells of many tensors need not look again while `count` is unchanged. A tensor moves to
-another storage by `set_`, by an assignment to `.data` (torch first asks the device whether the two are compatible), and
-by `torch.utils.swap_tensors`. A running trace is told which tensor is about to move.
+Code that has looked up the cells and geometries of many tensors need not look again while `count` is unchanged. A
+tensor moves to another storage by `set_`, by an assignment to `.data` (torch first checks with the device whether the
+two are compatible), and by `torch.utils.swap_tensors`. Its geometry changes by `resize_`, `as_strided_`, `t_`,
+`unsqueeze_` and their like. A running trace is told which tensor is about to change.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from .. import patches
-from .._torch.tensors import may_share_implementation, swap_implementations
+from .._torch.tensors import may_share_implementation, meta_set, swap_implementations
 from ..errors import TraceError
 from ..storage.mutation import mutation_epoch
 from .core import current_trace
@@ -30,6 +32,19 @@ def record_swap(tensor: torch.Tensor) -> None:
     trace = current_trace()
     if trace is not None:
         trace.moving(tensor)
+
+
+def set_geometry(tensor: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Tensor:
+    """Give a tensor of the device another geometry on its storage, in place."""
+    global count
+    storage = tensor.untyped_storage()
+    trace = current_trace()
+    if trace is not None:
+        trace.reshaping(tensor)
+    if storage.cell.observed:  # type: ignore[attr-defined]
+        count = next(_numbers)
+    mutation_epoch.advance()
+    return meta_set(tensor, storage, offset, size, stride)
 
 
 def swap(a: torch.Tensor, b: torch.Tensor) -> None:
