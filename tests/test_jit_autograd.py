@@ -254,3 +254,38 @@ def test_a_result_of_one_compiled_function_is_read_by_another() -> None:
         weight.grad = None
         compiled(torch.full((3,), scale, device="jax")).backward(retain_graph=True)
         close(weight.grad, torch.full((3,), 2 * scale * torch.e**2))
+
+
+def test_a_backward_pass_frees_what_forward_saved() -> None:
+    model = nn.Sequential(nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 1)).to("jax")
+    loss_of = tenax.jit(lambda x: model(x).square().mean())
+    x = torch.ones(1000, 4, device="jax")
+    loss_of(x).backward()
+    gc.collect()
+    before = sum(array.nbytes for array in jax.live_arrays())
+    losses = [loss_of(x) for _ in range(3)]
+    for loss in losses:
+        loss.backward()
+    gc.collect()
+    assert sum(array.nbytes for array in jax.live_arrays()) - before < x.nbytes
+    with pytest.raises(RuntimeError, match="a second time"):
+        losses[0].backward()
+
+
+def test_a_retained_graph_is_differentiated_again() -> None:
+    x = torch.ones(3, device="jax", requires_grad=True)
+    result = tenax.jit(lambda x: (x.sin() * x).sum())(x)
+    result.backward(retain_graph=True)
+    first = x.grad.clone()
+    result.backward()
+    assert torch.equal(x.grad, 2 * first)
+    with pytest.raises(RuntimeError, match="a second time"):
+        result.backward()
+
+
+def test_independent_results_have_backward_passes_of_their_own() -> None:
+    left, right = (torch.ones(3, device="jax", requires_grad=True) for _ in range(2))
+    one, other = tenax.jit(lambda: ((left.sin() * left).sum(), (right.cos() * right).sum()))()
+    one.backward()
+    other.backward()
+    assert left.grad is not None and right.grad is not None

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import torch
 
+from .._torch.autograd import keeps_graph
 from ..storage.avals import tensor_aval
 from ..storage.cell import Cell
 from ..trace.transfer import read
@@ -64,6 +65,7 @@ class CompiledStepFunction(torch.autograd.Function):
             ctx.save_for_backward(*leaves)  # whose versions a second derivative checks
         ctx.versions = [(t, t._version) for t in compress(leaves, backward.checked)]
         ctx.avals = [tensor_aval(t.size(), t.dtype) for t in tensors]
+        ctx.freed = set()  # the results whose part of the graph a backward pass has freed
         ctx.set_materialize_grads(False)
         return tuple(tensors)
 
@@ -72,7 +74,8 @@ class CompiledStepFunction(torch.autograd.Function):
         """The gradients of the leaves; None of a leaf that no result with a cotangent was computed from, unless hooks
         may wait for its gradient."""
         backward: Backward = ctx.backward
-        if backward.used_up:
+        present = {i for i, g in enumerate(cotangents) if g is not None}
+        if backward.used_up or not ctx.freed.isdisjoint(present):
             raise RuntimeError(_FREED)
         for tensor, version in ctx.versions:
             if tensor._version != version:
@@ -86,7 +89,6 @@ class CompiledStepFunction(torch.autograd.Function):
             outputs = iter(backward.differentiable_gradients(ctx.saved, cotangents, ctx.avals, leaves))
         else:
             outputs = backward.gradients(ctx.saved, cotangents, ctx.avals)
-        present = {i for i, g in enumerate(cotangents) if g is not None}
         gradients: list[torch.Tensor | None] = []
         for leaf, givers in zip(ctx.leaves, backward.givers, strict=True):
             gradient = next(outputs) if givers else None
@@ -94,4 +96,9 @@ class CompiledStepFunction(torch.autograd.Function):
             gradients.append(gradient if wanted else None)
         rest = (read(tensor.detach()) for tensor in outputs)
         backward.late.apply(rest, ctx.saved.arguments, ctx.saved.contents)
+        # As in eager mode, a graph that saved nothing is not freed. Other results may still be differentiated.
+        if ctx.saved.arrays and not keeps_graph():
+            ctx.freed |= present
+            if len(ctx.freed) == len(cotangents):
+                ctx.saved = None
         return None, None, None, *gradients

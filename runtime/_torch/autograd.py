@@ -12,10 +12,10 @@ from ..releases import private_names
 with private_names("torch", torch.__version__):
     ENGINE_CLASS: Any = type(Variable._execution_engine)
     GRAD: Any = torch._C.TensorBase.grad  # the property that `torch.Tensor.grad` inherits
+    keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph  # whether the running backward pass retains it
     current_node = torch._C._current_autograd_node  # of the backward pass that runs on this thread, or None
-    saved_tensors_hooks = (
-        torch._C._autograd._top_saved_tensors_default_hooks
-    )  # (ignore_is_tracing); None if none are set
+    # (ignore_is_tracing: bool): the innermost pair of `saved_tensors_hooks`, or None.
+    saved_tensors_hooks = torch._C._autograd._top_saved_tensors_default_hooks
     # Whether an `autograd.Function` defines `setup_context`, given that attribute.
     defines_setup_context = torch.autograd.function._is_setup_context_defined
     forward_ad._current_level  # noqa: B018 (checked here, read below)
