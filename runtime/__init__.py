@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ._jit.jitted import jit as jit
     from .aten.custom_ops import register_lowering as register_lowering
     from .dispatch.jax_config import compilation_cache as compilation_cache
+    from .errors import CheckError as CheckError
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
     from .trace.transfer import from_jax as from_jax
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "ScannedModule": "interop.scan",
     "bucket": "_jit.buckets",
+    "CheckError": "errors",
     "call_jax": "interop.calls",
     "compilation_cache": "dispatch.jax_config",
     "from_jax": "trace.transfer",
@@ -48,6 +50,7 @@ _LAZY = {
 _MODULES = ("debug", "interop", "profiler")
 
 __all__ = [
+    "CheckError",
     "ScannedModule",
     "Tensor",
     "bucket",

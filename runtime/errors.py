@@ -7,6 +7,10 @@ class TraceError(RuntimeError):
     """A traced program needs a value that is unknown, or has an effect that would be lost."""
 
 
+class CheckError(RuntimeError):
+    """A compiled function, called with `check`, did something else than eager mode."""
+
+
 def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
     """torch's error for operands on different devices, with a remedy."""
     return RuntimeError(

@@ -25,6 +25,7 @@ from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
 from ..storage.tensors import covers_array
 from ..trace.core import current_trace, user_line
+from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
 from .optimizer_state import OptimizerStateInit
@@ -53,6 +54,8 @@ class CompiledFunction:
 
     function: Callable[..., Any]
     most: int = 64
+    check: int = 0
+    calls: int = 0
     programs: dict[Any, list[CompiledStep]] = field(default_factory=dict)
     history: list[Compilation] = field(default_factory=list)
     numbers: PassedNumbers = field(default_factory=PassedNumbers)
@@ -73,6 +76,10 @@ class CompiledFunction:
         # So do forward-mode AD and anomaly detection; and hooks see each tensor that autograd saves.
         if in_forward_mode() or torch.is_anomaly_enabled() or saved_tensors_hooks(True) is not None:
             return self.function(*args, **kwargs)
+        if self.check:
+            self.calls += 1
+            if self.calls % self.check == 0:
+                return self._checked(args, kwargs)
         arguments, spec = (
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
         )
@@ -80,6 +87,17 @@ class CompiledFunction:
         match = self._find(arguments, key)
         step, cells = self._trace(args, kwargs, arguments, key) if isinstance(match, str) else match
         return step.call(arguments, cells)
+
+    def _checked(self, args: Any, kwargs: Any) -> Any:
+        """Call the function, and compare the call with eager mode."""
+        every, self.check = self.check, 0
+        try:
+            leaves = pytree.tree_leaves((args, kwargs))
+            return checked_call(
+                lambda: self(*args, **kwargs), lambda: self.function(*args, **kwargs), self.function, leaves, self.name
+            )
+        finally:
+            self.check = every
 
     @property
     def name(self) -> str:
@@ -218,7 +236,7 @@ def _strides(tensor: torch.Tensor) -> Any:
     return (tensor.stride(), tensor.storage_offset()) if dense else (tensor.layout, id(tensor))
 
 
-def jit(function: Any = None, *, most: int = 64) -> Any:
+def jit(function: Any = None, *, most: int = 64, check: int = 0) -> Any:
     """Compile a function, a method or a module: each way of calling it becomes one XLA program.
 
     Use it as a decorator or call it. A module gives a module of its class that shares all state with the original.
@@ -228,20 +246,25 @@ def jit(function: Any = None, *, most: int = 64) -> Any:
     Args:
         function: what to compile; it may train: `zero_grad`, `backward`, optimizer, scheduler and scaler steps.
         most: the maximum number of programs that are kept; the oldest is dropped first.
+        check: n compares every n-th call with an eager call from the same state; True compares all, and 0 none. It is
+            for debugging: what the function does outside of tensors and Python's state happens twice.
+
+    Raises:
+        CheckError: when called with `check`, a result, a tensor or a gradient differs from eager mode.
     """
     if function is None:
-        return functools.partial(jit, most=most)
+        return functools.partial(jit, most=most, check=check)
     if isinstance(function, torch.nn.Module):
-        return _module(function, most)
+        return _module(function, most, check)
     if not callable(function):
         raise TypeError(f"tenax.jit: got a {type(function).__name__}; expected a function or a module")
-    return CompiledFunction(function, most)
+    return CompiledFunction(function, most, int(check))
 
 
 _classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 
 
-def _module(module: torch.nn.Module, most: int) -> torch.nn.Module:
+def _module(module: torch.nn.Module, most: int, check: int) -> torch.nn.Module:
     """A module on the same attributes whose call is compiled, of a class of the same name."""
     plain = type(module)
     if issubclass(plain, JitModule):
@@ -251,7 +274,8 @@ def _module(module: torch.nn.Module, most: int) -> torch.nn.Module:
         subclass = _classes[plain] = type(plain.__name__, (JitModule, plain), {"__module__": plain.__module__})
     other: torch.nn.Module = object.__new__(subclass)
     other.__dict__ = module.__dict__
-    object.__setattr__(other, "_tenax_compiled", CompiledFunction(functools.partial(plain.__call__, module), most))
+    compiled = CompiledFunction(functools.partial(plain.__call__, module), most, int(check))
+    object.__setattr__(other, "_tenax_compiled", compiled)
     return other
 
 

@@ -1,0 +1,163 @@
+"""`tenax.jit(check=n)`: every n-th call runs the function eagerly, too, from the same state, and compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._torch import pytree
+from ..dtypes import numpy_dtype
+from ..errors import CheckError
+from ..storage import random
+from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
+from .outputs import is_device_tensor
+from .sources import is_plain, same_value
+from .state_graph import StateGraph
+from .visitors import reach
+
+# How far a value may be from eager mode's, relative to the largest of its tensor. Programs add in another order.
+_TOLERANCES = {2: 5e-2, 4: 1e-3, 8: 1e-7}  # by the bytes of a real number
+Run = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorState:
+    """A tensor of the device before a run."""
+
+    tensor: torch.Tensor
+    data: torch.Tensor
+    spec: TensorSpec
+    requires_grad: bool
+    gradient: torch.Tensor | None
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> TensorState:
+        """The state of a tensor now."""
+        gradient = tensor.grad if tensor.is_leaf else None
+        return cls(tensor, tensor.detach(), TensorSpec.of(tensor), tensor.requires_grad, gradient)
+
+    def restore(self) -> None:
+        """Put back its data, its gradient and its flag."""
+        tensor = self.tensor
+        if cell_of(tensor) is not cell_of(self.data) or TensorSpec.of(tensor) != self.spec:
+            tensor.data = self.data
+        if tensor.is_leaf:
+            if tensor.grad is not self.gradient:
+                tensor.grad = self.gradient
+            if tensor.requires_grad != self.requires_grad:
+                tensor.requires_grad_(self.requires_grad)
+
+
+class RunState:
+    """What a function reaches, with what it holds, so that the function can run twice from there."""
+
+    def __init__(self, function: Any, leaves: Sequence[Any]) -> None:
+        self.graph = _reached(function, leaves)
+        tensors = {id(t): t for _, t in _tensors(self.graph, leaves)}.values()
+        self.tensors = [
+            TensorState(t, t.detach(), TensorSpec.of(t), t.requires_grad, t.grad if t.is_leaf else None)
+            for t in tensors
+        ]
+        gradients = [state.gradient for state in self.tensors if state.gradient is not None]
+        cells = {cell_of(t) for t in (*tensors, *filter(is_device_tensor, gradients))}
+        # Arrays that are held here are not donated.
+        self.cells = [(cell, cell.content, cell.array, cell.aval) for cell in cells]
+        self.random = random.state()
+
+    def restore(self) -> None:
+        """Put back all of it."""
+        self.graph.restore()
+        for tensor in self.tensors:
+            tensor.restore()
+        for cell, content, array, aval in self.cells:
+            cell.content, cell.array, cell.aval = content, array, aval
+        random.restore(self.random)
+
+
+def checked_call(run: Run, eager: Run, function: Any, leaves: Sequence[Any], name: str) -> Any:
+    """Run a function eagerly and compiled from the same state; what the compiled one returns.
+
+    Args:
+        run: calls the compiled function.
+        eager: calls the function.
+        function: for what it reaches.
+        leaves: those of the arguments.
+        name: of the function, for the message.
+
+    Raises:
+        CheckError: a result, or what the function left in a tensor or a gradient, differs.
+    """
+    before = RunState(function, leaves)
+    try:
+        expected = dict(_seen(eager(), function, leaves))
+    finally:
+        before.restore()
+    result = run()
+    found = dict(_seen(result, function, leaves))
+    for path, value in expected.items():
+        # The state of an optimizer may be on the host in eager mode, and on the device in a compiled step.
+        if path in found and (reason := _difference(value, found[path])):
+            raise CheckError(f"{name}: {path} differs between the compiled function and eager mode: {reason}")
+    return result
+
+
+def _reached(function: Any, leaves: Sequence[Any]) -> StateGraph:
+    return reach(function=function, argument=[x for x in leaves if not isinstance(x, torch.Tensor)])
+
+
+def _tensors(graph: StateGraph, leaves: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    """The tensors of the device that a function may read, with their paths."""
+    yield from ((path, t) for path, t in graph.reached.tensors.values() if is_device_tensor(t))
+    yield from ((f"argument {i}", x) for i, x in enumerate(leaves) if is_device_tensor(x))
+
+
+def _seen(result: Any, function: Any, leaves: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """What a run left: its results, and the tensors and gradients that the function reaches, each with its path."""
+    for i, leaf in enumerate(pytree.tree_leaves(result)):
+        if isinstance(leaf, torch.Tensor) or is_plain(leaf):
+            yield f"result {i}", _kept(leaf)
+    for path, tensor in _tensors(_reached(function, leaves), leaves):
+        yield path, _kept(tensor)
+        if tensor.is_leaf:
+            yield f"the gradient of {path}", _kept(tensor.grad)
+
+
+def _kept(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _difference(expected: Any, found: Any) -> str:
+    """How two values differ; empty where they agree."""
+    if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):
+        return "" if same_value(expected, found) else f"{_short(expected)} in eager mode, {_short(found)} compiled"
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return f"{_short(expected)} in eager mode, {_short(found)} compiled"
+    if not expected.numel() or expected.layout is not torch.strided:
+        return ""
+    wide = np.complex128 if expected.dtype.is_complex else np.float64
+    before, now = (x.cpu().resolve_conj().to(_wide(x.dtype)).numpy().astype(wide) for x in (expected, found))
+    apart = np.where((before == now) | (np.isnan(before) & np.isnan(now)), 0, np.abs(before - now))
+    largest = np.max(np.abs(np.where(np.isfinite(before), before, 0)))
+    allowed = 0.0
+    if expected.dtype.is_floating_point or expected.dtype.is_complex:
+        size = numpy_dtype(expected.dtype).itemsize // (2 if expected.dtype.is_complex else 1)
+        allowed = _TOLERANCES.get(size, 0.5) * (largest + 1e-3)
+    worst = np.max(apart)
+    return "" if worst <= allowed else f"by {worst:.3g}, of values up to {largest:.3g}"
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    if dtype.is_complex:
+        return torch.complex128
+    return torch.float64 if dtype.is_floating_point else dtype
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype} of shape {list(value.shape)}"
+    return repr(value)
