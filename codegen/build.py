@@ -10,7 +10,7 @@ from pathlib import Path
 from tenax.codegen import conditions, policy, render, spec
 from tenax.codegen.check import Context, check, condition_faults
 from tenax.codegen.derive import Row, derive
-from tenax.codegen.fault import Fault
+from tenax.codegen.fault import Fault, SpecError, Unreadable
 from tenax.codegen.policy import Policy
 from tenax.codegen.schema import Schemas
 from tenax.codegen.spec import Entry
@@ -74,7 +74,11 @@ class Build:
 
 
 def build(tree: Tree, schemas: Schemas) -> Build:
-    """Load, check and derive. An entry with a fault is skipped, and everything else is kept."""
+    """Load, check and derive. An entry with a fault is skipped, and everything else is kept.
+
+    Raises:
+        SpecError: a file cannot be read as a list of entries.
+    """
     entries: list[Entry] = []
     faults: list[Fault] = []
     for path in tree.spec_files():
@@ -83,6 +87,7 @@ def build(tree: Tree, schemas: Schemas) -> Build:
         faults += wrong
     named, wrong = conditions.load(tree.checks, tree.spec_name(tree.checks.stem))
     faults += wrong
+    _refuse_unreadable(faults)
     schemas = schemas.joined(e.func for e in entries if e.library)
     # Entries may call the functions of other entries. The rest is checked again without the faulty entries, so that an
     # entry that calls one of them is reported and not generated.
@@ -96,4 +101,12 @@ def build(tree: Tree, schemas: Schemas) -> Build:
     faults += [*style(entries, context), *condition_faults(entries, context)]
     policies, wrong = policy.load(tree.autocast, tree.spec_name(tree.autocast.stem), schemas)
     faults += wrong
+    _refuse_unreadable(faults)
     return Build(tree, schemas, context, entries, derive(entries, context), policies, sorted(faults))
+
+
+def _refuse_unreadable(faults: Sequence[Fault]) -> None:
+    """Stop at a file whose entries are unknown: every entry that refers to one of them would be reported."""
+    for fault in faults:
+        if isinstance(fault, Unreadable):
+            raise SpecError(fault)

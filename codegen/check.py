@@ -14,7 +14,7 @@ from tenax.codegen.conditions import Condition
 from tenax.codegen.fault import Fault
 from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
-from tenax.codegen.source import BUILTINS, MODULES, free_names, kinds, words
+from tenax.codegen.source import BUILTINS, MODULES, free_names, kinds, unresolved, words
 from tenax.codegen.spec import DTYPES, Entry, call
 from tenax.codegen.tree import Tree
 
@@ -276,6 +276,7 @@ def name_faults(entry: Entry, key: str, text: str, params: Sequence[Parameter], 
         isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield)) for n in ast.walk(ast.parse(text, mode="eval"))
     ):
         yield entry.fault(key, f"`{text}` contains a lambda or binds a name", "a function of runtime/kernels/")
+    yield from attribute_faults(entry, key, text)
     arguments = known(entry, params)
     for name in dict.fromkeys(n.id for n in found):
         if name in arguments or name in context.words or name in context.functions or name in (*MODULES, *BUILTINS):
@@ -285,6 +286,13 @@ def name_faults(entry: Entry, key: str, text: str, params: Sequence[Parameter], 
         yield entry.fault(
             key, f"unknown name `{name}`{hint}", f"an argument ({', '.join(arguments)}), a word or a lowering"
         )
+
+
+def attribute_faults(entry: Entry, key: str, text: str) -> Iterator[Fault]:
+    """Check that the installed JAX has every attribute of `jax`, `jnp` and `lax` that an expression uses."""
+    for path, near in unresolved(text):
+        hint = f" (did you mean `{near}`?)" if near else ""
+        yield entry.fault(key, f"JAX has no `{path}`{hint}", "a public function of JAX")
 
 
 def _expression(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -352,6 +360,9 @@ def condition_faults(entries: Sequence[Entry], context: Context) -> Iterator[Fau
         except SyntaxError as error:
             yield Fault(where, condition.line, f"`{condition.that}` does not parse: {error.msg}", "one expression")
             continue
+        for path, near in unresolved(condition.that):
+            hint = f" (did you mean `{near}`?)" if near else ""
+            yield Fault(where, condition.line, f"JAX has no `{path}`{hint}", "a public function of JAX")
         for name in sorted(found - {*condition.parameters, *context.words, *MODULES, *BUILTINS}):
             yield Fault(
                 where, condition.line, f"unknown name `{name}`", f"one of {names(condition.parameters)} or a word"

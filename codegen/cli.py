@@ -13,6 +13,7 @@ from rich.table import Table
 from tenax.codegen import dtypes, release, schema, stub
 from tenax.codegen.build import Build, build
 from tenax.codegen.explain import explain as paragraphs
+from tenax.codegen.fault import SpecError
 from tenax.codegen.schema import supported
 from tenax.codegen.status import STATUSES
 from tenax.codegen.tree import PACKAGE, Tree
@@ -43,7 +44,11 @@ def main(
 
 
 def _built(root: Path) -> Build:
-    return build(Tree.at(root), supported())
+    try:
+        return build(Tree.at(root), supported())
+    except SpecError as error:
+        _err.print(str(error))
+        raise typer.Exit(1) from None
 
 
 def _report(found: Build, only: list[str]) -> int:

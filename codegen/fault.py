@@ -19,6 +19,10 @@ class Fault:
         return f"{text}; expected {self.expected}" if self.expected else text
 
 
+class Unreadable(Fault):
+    """A fault of a file as a whole: none of its entries is known, so nothing can be generated."""
+
+
 class SpecError(Exception):
     """Raised for a fault after which the generator cannot continue."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 # The names that an expression may use besides its arguments, the words and other lowerings.
 MODULES = ("jax", "jnp", "lax")
@@ -106,6 +108,30 @@ def free_names(expression: str) -> Iterator[ast.Name]:
     bound |= {a.arg for n in ast.walk(tree) if isinstance(n, ast.Lambda) for a in n.args.args}
     loaded = [n for n in names if isinstance(n.ctx, ast.Load) and n.id not in bound]
     return iter(sorted(loaded, key=lambda n: (n.lineno, n.col_offset)))
+
+
+def unresolved(expression: str) -> Iterator[tuple[str, str]]:
+    """The attributes of `jax`, `jnp` and `lax` in an expression that do not exist: the attribute's path, and a similar
+    name or ""."""
+    import jax  # only where a spec is checked
+
+    inner: set[ast.AST] = set()  # the parts of paths that were looked at
+    for outer in ast.walk(ast.parse(expression, mode="eval")):
+        path: list[str] = []
+        node = outer if outer not in inner else None
+        while isinstance(node, ast.Attribute):
+            path.insert(0, node.attr)
+            node = node.value
+            inner.add(node)
+        if not path or not isinstance(node, ast.Name) or node.id not in MODULES:
+            continue
+        owner: Any = {"jax": jax, "jnp": jax.numpy, "lax": jax.lax}[node.id]
+        for i, name in enumerate(path):
+            if not hasattr(owner, name):
+                near = difflib.get_close_matches(name, dir(owner), 1)
+                yield ".".join((node.id, *path[: i + 1])), ".".join((node.id, *path[:i], near[0])) if near else ""
+                break
+            owner = getattr(owner, name)
 
 
 def substitute(expression: str, names: dict[str, str]) -> str:

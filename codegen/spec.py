@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tenax.codegen.fault import Fault, SpecError
+from tenax.codegen.fault import Fault, SpecError, Unreadable
 
 # The implementation of an entry: exactly one of these keys.
 BODIES = ("jnp", "kernel", "each", "decompose", "unsupported")
@@ -302,11 +302,11 @@ def compose(text: str, where: str, expected: str) -> list[yaml.Node]:
         mark = error.problem_mark
         line = mark.line + 1 if mark else 1
         wrong = f"not YAML: {error.problem}"
-        raise SpecError(Fault(where, line, wrong, "a list of entries; quote text with `: ` or ` #`")) from None
+        raise SpecError(Unreadable(where, line, wrong, "a list of entries; quote text with `: ` or ` #`")) from None
     if root is None:
         return []
     if not isinstance(root, yaml.SequenceNode):
-        raise SpecError(Fault(where, 1, "the file is not a list", expected))
+        raise SpecError(Unreadable(where, 1, "the file is not a list", expected))
     return list(root.value)
 
 

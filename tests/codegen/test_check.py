@@ -23,6 +23,14 @@ REFUSED = {
         RELU + "  jnp: jnp.maximum(slef, 0)\n",
         "ops_spec/ops.yaml:2: unknown name `slef` (did you mean `self`?); expected an argument (self), a word or a ",
     ),
+    "a function that JAX lacks": (
+        RELU + "  jnp: jnp.maximun(self, 0)\n",
+        "ops_spec/ops.yaml:2: JAX has no `jnp.maximun` (did you mean `jnp.maximum`?); expected a public function of ",
+    ),
+    "a module that JAX lacks": (
+        RELU + "  jnp: jax.nnn.relu(self)\n",
+        "ops_spec/ops.yaml:2: JAX has no `jax.nnn` (did you mean `jax.nn`?); expected a public function of JAX",
+    ),
     "no expression": (
         RELU + "  jnp: self +\n",
         "ops_spec/ops.yaml:2: `self +` does not parse: invalid syntax; expected one expression",

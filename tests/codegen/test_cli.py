@@ -89,6 +89,19 @@ def test_check_fails_when_a_spec_does_not_load(run: Run, specs: Path) -> None:
     assert "ops_spec/curves.yaml:3: unknown key `jmp`; expected one of" in said
 
 
+@pytest.mark.parametrize("arguments", [(), ("--check",), ("--only", "blas")])
+def test_a_file_that_cannot_be_read_is_one_message_and_changes_nothing(
+    arguments: tuple[str, ...], run: Run, root: Path, specs: Path
+) -> None:
+    run()
+    before = {path: path.read_text() for path in (root / "generated").iterdir()}
+    (specs / "curves.yaml").write_text(RELU + "  jnp: [self\n")
+    code, said = run(*arguments)
+    assert code == 1
+    assert said.startswith("ops_spec/curves.yaml:") and "not YAML" in said and len(said.splitlines()) == 1
+    assert {path: path.read_text() for path in (root / "generated").iterdir()} == before
+
+
 def test_only_works_on_one_family_while_another_is_broken(run: Run, root: Path, specs: Path) -> None:
     (specs / "curves.yaml").write_text(RELU + "  jmp: self\n")
     code, said = run("--only", "blas")
