@@ -8,6 +8,7 @@ import importlib.metadata
 import os
 import platform
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -47,17 +48,21 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
 ) -> None:
-    """Run the checks. A complete run updates the committed results; any other run writes to build/coverage."""
-    from .entries import SUITES, select
+    """Run the checks; exit 1 if one fails. A complete run updates the committed results; others write to build/."""
+    from .entries import DTYPES, SUITES, dtype_name, select
     from .plan import collect, cost, plan
     from .runner import Pool, remaining
 
+    _refuse_unknown("--suites", suites, SUITES)
+    _refuse_unknown("--dtypes", dtypes, ("all", *map(dtype_name, DTYPES)))
     chosen = select(tuple(suites.split(",")) if suites else SUITES, only)
     if not chosen:
         raise typer.BadParameter(
             f"no entry matches {only!r}; expected a name from torch's databases, such as --only 'add,nn.*'"
         )
     units = plan(chosen, dtypes, quick=quick, samples=samples)
+    if not units:
+        raise typer.BadParameter(f"none of the {len(chosen)} entries has the dtype {dtypes}", param_hint="--dtypes")
     about = describe(device)
     settings = {
         **about,
@@ -102,6 +107,7 @@ def run(
     for line in failures(found)[:40]:
         console.print(line, style="red", highlight=False, markup=False, soft_wrap=True)
     console.print(f"written to {path}; see `tenax coverage report {path}`", highlight=False)
+    raise typer.Exit(1 if any(outcome.bad for _, _, _, outcome in found.triples()) else 0)
 
 
 @app.command()
@@ -170,7 +176,7 @@ def report(
 
 @app.command()
 def compare(before: Path, after: Path) -> None:
-    """List the differences between two runs; exit 1 if a check that passed now fails."""
+    """List the differences between two runs; exit 1 if a check fails that did not fail before."""
     changes = files.changes(files.load(before), files.load(after))
     for kind, lines in changes.items():
         console.print(f"{kind}: {len(lines)}", style="bold")
@@ -263,6 +269,13 @@ def ulp(
         typer.echo(text)
 
 
+def _refuse_unknown(option: str, given: str | None, known: Sequence[str]) -> None:
+    """Refuse names of an option that nothing has."""
+    for name in given.split(",") if given else ():
+        if name not in known:
+            raise typer.BadParameter(f"{name!r}; expected some of {', '.join(known)}", param_hint=option)
+
+
 class Clock:
     """Estimates the remaining time from the work done since this run started, excluding work done before a resume."""
 
@@ -322,11 +335,12 @@ def totals(found: Results) -> Table:
 
 
 def complete(found: Results) -> list[str]:
-    """The number of entries of each database that pass every check of their primary dtype."""
+    """The number of entries of each database that pass every check of the run, of those that are asked for one."""
     lines = []
     for suite in dict.fromkeys(key.partition("/")[0] for key in found.rows):
-        rows = found.suite(suite).values()
-        lines.append(f"{suite}: {sum(r.passes() for r in rows)} of {len(rows)} pass every check of their primary dtype")
+        asked = [row for row in found.suite(suite).values() if row.asked()]
+        passed = sum(not any(o.bad for o in row.outcomes.values()) for row in asked)
+        lines.append(f"{suite}: {passed} of {len(asked)} entries pass every check of this run")
     return lines
 
 

@@ -25,6 +25,8 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "optim_db": ("forloop", "foreach", "fused", "capturable", "differentiable", "errors"),
 }
 
+# The dtypes of torch.
+DTYPES = tuple(dict.fromkeys(value for value in vars(torch).values() if isinstance(value, torch.dtype)))
 # The first of these that an entry supports is its primary dtype, in which every check runs.
 PRIMARY = (torch.float32, torch.complex64, torch.int64, torch.bool)
 

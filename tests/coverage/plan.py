@@ -13,8 +13,6 @@ from .results import Results, Row
 from .schema import spec_family
 from .worker import Unit
 
-DTYPES = ("float32", "all")
-
 
 def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples: int | None = None) -> list[Unit]:
     """The units, in an order that depends only on names and mixes cheap and expensive ones for a good time estimate.

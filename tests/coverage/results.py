@@ -116,24 +116,23 @@ def _version(path: Path) -> list[int]:
 
 
 def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Outcome]]:
-    """The checks that passed before and fail, crash or hang after."""
-    return [
-        (key, dtype, check, outcome)
-        for key, dtype, check, outcome in after.triples()
-        if outcome.bad and key in before.rows and before.rows[key].get(dtype, check).letter == "p"
-    ]
+    """The checks that fail, crash or hang after, and did not before: they passed, were skipped or are new."""
+
+    def earlier(key: str, dtype: str, check: str) -> Outcome:
+        return before.rows[key].get(dtype, check) if key in before.rows else NOT_RUN
+
+    return [found for found in after.triples() if found[3].bad and not earlier(*found[:3]).bad]
 
 
 def changes(before: Results, after: Results) -> dict[str, list[str]]:
     """The differences between two runs, by kind: `fixed`, `broken`, `added`, `removed`; each `key dtype check: why`."""
     found: dict[str, list[str]] = {"broken": [], "fixed": [], "added": [], "removed": []}
+    found["broken"] = [f"{key} {dtype} {check}: {o.why}" for key, dtype, check, o in regressions(before, after)]
     for key, dtype, check, outcome in after.triples():
         row = before.rows.get(key)
         earlier = row.get(dtype, check) if row else NOT_RUN
         place = f"{key} {dtype} {check}"
-        if outcome.bad and earlier.letter == "p":
-            found["broken"].append(f"{place}: {outcome.why}")
-        elif outcome.letter == "p" and earlier.bad:
+        if outcome.letter == "p" and earlier.bad:
             found["fixed"].append(place)
     found["added"] = [key for key in after.rows if key not in before.rows]
     found["removed"] = [key for key in before.rows if key not in after.rows]

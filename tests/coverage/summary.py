@@ -63,8 +63,8 @@ def _by_release(found: Sequence[Results]) -> list[str]:
 
 
 def full(results: Results, suite: str) -> str:
-    """The number of entries of a database that pass every check of their primary dtype: `692 of 702 (98 %)`."""
-    rows = results.suite(suite).values()
+    """The number of entries of a database that pass every check of their primary dtype: `692 of 696 (99 %)`."""
+    rows = [row for row in results.suite(suite).values() if row.asked()]
     passed = sum(r.passes() for r in rows)
     return f"{passed} of {len(rows)} ({percent(passed, len(rows))})"
 
