@@ -115,14 +115,14 @@ PATCHES = (
     ),
     Patch(
         "torch.UntypedStorage",
-        "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file to is_pinned "
-        "is_shared __deepcopy__",
+        "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to "
+        "is_pinned is_shared __deepcopy__",
         (When.IMPORT,),
         "A storage of the device reads and writes its JAX array. Other storages behave as before.",
     ),
     Patch(
         "torch.UntypedStorage",
-        "__setitem__ _byteswap byteswap copy_ fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+        "__setitem__ _byteswap byteswap fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
         "_share_cuda_ _get_filename",
         (When.IMPORT,),
         "A storage of the device, which has no memory address, raises. Other storages behave as before.",

@@ -162,9 +162,12 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_forma
         raise RuntimeError(f"resize_: requested size {list(size)} has a negative dimension")
     stride = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format).stride()
     need = math.prod(size) + int(self.storage_offset())
-    if math.prod(size):
-        grow(cell_of(self), need, self.dtype)
-    return meta_set(self, self.untyped_storage(), int(self.storage_offset()), size, stride)
+    cell, storage = cell_of(self), self.untyped_storage()
+    if math.prod(size) and need * self.element_size() > cell.nbytes:
+        grow(cell, need, self.dtype)
+        if not storage.resizable():
+            storage = new_tensor(cell, [need], self.dtype).untyped_storage()  # a second storage of the same cell
+    return meta_set(self, storage, int(self.storage_offset()), size, stride)
 
 
 def grow(cell: Cell, count: int, dtype: torch.dtype) -> None:
