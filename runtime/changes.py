@@ -176,6 +176,21 @@ PATCHES = (
     ),
     Patch(
         "torch._C",
+        "_accelerator_synchronizeDevice _accelerator_getStream _accelerator_isAllocatorInitialized "
+        "_accelerator_emptyCache _accelerator_emptyHostCache _accelerator_getDeviceStats "
+        "_accelerator_getMemoryInfo _accelerator_resetPeakStats _accelerator_resetAccumulatedStats",
+        (When.IMPORT,),
+        "`torch.accelerator` waits for the device and reports its memory; torch has no hooks for a device in Python.",
+        optional=True,
+    ),
+    Patch(
+        "torch",
+        "Stream Event",
+        (When.IMPORT,),
+        "Streams and events of the device wait for it and measure time. Those of other devices behave as before.",
+    ),
+    Patch(
+        "torch._C",
         "_swap_tensor_impl",
         (When.TENSOR,),
         "Calls are counted, so that a compiled function sees that a parameter was swapped.",

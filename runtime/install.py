@@ -10,6 +10,7 @@ import importlib
 
 from .aten import registration
 from .device import (
+    accelerator,
     allocator,
     backend,
     fork,
@@ -34,7 +35,8 @@ def install() -> None:
     _installed = True
     backend.install()
     registration.register_first()
-    for part in (autograd_engine, module_moves, allocator, untyped_storage, tensor, serialization, generator, fork):
+    storages = allocator, untyped_storage, tensor, serialization
+    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator):
         part.install()
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .._torch.dispatcher import META, kernel_on
+from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, kernel_on
 from .._torch.tensors import meta_as_strided, meta_set, view_as_dtype
 from ..dtypes import numpy_dtype
 from ..storage.avals import LazyFill, tensor_aval
@@ -141,6 +141,37 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     else:
         kernel_of("copy_")(self, src)
     return self
+
+
+_to_copy = kernel_on(_aten._to_copy.default, COMPOSITE_EXPLICIT)
+
+
+def to_copy(
+    self: Tensor,
+    *,
+    dtype: torch.dtype | None = None,
+    layout: torch.layout | None = None,
+    device: torch.device | None = None,
+    pin_memory: bool | None = None,
+    non_blocking: bool = False,
+    memory_format: torch.memory_format | None = None,
+) -> Tensor:
+    """Every copy of `Tensor.to`. A copy to the host blocks: torch would ask for pinned memory to do otherwise."""
+    if device is None and dtype is not None and memory_format in (None, torch.preserve_format):
+        cell = cell_of(self)
+        if covers_array(self, cell):
+            return copy(fill_tensor(self.size(), dtype, index=cell.index), self)
+    if device is not None and device.type == "cpu":
+        non_blocking = False
+    return _to_copy(
+        self,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        non_blocking=non_blocking,
+        memory_format=memory_format,
+    )
 
 
 def local_scalar_dense(self: Tensor) -> Any:
