@@ -43,10 +43,11 @@ def install() -> None:
 
 
 def _install_jax_protocols() -> None:
-    from .device import array_protocol, jax_operand
+    from .device import array_protocol, interrupts, jax_operand
 
     jax_operand.install()
     array_protocol.install()
+    interrupts.install()
 
 
 def _register_sparse() -> None:

@@ -100,6 +100,18 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     return reported["bytes_limit"] - reported["bytes_in_use"], reported["bytes_limit"]
 
 
+def empty_cache() -> None:
+    """Free unreferenced buffers by a garbage collection: JAX keeps no pool that could be emptied."""
+    import gc
+
+    gc.collect()
+
+
+def get_device_name(device: Any = None) -> str:
+    """JAX's name of the device, such as "cpu" or "NVIDIA H200"."""
+    return str(jax_devices()[device_index(device)].device_kind)
+
+
 @dataclass(frozen=True)
 class DeviceProperties:
     """What JAX tells about a device."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import types
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -15,7 +14,6 @@ from ..storage.ordinals import (
     current_index,
     device_count,
     device_index,
-    jax_devices,
     set_current_index,
 )
 from ..trace.async_errors import raise_failed_assertions
@@ -64,32 +62,9 @@ def synchronize(device: Any = None) -> None:
     raise_failed_assertions(wait=True)
 
 
-def empty_cache() -> None:
-    """Free unreferenced buffers by a garbage collection: JAX keeps no pool that could be emptied."""
-    import gc
-
-    gc.collect()
-
-
-def get_device_name(device: Any = None) -> str:
-    """JAX's name of the device, such as "cpu" or "NVIDIA H200"."""
-    return str(jax_devices()[device_index(device)].device_kind)
-
-
 def is_bf16_supported() -> bool:
     """Every JAX platform computes in bfloat16."""
     return True
-
-
-def get_rng_state_all() -> list[torch.Tensor]:
-    """The random state, once for each device: they share one."""
-    return [random.get_rng_state()] * device_count()
-
-
-def set_rng_state_all(states: Iterable[torch.Tensor]) -> None:
-    """Set what `get_rng_state_all` returned."""
-    for state in states:
-        random.set_rng_state(state)
 
 
 # Names of modules that are imported when one of them is first asked for.
@@ -97,7 +72,7 @@ _LATE = {
     "streams": "Stream Event StreamContext current_stream set_stream stream",
     "memory_statistics": (
         "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_stats mem_get_info "
-        "reset_peak_memory_stats get_device_properties"
+        "reset_peak_memory_stats empty_cache get_device_name get_device_properties"
     ),
 }
 _HOME = {name: module for module, names in _LATE.items() for name in names.split()} | {"default_stream": "streams"}
@@ -127,8 +102,6 @@ def device_module() -> types.ModuleType:
         "current_device": current_index,
         "set_device": set_device,
         "synchronize": synchronize,
-        "empty_cache": empty_cache,
-        "get_device_name": get_device_name,
         "is_bf16_supported": is_bf16_supported,
         "is_available": lambda: True,
         "is_initialized": lambda: not fork.is_forked_child(),
@@ -142,8 +115,8 @@ def device_module() -> types.ModuleType:
         "initial_seed": random.initial_seed,
         "get_rng_state": random.get_rng_state,
         "set_rng_state": random.set_rng_state,
-        "get_rng_state_all": get_rng_state_all,
-        "set_rng_state_all": set_rng_state_all,
+        "get_rng_state_all": lambda: [random.get_rng_state()] * device_count(),  # they share one
+        "set_rng_state_all": lambda states: random.set_rng_state(states[0]),
         "reset_accumulated_memory_stats": lambda device=None: None,  # JAX counts none
         "OutOfMemoryError": torch.OutOfMemoryError,
         "get_amp_supported_dtype": lambda: [torch.bfloat16, torch.float16, torch.float32],
