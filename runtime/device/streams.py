@@ -47,7 +47,10 @@ class Stream(STREAM):  # type: ignore[misc]
         torch.jax.synchronize(self.device)  # type: ignore[attr-defined]
 
     def query(self) -> bool:
-        """Whether everything that this thread has dispatched to the device is finished."""
+        """Whether everything that this thread has dispatched to the device is finished.
+
+        It may be false for a moment longer, until the computation that finds out has run.
+        """
         return marker(self.device_index).is_ready()  # type: ignore[attr-defined]
 
     def record_event(self, event: Any = None) -> Any:
