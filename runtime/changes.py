@@ -115,14 +115,14 @@ PATCHES = (
     ),
     Patch(
         "torch.UntypedStorage",
-        "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file to is_pinned "
-        "is_shared __deepcopy__",
+        "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to "
+        "is_pinned is_shared __deepcopy__",
         (When.IMPORT,),
         "A storage of the device reads and writes its JAX array. Other storages behave as before.",
     ),
     Patch(
         "torch.UntypedStorage",
-        "__setitem__ _byteswap byteswap copy_ fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+        "__setitem__ _byteswap byteswap fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
         "_share_cuda_ _get_filename",
         (When.IMPORT,),
         "A storage of the device, which has no memory address, raises. Other storages behave as before.",
@@ -173,6 +173,21 @@ PATCHES = (
         "_validate_device",
         (When.TENSOR,),
         "`flex_attention` takes tensors of the device.",
+    ),
+    Patch(
+        "torch._C",
+        "_accelerator_synchronizeDevice _accelerator_getStream _accelerator_isAllocatorInitialized "
+        "_accelerator_emptyCache _accelerator_emptyHostCache _accelerator_getDeviceStats "
+        "_accelerator_getMemoryInfo _accelerator_resetPeakStats _accelerator_resetAccumulatedStats",
+        (When.IMPORT,),
+        "`torch.accelerator` waits for the device and reports its memory; torch has no hooks for a device in Python.",
+        optional=True,
+    ),
+    Patch(
+        "torch",
+        "Stream Event",
+        (When.IMPORT,),
+        "Streams and events of the device wait for it and measure time. Those of other devices behave as before.",
     ),
     Patch(
         "torch._C",
@@ -348,6 +363,13 @@ ENTRIES = (
         "a function",
         (When.IMPORT,),
         "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
+    ),
+    Entry(
+        "`signal`",
+        "`SIGINT`, if Python's own handler is in place",
+        (When.TENSOR,),
+        "Ctrl-C within torch's code raises at the next instruction of a Python function; raised at once, within the "
+        "device guard, it would end the process.",
     ),
     Entry(
         "torch's dispatcher",

@@ -1,12 +1,16 @@
 """Checkpoints with Orbax: all objects with a state, such as modules and optimizers, and the random streams.
 
 A checkpoint is a folder with arrays in Orbax's format, sharded or not, each under the path of its tensor, and a JSON
-tree with references to the arrays and all other values.
+tree with references to the arrays and all other values. The tree has checksums of the arrays and of itself, because
+neither format notices a changed byte.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,7 +26,7 @@ from .storage.tensors import cell_of, wrap
 from .trace.transfer import array_index, from_numpy, read
 
 _TENSOR, _DICT, _TUPLE, _TORCH = "$tensor", "$dict", "$tuple", "$torch"
-_RANDOM = "$random"
+_RANDOM, _CHECKSUM = "$random", "$checksum"
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -45,6 +49,7 @@ def save(path: str | PathLike[str], state: Mapping[str, Any], *, overwrite: bool
     states = {name: value.state_dict() if hasattr(value, "state_dict") else value for name, value in state.items()}
     states[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}  # type: ignore[attr-defined]
     tree = {name: writer.encoded(value, name) for name, value in states.items()}
+    tree[_CHECKSUM] = _tree_checksum(tree)
     arguments = ocp.args.Composite(arrays=ocp.args.StandardSave(writer.arrays), tree=ocp.args.JsonSave(tree))
     with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
         checkpointer.save(Path(path).absolute(), arguments, force=overwrite)
@@ -65,20 +70,32 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ImportError: orbax-checkpoint is missing.
+        FileNotFoundError: there is no such folder.
         KeyError: the checkpoint lacks a name of `state`.
+        RuntimeError: the checkpoint is corrupt. Nothing is loaded then.
     """
     ocp = _orbax()
     register_all()
     folder = Path(path).absolute()
+    if not folder.is_dir():
+        raise FileNotFoundError(f"tenax.checkpoint.load: {folder} is no folder; expected one that save wrote")
     with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
-        tree = checkpointer.restore(folder, ocp.args.Composite(tree=ocp.args.JsonRestore())).tree
+        with _readable(folder):
+            tree = checkpointer.restore(folder, ocp.args.Composite(tree=ocp.args.JsonRestore())).tree
+            checksum = tree.pop(_CHECKSUM, None)  # checkpoints of earlier versions have none
+            if checksum is not None and checksum != _tree_checksum(tree):
+                raise ValueError("the tree of values does not have the checksum that was saved")
         for name in state:
             if name not in tree:
                 raise KeyError(f"{folder}: nothing was saved as {name!r}; expected one of {sorted(tree)}")
         targets = dict(_targets(state))
         targets_by_name = {t["name"]: _abstract(t, targets) for t in _tensors(tree) if "name" in t}
         restored = ocp.args.Composite(arrays=ocp.args.StandardRestore(targets_by_name))
-        arrays = checkpointer.restore(folder, restored).arrays if targets_by_name else {}
+        with _readable(folder):
+            arrays = checkpointer.restore(folder, restored).arrays if targets_by_name else {}
+            for tensor in _tensors(tree):
+                if "crc32" in tensor and _checksum(arrays[tensor["name"]]) != tensor["crc32"]:
+                    raise ValueError(f"the array {tensor['name']} does not have the checksum that was saved")
     values = {name: _decoded(value, arrays) for name, value in tree.items()}
     streams = values.pop(_RANDOM)
     rest = {}
@@ -90,6 +107,27 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
     torch.set_rng_state(streams["cpu"])
     torch.jax.set_rng_state(streams["jax"])  # type: ignore[attr-defined]
     return rest
+
+
+@contextmanager
+def _readable(folder: Path) -> Iterator[None]:
+    """Say of whatever fails that the checkpoint is corrupt."""
+    try:
+        yield
+    except Exception as error:
+        raise RuntimeError(f"{folder}: corrupt checkpoint: {error}") from error
+
+
+def _checksum(array: Any) -> int | None:
+    """CRC-32 of an array's bytes; None where other processes hold parts of it."""
+    if isinstance(array, jax.Array) and not array.is_fully_addressable:
+        return None
+    content: Any = np.ascontiguousarray(np.asarray(array)).reshape(-1).view(np.uint8)
+    return zlib.crc32(content)
+
+
+def _tree_checksum(tree: Any) -> int:
+    return zlib.crc32(json.dumps(tree, sort_keys=True).encode())
 
 
 def _orbax() -> Any:
@@ -107,6 +145,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, Any] = {}
+        self.checksums: dict[str, int | None] = {}
         self.names: dict[Any, str] = {}  # tied tensors are written once
 
     def encoded(self, value: Any, path: str) -> Any:
@@ -142,7 +181,9 @@ class _Writer:
         name = self.names.setdefault(key, path)
         if name not in self.arrays:
             self.arrays[name] = read(x) if ours else _host(x)
-        return {"name": name, **like}
+            self.checksums[name] = _checksum(self.arrays[name])
+        checksum = self.checksums[name]
+        return {"name": name, **like} | ({} if checksum is None else {"crc32": checksum})
 
 
 def _host(x: torch.Tensor) -> np.ndarray:

@@ -10,6 +10,7 @@ import importlib
 
 from .aten import registration
 from .device import (
+    accelerator,
     allocator,
     backend,
     fork,
@@ -34,17 +35,19 @@ def install() -> None:
     _installed = True
     backend.install()
     registration.register_first()
-    for part in (autograd_engine, module_moves, allocator, untyped_storage, tensor, serialization, generator, fork):
+    storages = allocator, untyped_storage, tensor, serialization
+    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator):
         part.install()
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
 
 
 def _install_jax_protocols() -> None:
-    from .device import array_protocol, jax_operand
+    from .device import array_protocol, interrupts, jax_operand
 
     jax_operand.install()
     array_protocol.install()
+    interrupts.install()
 
 
 def _register_sparse() -> None:

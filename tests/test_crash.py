@@ -123,3 +123,47 @@ def test_no_road_crashes_the_interpreter(first: int) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert dict(json.loads(line) for line in done.stdout.splitlines()) == dict.fromkeys(roads, 0)
+
+
+INTERRUPTED = """
+import os, random, signal, threading, time
+import torch, tenax
+
+x = torch.randn(64, 64, device="jax", requires_grad=True)
+
+def loss():
+    y = x
+    for _ in range(12):
+        y = torch.tanh(y @ x)
+    return y.sum()
+
+for _ in range(3):
+    start = time.perf_counter()
+    loss().backward()
+    seconds = time.perf_counter() - start
+ready = threading.Semaphore(0)
+
+def send():
+    while True:
+        ready.acquire()
+        time.sleep(random.random() * seconds)
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=send, daemon=True).start()
+count = 0
+for _ in range(150):
+    try:
+        ready.release()
+        loss().backward()
+        time.sleep(10)
+    except KeyboardInterrupt:
+        count += 1
+x.grad = None
+loss().backward()
+print(count, x.grad.isfinite().all().item())
+"""
+
+
+def test_ctrl_c_in_eager_operations_and_backward_raises() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["150", "True"], (done.returncode, done.stderr[-2000:])

@@ -164,6 +164,16 @@ def test_every_device_of_jax_has_an_index():
     assert w.grad.device.index == 1 and w.grad.tolist() == [0, 1, 2]
 
 
+def test_tensors_beyond_the_first_device_change_their_geometry():
+    x = torch.ones(3, device="jax:1")
+    view = x[:2]
+    assert x.unsqueeze_(0).t_().squeeze_().tolist() == [1, 1, 1]
+    assert x.resize_(2).tolist() == [1, 1] and x.resize_(4).shape == (4,)
+    x.zero_()
+    assert view.tolist() == [0, 0]
+    assert torch.empty(0, device="jax:1").set_(x).tolist() == [0] * 4
+
+
 def test_jax_functions_take_tensors():
     x = torch.arange(4.0).reshape(2, 2).to("jax")
     assert isinstance(jnp.sin(x), jax.Array)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -148,3 +151,76 @@ def test_what_the_list_and_the_cells_hold_does_not_count() -> None:
     keep = objects[0]
     assert donation.held_elsewhere(objects, [0, 1], cells) == [0]
     assert keep is objects[0]
+
+
+THREADS = 4
+
+
+def test_threads_may_call_one_step_that_donates():
+    x = torch.zeros(1 << 16, device="jax")
+
+    @tenax.jit
+    def step():
+        x.add_(1)
+
+    step()
+    failures = []
+
+    def call():
+        try:
+            for _ in range(200):
+                step()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and x[0].item() == 1 + 200 * THREADS
+
+
+INTERRUPTED = """
+import os, random, signal, threading, time
+import torch, tenax
+
+parameters = [torch.zeros(1 << 15, device="jax") for _ in range(40)]
+
+def step():
+    for p in parameters:
+        p.add_(1)
+
+step = {step}
+for _ in range(5):
+    start = time.perf_counter()
+    step()
+    torch.jax.synchronize()
+    seconds = time.perf_counter() - start
+ready = threading.Semaphore(0)
+
+def send():
+    while True:
+        ready.acquire()
+        time.sleep(random.random() * seconds)
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=send, daemon=True).start()
+count = 0
+for _ in range(300):
+    try:
+        ready.release()
+        while True:
+            step()
+    except KeyboardInterrupt:
+        count += 1
+values = [p[0].item() for p in parameters]
+print(count, all(v > 5 for v in values), {same})
+"""
+
+
+@pytest.mark.parametrize(("step", "same"), [("tenax.jit(step)", "len(set(values)) == 1"), ("step", "True")])
+def test_ctrl_c_leaves_every_tensor_with_its_data(step, same):
+    program = INTERRUPTED.format(step=step, same=same)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["300", "True", "True"], done.stderr[-2000:]

@@ -58,6 +58,90 @@ def test_save_and_load_both_ways(weights_only, dtype):
     assert host["a"].device.type == "jax" and torch.equal(exact(host["a"]), exact(x))
 
 
+def on_jax(storage, location):
+    return storage.to(device="jax")
+
+
+FORMATS = {
+    "zip": {},
+    "zip file": {"file": True},
+    "mapped zip file": {"file": True, "mmap": True},
+    "older": {"old": True},
+    "older file": {"old": True, "file": True},
+}
+# map_location, and where tensors saved on the CPU and on the device are loaded
+LOCATIONS = {
+    "none": (None, "cpu", "jax:0"),
+    "string": ("jax", "jax:0", "jax:0"),
+    "second device": ("jax:1", "jax:1", "jax:1"),
+    "device": (torch.device("jax", 0), "jax:0", "jax:0"),
+    "host": ("cpu", "cpu", "cpu"),
+    "dict": ({"jax:0": "cpu", "cpu": "jax"}, "jax:0", "cpu"),
+    "function": (on_jax, "jax:0", "jax:0"),
+    "function of none": (lambda storage, location: None, "cpu", "jax:0"),
+}
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("location", LOCATIONS)
+@pytest.mark.parametrize("source", ["cpu", "jax"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_loads_at_every_location(form, source, location, weights_only, tmp_path):
+    options = FORMATS[form]
+    x = torch.arange(12.0).reshape(3, 4).to(source)
+    tree = {
+        "base": x,
+        "view": x[1:, ::2],
+        "parameter": nn.Parameter(x.t()),
+        "half": torch.tensor([1.5, 2], dtype=torch.bfloat16, device=source),
+        "flag": torch.tensor([True, False], device=source),
+        "number": torch.tensor(7, device=source),
+        "empty": torch.empty(0, 3, device=source),
+        "conjugate": torch.tensor([1 + 2j], device=source).conj(),
+    }
+    file = tmp_path / "tensors.pt" if options.get("file") else io.BytesIO()
+    torch.save(tree, file, _use_new_zipfile_serialization="old" not in options)
+    if isinstance(file, io.BytesIO):
+        file.seek(0)
+    place, of_host, of_device = LOCATIONS[location]
+    loaded = torch.load(file, map_location=place, weights_only=weights_only, mmap=options.get("mmap"))
+    expected = torch.device(of_host if source == "cpu" else of_device)
+    for name, value in tree.items():
+        assert loaded[name].device == expected, name
+        assert loaded[name].dtype == value.dtype and loaded[name].stride() == value.stride(), name
+        assert torch.equal(loaded[name].cpu(), value.cpu()), name
+    loaded["view"].zero_()
+    assert loaded["base"][1].tolist() == [0, 5, 0, 7]
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("source", ["cpu", "jax"])
+def test_loading_does_not_depend_on_the_default_device(source, old):
+    x = torch.arange(3.0).to(source)
+    file, pickled = io.BytesIO(), pickle.dumps(x)
+    torch.save(x, file, _use_new_zipfile_serialization=not old)
+    torch.set_default_device("jax")
+    try:
+        for location, device in ((None, source), ("jax", "jax"), ("cpu", "cpu")):
+            file.seek(0)
+            loaded = torch.load(file, map_location=location)
+            assert loaded.device.type == device and loaded.tolist() == [0, 1, 2]
+        assert pickle.loads(pickled).tolist() == [0, 1, 2]
+        assert torch.UntypedStorage([1, 2], device="jax").tolist() == [1, 2]
+    finally:
+        torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("target", ["cpu", "jax", "jax:1"])
+@pytest.mark.parametrize("source", ["cpu", "jax"])
+def test_storages_copy_between_devices(source, target):
+    a, b = torch.arange(4.0).to(source), torch.zeros(4, device=target)
+    b.untyped_storage().copy_(a.untyped_storage())
+    assert b.tolist() == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match=r"size does not match|size mismatch"):
+        b.untyped_storage().copy_(torch.ones(9).untyped_storage())
+
+
 def test_a_checkpoint_is_read_where_tenax_is_not_imported(tmp_path):
     model = nn.Linear(3, 2).to("jax")
     torch.save(model.state_dict(), tmp_path / "model.pt")

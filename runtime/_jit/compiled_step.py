@@ -6,6 +6,7 @@ donated when nobody else holds them. What the run changed in Python is changed a
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -14,6 +15,7 @@ import jax
 from jax.extend.core import Jaxpr
 
 from ..dispatch.aot_call import AotCall
+from ..dispatch.donation import repeat_until_done
 from ..storage.cell import Cell
 from ..storage.tensors import cell_of
 from ..trace.async_errors import raise_failed_assertions, record_assertions
@@ -41,6 +43,10 @@ from .parameter_layout import Axes, layouts
 from .sources import tensor_at
 from .traced_step import TracedStep
 from .writes import Writes
+
+# Held from where a call reads arrays that it donates to where it has written those that take their place: calls on
+# other threads, of this step or another one, may use the same cells.
+_donating = threading.RLock()
 
 
 class CompiledStep:
@@ -140,27 +146,51 @@ class CompiledStep:
 
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` gave; what the function returns."""
-        reader, writes, outputs = self.arrays, self.writes, self.outputs
-        unchanged = reader.unchanged()
-        arrays, at_hand = reader.read(cells, unchanged)
-        if self.donation.numbers:
-            self.donation.protect(arrays, cells, at_hand)
         raise_failed_assertions()
         host = self.host.arrays(arguments) if self.host else []
-        results = iter(self.executables.forward([*host, *arrays] if host else arrays))
-        builder = outputs.builder(results, arguments)
-        written: list[jax.Array] = []
+        if self.donation.numbers:
+            with _donating:
+                arrays, results = self._run(cells, host)
+        else:
+            arrays, results = self._run(cells, host)
+        outputs, writes = self.outputs, self.writes
+        rest = iter(results)
+        builder = outputs.builder(rest, arguments)
         if writes.places:
-            written = list(islice(results, len(writes.places)))
-            writes.store(cells, written)
-        reader.finish(unchanged and at_hand and not writes.resizes, arrays, written)
+            rest = islice(rest, len(writes.places), None)
         if outputs.assertions:
-            record_assertions(next(results), outputs.assertions)
+            record_assertions(next(rest), outputs.assertions)
         writes.increment_versions(arguments)
         if self.effects.flags:
             self.effects.set_flags(arguments)
         if self.backward is not None:
-            attach(self.backward, builder, arguments, cells, host, arrays, list(results))
+            attach(self.backward, builder, arguments, cells, host, arrays, list(rest))
         if self.effects:
             self.effects.apply(builder, arguments)
         return builder.make(outputs.result)
+
+    def _run(self, cells: list[Cell], host: list[Any]) -> tuple[list[Any], Sequence[jax.Array]]:
+        """Run the program on the arrays of the cells, and write what it overwrites; the arrays, and all its results."""
+        reader, writes = self.arrays, self.writes
+        unchanged = reader.unchanged()
+        arrays, at_hand = reader.read(cells, unchanged)
+        if self.donation.numbers:
+            self.donation.protect(arrays, cells, at_hand)
+        ran: list[Sequence[jax.Array]] = []
+        try:
+            self.forward.into(ran, [*host, *arrays] if host else arrays)
+            results = ran[0]
+            written: list[jax.Array] = []
+            if writes.places:
+                written = self._written(results)
+                writes.store(cells, written)
+        except BaseException:
+            if ran:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+                repeat_until_done(lambda: writes.store(cells, self._written(ran[0])))
+            raise
+        reader.finish(unchanged and at_hand and not writes.resizes, arrays, written)
+        return arrays, results
+
+    def _written(self, results: Sequence[jax.Array]) -> list[jax.Array]:
+        count = self.outputs.count
+        return list(results[count : count + len(self.writes.places)])

@@ -24,7 +24,7 @@ MODULE_TABLES = (
 MODULE_PRIVATE = frozenset(torch.nn.Module().__dict__) - {"training"}
 # Of an optimizer: what its step calls; and what all optimizers have, with what a scheduler notes there.
 _STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
-_OPTIMIZER = frozenset(torch.optim.SGD([torch.empty(0)]).__dict__) | {"step", *SCHEDULER_MARKS}
+_OPTIMIZER = frozenset(torch.optim.SGD([torch.empty(0, device="cpu")]).__dict__) | {"step", *SCHEDULER_MARKS}
 
 
 def visit_tensor(graph: StateGraph, node: StateNode) -> None:

@@ -13,6 +13,8 @@ from torch.utils import backend_registration
 from ..releases import private_names
 
 with private_names("torch", torch.__version__):
+    STREAM: Any = torch._C.Stream
+    EVENT: Any = torch._C.Event
     DeviceGuard = torch._C._acc.DeviceGuard
     PrivateUse1Hooks = torch._C._acc.PrivateUse1Hooks
     PRIVATE_USE_1 = torch._C._autograd.DeviceType.PrivateUse1

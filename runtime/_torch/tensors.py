@@ -5,10 +5,13 @@ Meta kernels set sizes, strides and storages and never look at memory, so they s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
 from ..releases import private_names
-from .dispatcher import COMPOSITE_EXPLICIT, COMPOSITE_IMPLICIT, META, kernel_on
+from .dispatcher import COMPOSITE_EXPLICIT, COMPOSITE_IMPLICIT, CPU, META, kernel_on
 
 _aten = torch.ops.aten
 
@@ -22,5 +25,16 @@ with private_names("torch", torch.__version__):
     may_share_implementation = kernel_on(_aten._has_compatible_shallow_copy_type.default, COMPOSITE_IMPLICIT)
 
 meta_as_strided = kernel_on(_aten.as_strided.default, META)  # (tensor, size, stride, offset)
-meta_set = kernel_on(_aten.set_.source_Storage_storage_offset, META)  # (tensor, storage, offset, size, stride)
+_set_resizable = kernel_on(_aten.set_.source_Storage_storage_offset, META)
+_set_fixed = kernel_on(_aten.set_.source_Storage_storage_offset, CPU)
 view_as_dtype = kernel_on(_aten.view.dtype, COMPOSITE_EXPLICIT)  # (tensor, dtype)
+
+
+def meta_set(tensor: torch.Tensor, storage: Any, offset: int, size: Sequence[int], stride: Sequence[int]) -> Any:
+    """Set the storage and the geometry of a tensor.
+
+    The Meta kernel resizes every storage. Those beyond the first device are made of DLPack capsules, and torch calls
+    them not resizable; the CPU kernel leaves a storage alone that is large enough.
+    """
+    kernel = _set_resizable if storage.resizable() else _set_fixed
+    return kernel(tensor, storage, offset, size, stride)

@@ -36,6 +36,7 @@ from .memory import (
     set_storage,
     set_storage_whole,
     set_tensor,
+    to_copy,
     view_dtype,
 )
 
@@ -55,6 +56,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "clone": clone,
     "copy_": copy,
     "_copy_from": copy_from,
+    "_to_copy": to_copy,
     "_copy_from_and_resize": copy_from,
     "_local_scalar_dense": local_scalar_dense,
     "_make_dep_token": make_dep_token,

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .._torch.dispatcher import META, kernel_on
+from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, kernel_on
 from .._torch.tensors import meta_as_strided, meta_set, view_as_dtype
 from ..dtypes import numpy_dtype
 from ..storage.avals import LazyFill, tensor_aval
@@ -143,6 +143,37 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return self
 
 
+_to_copy = kernel_on(_aten._to_copy.default, COMPOSITE_EXPLICIT)
+
+
+def to_copy(
+    self: Tensor,
+    *,
+    dtype: torch.dtype | None = None,
+    layout: torch.layout | None = None,
+    device: torch.device | None = None,
+    pin_memory: bool | None = None,
+    non_blocking: bool = False,
+    memory_format: torch.memory_format | None = None,
+) -> Tensor:
+    """Every copy of `Tensor.to`. A copy to the host blocks: torch would ask for pinned memory to do otherwise."""
+    if device is None and dtype is not None and memory_format in (None, torch.preserve_format):
+        cell = cell_of(self)
+        if covers_array(self, cell):
+            return copy(fill_tensor(self.size(), dtype, index=cell.index), self)
+    if device is not None and device.type == "cpu":
+        non_blocking = False
+    return _to_copy(
+        self,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        non_blocking=non_blocking,
+        memory_format=memory_format,
+    )
+
+
 def local_scalar_dense(self: Tensor) -> Any:
     """The value of a one-element tensor as a Python number."""
     value = read(self)
@@ -162,9 +193,12 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_forma
         raise RuntimeError(f"resize_: requested size {list(size)} has a negative dimension")
     stride = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format).stride()
     need = math.prod(size) + int(self.storage_offset())
-    if math.prod(size):
-        grow(cell_of(self), need, self.dtype)
-    return set_geometry(self, size, stride, int(self.storage_offset()))
+    cell, storage = cell_of(self), self.untyped_storage()
+    if math.prod(size) and need * self.element_size() > cell.nbytes:
+        grow(cell, need, self.dtype)
+        if not storage.resizable():
+            storage = new_tensor(cell, [need], self.dtype).untyped_storage()  # a second storage of the same cell
+    return set_geometry(self, size, stride, int(self.storage_offset()), storage)
 
 
 def grow(cell: Cell, count: int, dtype: torch.dtype) -> None:

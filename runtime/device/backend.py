@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._torch.device import PRIVATE_USE_1, DeviceGuard, PrivateUse1Hooks, register_device, registered_name
 from ..storage.ordinals import NAME
 from ..trace import autograd_engine
@@ -22,9 +20,7 @@ class _Hooks(PrivateUse1Hooks):
 
 
 class _Guard(DeviceGuard):
-    def type_(self) -> Any:
-        autograd_engine.save_pending_error()
-        return PRIVATE_USE_1
+    type_ = staticmethod(autograd_engine.device_type(PRIVATE_USE_1))
 
 
 def install() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
+import importlib
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -15,7 +14,6 @@ from ..storage.ordinals import (
     current_index,
     device_count,
     device_index,
-    jax_devices,
     set_current_index,
 )
 from ..trace.async_errors import raise_failed_assertions
@@ -49,58 +47,19 @@ def set_device(index: Any) -> None:
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until all computations on the device have finished. Errors of asynchronous work are raised here."""
+    """Wait until all computations on the device have finished. Errors of asynchronous work are raised here.
+
+    What other threads have dispatched is waited for as long as a result of it is alive.
+    """
     import jax
 
-    index = device_index(device)
-    jax.device_put(0, jax.devices()[index]).block_until_ready()
+    from .streams import marker
+
+    marker(device_index(device)).block_until_ready()
     for array in jax.live_arrays():
         if not array.is_deleted():
             array.block_until_ready()
     raise_failed_assertions(wait=True)
-
-
-def _statistics(device: Any) -> dict[str, int]:
-    return jax_devices()[device_index(device)].memory_stats() or {}
-
-
-def memory_stats(device: Any = None) -> dict[str, int]:
-    """JAX's statistics of the device's memory, in bytes; empty if the platform reports none (CPU)."""
-    return dict(_statistics(device))
-
-
-def memory_allocated(device: Any = None) -> int:
-    """Bytes in use; 0 if the platform does not report them."""
-    return int(_statistics(device).get("bytes_in_use", 0))
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """Peak bytes in use since the process started; 0 if the platform does not report them."""
-    return int(_statistics(device).get("peak_bytes_in_use", 0))
-
-
-def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """(free, total) bytes of the device.
-
-    Raises:
-        NotImplementedError: the platform reports no limit.
-    """
-    stats = _statistics(device)
-    if "bytes_limit" not in stats:
-        raise NotImplementedError(f"torch.jax.mem_get_info: {jax_devices()[device_index(device)]} reports no limit")
-    return stats["bytes_limit"] - stats["bytes_in_use"], stats["bytes_limit"]
-
-
-def empty_cache() -> None:
-    """Free unreferenced buffers by a garbage collection: JAX keeps no pool that could be emptied."""
-    import gc
-
-    gc.collect()
-
-
-def get_device_name(device: Any = None) -> str:
-    """JAX's name of the device, such as "cpu" or "NVIDIA H200"."""
-    return str(jax_devices()[device_index(device)].device_kind)
 
 
 def is_bf16_supported() -> bool:
@@ -108,14 +67,34 @@ def is_bf16_supported() -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _no_stream(stream: Any = None) -> Iterator[None]:
-    yield
+# Names of modules that are imported when one of them is first asked for.
+_LATE = {
+    "streams": "Stream Event StreamContext current_stream set_stream stream",
+    "memory_statistics": (
+        "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_stats mem_get_info "
+        "reset_peak_memory_stats empty_cache get_device_name get_device_properties"
+    ),
+}
+_HOME = {name: module for module, names in _LATE.items() for name in names.split()} | {"default_stream": "streams"}
+
+
+class _DeviceModule(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module 'torch.jax' has no attribute {name!r}")
+        module = importlib.import_module(f"{__package__}.{home}")
+        value = getattr(module, "current_stream" if name == "default_stream" else name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_HOME})
 
 
 def device_module() -> types.ModuleType:
     """`torch.jax`: the device module that torch asks for counts, seeds and streams."""
-    module = types.ModuleType("torch.jax", "Device module of tenax: PyTorch on JAX.")
+    module = _DeviceModule("torch.jax", "Device module of tenax: PyTorch on JAX.")
     public = {
         "device": device,
         "device_of": device_of,
@@ -123,25 +102,23 @@ def device_module() -> types.ModuleType:
         "current_device": current_index,
         "set_device": set_device,
         "synchronize": synchronize,
-        "empty_cache": empty_cache,
-        "memory_stats": memory_stats,
-        "memory_allocated": memory_allocated,
-        "max_memory_allocated": max_memory_allocated,
-        "mem_get_info": mem_get_info,
-        "get_device_name": get_device_name,
         "is_bf16_supported": is_bf16_supported,
         "is_available": lambda: True,
         "is_initialized": lambda: not fork.is_forked_child(),
         "_initialized": True,  # torch.utils.checkpoint keeps the random state of a device module that says so
         "_is_in_bad_fork": fork.is_forked_child,
         "_lazy_init": lambda: None,
-        "stream": _no_stream,
         "manual_seed": random.manual_seed,
         "manual_seed_all": random.manual_seed,
         "seed": random.seed,
+        "seed_all": random.seed,
         "initial_seed": random.initial_seed,
         "get_rng_state": random.get_rng_state,
         "set_rng_state": random.set_rng_state,
+        "get_rng_state_all": lambda: [random.get_rng_state()] * device_count(),  # they share one
+        "set_rng_state_all": lambda states: random.set_rng_state(states[0]),
+        "reset_accumulated_memory_stats": lambda device=None: None,  # JAX counts none
+        "OutOfMemoryError": torch.OutOfMemoryError,
         "get_amp_supported_dtype": lambda: [torch.bfloat16, torch.float16, torch.float32],
     }
     for name, value in public.items():

@@ -20,7 +20,7 @@ _plain: dict[str, Any] = {}
 
 # Methods that would write or share raw memory of the device.
 _REFUSED = (
-    "__setitem__ _byteswap byteswap copy_ fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+    "__setitem__ _byteswap byteswap fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
     "_share_cuda_ _get_filename"
 ).split()
 
@@ -102,8 +102,28 @@ def _write_file(self: Any, *args: Any) -> Any:
 def _set_from_file(self: Any, file: Any, offset: Any, is_real_file: Any, element_size: Any) -> Any:
     host = _plain_new(_nbytes(self))
     _plain["_set_from_file"](host, file, offset, is_real_file, element_size)
-    _cell(self).write(make(_as_tensor(host)).cell.content)
+    _write_bytes(self, host)
     return self
+
+
+def _copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+    if source.nbytes() != _nbytes(self):
+        raise RuntimeError(f"size does not match, self was {_nbytes(self)} bytes but src was {source.nbytes()} bytes")
+    _write_bytes(self, source.cpu())
+    return self
+
+
+def _copy_to_host(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+    return _plain["copy_"](self, source.cpu() if is_ours(source) else source, non_blocking)
+
+
+def _write_bytes(storage: Any, host: Any) -> None:
+    """Replace the content by that of a host storage of the same size. Tensors may be on the storage already."""
+    from ..storage.access import bitcast
+
+    cell = _cell(storage)
+    array = make(_as_tensor(host), cell.index).cell.content
+    cell.replace(bitcast(array, cell.dtype).reshape(cell.shape))
 
 
 def _to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
@@ -118,7 +138,7 @@ def _to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
 
 
 def _as_tensor(storage: Any) -> torch.Tensor:
-    return torch.empty(0, dtype=torch.uint8).set_(storage)
+    return torch.empty(0, dtype=torch.uint8, device="cpu").set_(storage)
 
 
 def _false(self: Any, *args: Any) -> bool:
@@ -151,8 +171,8 @@ _REPLACED: dict[str, Callable[..., Any]] = {
 }
 
 
-def _for_device(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
-    plain = getattr(_Storage, name)
+def _for_device(name: str, ours: Callable[..., Any], others: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    plain = others or getattr(_Storage, name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self.device.type == NAME:
@@ -187,7 +207,7 @@ def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
     index = device_index(device)
     if not args or isinstance(args[0], int):
         return zeros(args[0] if args else 0, index)
-    return make(torch.tensor(list(args[0]), dtype=torch.uint8), index)
+    return make(torch.tensor(list(args[0]), dtype=torch.uint8, device="cpu"), index)
 
 
 def restore(storage: Any, location: str) -> Any:
@@ -210,6 +230,7 @@ def install() -> None:
         return
     replacements = {"__new__": _new}
     replacements |= {name: _for_device(name, ours) for name, ours in _REPLACED.items()}
+    replacements["copy_"] = _for_device("copy_", _copy, _copy_to_host)
     replacements |= {name: _for_device(name, _refusing(name)) for name in _REFUSED if hasattr(_Storage, name)}
     for name, method in replacements.items():
         _plain[name] = patches.replace(f"torch.UntypedStorage.{name}", method)

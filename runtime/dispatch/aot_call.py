@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import starmap
+from operator import methodcaller
 from typing import Any
 
 import jax
@@ -28,10 +30,27 @@ class AotCall:
         self.jitted = jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
+        self._execute: Any = None
+        self._consume: Callable[[Any], Sequence[jax.Array]] | None = None  # makes arrays of what `_execute` returns
 
     def __call__(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         """The results."""
         return self._first(arrays) if self.call is None else self.call(arrays)
+
+    def into(self, results: list[Sequence[jax.Array]], arrays: list[jax.Array]) -> None:
+        """Append the results to a list, with nothing between: if the program has run, they are there, even when a
+        signal handler raises at once."""
+        if self.call is None:
+            results.append(self._first(arrays))
+        elif self._consume is None:
+            results.extend(starmap(self.jitted, (arrays,)))
+        else:
+            try:
+                results.extend(map(self._consume, map(self._execute, (arrays,))))
+            except jax.errors.JaxRuntimeError:
+                if not any(map(_is_spread, arrays)):
+                    raise
+                results.append(self.jitted(*arrays))  # nothing has run
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         traced = self.jitted.trace(*arrays)
@@ -45,6 +64,7 @@ class AotCall:
 
     def _direct(self) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:
         execute, handlers = direct_call(self.compiled)
+        self._execute, self._consume = execute, methodcaller("consume_with_handlers", handlers)
 
         def call(arrays: list[jax.Array]) -> Sequence[jax.Array]:
             try:

@@ -13,7 +13,7 @@ from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
 from ..trace.core import current_trace, user_line
 from .data_dependent import run_data_dependent
-from .donation import held_elsewhere, is_worthwhile
+from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
@@ -82,19 +82,25 @@ class Dispatcher:
                 self.defer(executable, call)
         donate = bool(call.written) and self.donatable(call)  # before anything else holds an operand
         operands = (*call.operands, *call.starts)
+        ran: list[Any] = []
         try:
-            results = executable.donate_to(operands) if donate else executable.run(*operands)
+            if donate:
+                executable.donate_to(operands, ran)
+            else:
+                ran.append(executable.run(*operands))
+            if call.written:
+                write(executable, call, ran[0])
         except LOWERING_ERRORS:
             raise_host_error(signature, values, blank=True)
             raise
+        except BaseException:
+            if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+                repeat_until_done(lambda: write(executable, call, ran[0]))
+            raise
+        results = ran[0]
         if not call.written:
             return executable.finish(results, call.index or 0)
-        n = executable.count
-        cells = call.cells if not executable.order else dict.fromkeys(call.cells)
-        for cell, array in zip(cells, results[n:], strict=True):
-            if array is not None:
-                cell.replace(array)
-        return self.returned(values, call, executable, results[:n])
+        return self.returned(values, call, executable, results[: executable.count])
 
     def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec]) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
@@ -153,6 +159,14 @@ class Dispatcher:
             trace.conditions += zip(
                 flags, (Assertion(kind, message, where) for kind, message in self.signature.row.checks), strict=True
             )
+
+
+def write(executable: Executable, call: EncodedCall, results: Sequence[Any]) -> None:
+    """Put the results that take the place of arrays into their cells."""
+    cells = call.cells if not executable.order else dict.fromkeys(call.cells)
+    for cell, array in zip(cells, results[executable.count :], strict=True):
+        if array is not None:
+            cell.replace(array)
 
 
 def _is_inexact(dtype: torch.dtype) -> bool:

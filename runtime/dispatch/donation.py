@@ -15,6 +15,7 @@ from typing import Any
 
 from ..storage.cell import Cell, FreshCell
 
+_PATIENCE = 100  # interrupts of one write
 _WORTHWHILE = 1 << 16  # bytes of an array on average; allocating a smaller buffer is cheaper than counting
 
 
@@ -56,6 +57,16 @@ def held_elsewhere(
 def is_available() -> bool:
     """Whether anything is donated in this interpreter."""
     return _in_list is not None
+
+
+def repeat_until_done(write: Callable[[], Any]) -> None:
+    """Call a function that writes the results of a program whose operands are gone, even if Ctrl-C interrupts it."""
+    for _ in range(_PATIENCE):
+        try:
+            write()
+            return
+        except KeyboardInterrupt:
+            continue
 
 
 class _Probe:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from typing import Any
 
 import jax
@@ -69,13 +70,13 @@ class Executable:
         if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size:
             self.single = (results.size, results.dtype, self.results.aval)
 
-    def donate_to(self, operands: Sequence[Any]) -> Any:
-        """Run, reusing the written arrays."""
+    def donate_to(self, operands: Sequence[Any], results: list[Any]) -> None:
+        """Run, reusing the written arrays, and append the results to a list, with nothing between."""
         if self.donating is None:
             jax.eval_shape(self.run, *operands)  # fills `kept`: what no result replaces must stay alive
             positions = tuple(p for p in self.donate if p not in self.kept)
             self.donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[attr-defined]
-        return self.donating(*operands)
+        results.extend(starmap(self.donating, (operands,)))
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
         """The executable with the starts of its views given, as the fast path wants it."""

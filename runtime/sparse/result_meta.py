@@ -44,16 +44,16 @@ def _stand_in(described: Any) -> Any:
         return rest[0]
     size, dtype, *dims = rest
     if kind is torch.strided:
-        return torch.zeros((), dtype=dtype).expand(size)
+        return torch.zeros((), dtype=dtype, device="cpu").expand(size)
     if kind is torch.sparse_coo:
         return torch.sparse_coo_tensor(
-            torch.empty((dims[0], 0), dtype=torch.int64),
-            torch.empty((0, *size[dims[0] :]), dtype=dtype),
+            torch.empty((dims[0], 0), dtype=torch.int64, device="cpu"),
+            torch.empty((0, *size[dims[0] :]), dtype=dtype, device="cpu"),
             size,
             is_coalesced=True,
             check_invariants=False,
         )
-    return torch.zeros(size, dtype=dtype).to_sparse(layout=kind, blocksize=dims[2], dense_dim=dims[1])
+    return torch.zeros(size, dtype=dtype, device="cpu").to_sparse(layout=kind, blocksize=dims[2], dense_dim=dims[1])
 
 
 @lru_cache(maxsize=1 << 12)

@@ -34,14 +34,16 @@ def record_swap(tensor: torch.Tensor) -> None:
         trace.moving(tensor)
 
 
-def set_geometry(tensor: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Tensor:
-    """Give a tensor of the device another geometry on its storage, in place."""
+def set_geometry(
+    tensor: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int, storage: Any = None
+) -> torch.Tensor:
+    """Give a tensor of the device another geometry, in place; on its storage, or on another one of the same cell."""
     global count
-    storage = tensor.untyped_storage()
+    storage = tensor.untyped_storage() if storage is None else storage
     trace = current_trace()
     if trace is not None:
         trace.reshaping(tensor)
-    if storage.cell.observed:  # type: ignore[attr-defined]
+    if storage.cell.observed:
         count = next(_numbers)
     mutation_epoch.advance()
     return meta_set(tensor, storage, offset, size, stride)

@@ -1,0 +1,73 @@
+"""`torch.accelerator` for the device: torch's Python backend has no hooks for waiting and for memory.
+
+A registered PrivateUse1 device is always *the* accelerator, so these functions of torch can mean no other device.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .. import patches
+
+
+def _call(name: str) -> Callable[..., Any]:
+    def call(*device: int) -> Any:
+        return getattr(torch.jax, name)(*device)  # type: ignore[attr-defined]
+
+    return call
+
+
+def _is_used() -> bool:
+    return "jax" in sys.modules
+
+
+def _nothing(*device: int) -> None:
+    pass
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "torch._C._accelerator_synchronizeDevice": _call("synchronize"),
+    "torch._C._accelerator_getStream": _call("current_stream"),
+    "torch._C._accelerator_isAllocatorInitialized": _is_used,
+    "torch._C._accelerator_emptyCache": _call("empty_cache"),
+    "torch._C._accelerator_emptyHostCache": _nothing,
+    "torch._C._accelerator_getDeviceStats": _call("memory_stats"),
+    "torch._C._accelerator_getMemoryInfo": _call("mem_get_info"),
+    "torch._C._accelerator_resetPeakStats": _call("reset_peak_memory_stats"),
+    "torch._C._accelerator_resetAccumulatedStats": _nothing,
+}
+
+
+def _device_kind(plain: Any) -> Any:
+    """`torch.Stream` or `torch.Event`, whose objects for the device wait for it."""
+
+    class DeviceKindMeta(type(plain)):  # type: ignore[misc]
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, plain)
+
+    class DeviceKind(plain, metaclass=DeviceKindMeta):  # type: ignore[misc]
+        __doc__ = plain.__doc__
+
+        def __new__(cls, device: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if device is None or torch.device(device).type == "jax":
+                if "stream_id" in kwargs:  # how torch makes a stream of the numbers of another one
+                    device = kwargs.get("device_index", device)
+                return getattr(torch.jax, plain.__name__)(device, *args, **kwargs)  # type: ignore[attr-defined]
+            return plain(device, *args, **kwargs)
+
+    DeviceKind.__name__ = DeviceKind.__qualname__ = plain.__name__
+    DeviceKind.__module__ = plain.__module__
+    return DeviceKind
+
+
+def install() -> None:
+    """Replace the functions."""
+    for path, function in _FUNCTIONS.items():
+        if hasattr(*patches.owner_of(path)):  # a tested release may lack it
+            patches.replace(path, function)
+    for name in ("Stream", "Event"):
+        patches.wrap(f"torch.{name}", _device_kind)

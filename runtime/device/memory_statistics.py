@@ -1,0 +1,139 @@
+"""The figures of `torch.jax` about memory: JAX's where the platform reports them, otherwise the arrays that are alive.
+
+JAX's CPU client reports nothing. There the bytes of all live arrays of the process are added up, and a peak is the
+highest sum that was asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from ..storage.ordinals import device_index, jax_devices
+
+_seen: dict[int, int] = {}  # the most bytes that a query has found since the peak was reset, by device
+_peak_at_reset: dict[int, int] = {}  # JAX's own peak, which cannot be reset
+
+
+def _reported(index: int) -> dict[str, int]:
+    return jax_devices()[index].memory_stats() or {}
+
+
+def _live_bytes(index: int) -> int:
+    device = jax_devices()[index]
+    return sum(
+        shard.data.nbytes
+        for array in jax.live_arrays()
+        if not array.is_deleted() and device in array.devices()
+        for shard in array.addressable_shards
+        if shard.device == device
+    )
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes in use on a device, or, where the platform does not report them, of its live arrays."""
+    index = device_index(device)
+    reported = _reported(index)
+    used = int(reported["bytes_in_use"]) if "bytes_in_use" in reported else _live_bytes(index)
+    _seen[index] = max(_seen.get(index, 0), used)
+    return used
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """Peak of the bytes in use, since the process started or the peak was reset.
+
+    Where the platform reports no peak, and after a reset until JAX's own peak rises, it is the highest figure that a
+    query has found.
+    """
+    index = device_index(device)
+    memory_allocated(index)
+    peak = int(_reported(index).get("peak_bytes_in_use", 0))
+    return max(_seen[index], peak if peak > _peak_at_reset.get(index, 0) else 0)
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Start the peak again from the bytes in use."""
+    index = device_index(device)
+    _peak_at_reset[index] = int(_reported(index).get("peak_bytes_in_use", 0))
+    _seen.pop(index, None)
+    memory_allocated(index)
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that JAX has reserved on a device; those in use where the platform reports no pool."""
+    index = device_index(device)
+    return int(_reported(index).get("pool_bytes", 0)) or memory_allocated(index)
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """Peak of the bytes that JAX has reserved; of those in use where the platform reports no pool."""
+    index = device_index(device)
+    return int(_reported(index).get("peak_pool_bytes", 0)) or max_memory_allocated(index)
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, int]:
+    """JAX's statistics of a device's memory, in bytes, and those of torch's names that they determine."""
+    index = device_index(device)
+    figures = dict(_reported(index)) | {
+        "allocated_bytes.all.current": memory_allocated(index),
+        "allocated_bytes.all.peak": max_memory_allocated(index),
+        "reserved_bytes.all.current": memory_reserved(index),
+        "reserved_bytes.all.peak": max_memory_reserved(index),
+    }
+    return OrderedDict(sorted(figures.items()))
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """(free, total) bytes of the device.
+
+    Raises:
+        NotImplementedError: the platform reports no limit.
+    """
+    index = device_index(device)
+    reported = _reported(index)
+    if "bytes_limit" not in reported:
+        raise NotImplementedError(f"torch.jax.mem_get_info: {jax_devices()[index]} reports no limit")
+    return reported["bytes_limit"] - reported["bytes_in_use"], reported["bytes_limit"]
+
+
+def empty_cache() -> None:
+    """Free unreferenced buffers by a garbage collection: JAX keeps no pool that could be emptied."""
+    import gc
+
+    gc.collect()
+
+
+def get_device_name(device: Any = None) -> str:
+    """JAX's name of the device, such as "cpu" or "NVIDIA H200"."""
+    return str(jax_devices()[device_index(device)].device_kind)
+
+
+@dataclass(frozen=True)
+class DeviceProperties:
+    """What JAX tells about a device."""
+
+    name: str
+    platform: str
+    total_memory: int  # bytes: the limit of JAX's allocator; of a CPU, the memory of the machine
+    compute_capability: str | None
+    multi_processor_count: int
+
+
+def get_device_properties(device: Any = None) -> DeviceProperties:
+    """Name, platform, memory and number of cores of a device."""
+    index = device_index(device)
+    described = jax_devices()[index]
+    total = _reported(index).get("bytes_limit")
+    if total is None and described.platform == "cpu":
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return DeviceProperties(
+        name=str(described.device_kind),
+        platform=described.platform,
+        total_memory=int(total or 0),
+        compute_capability=getattr(described, "compute_capability", None),
+        multi_processor_count=int(getattr(described, "core_count", None) or os.cpu_count() or 1),
+    )

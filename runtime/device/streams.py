@@ -1,0 +1,150 @@
+"""`torch.jax.Stream` and `torch.jax.Event`: the one stream of each device.
+
+JAX has no streams that a program could choose. What a thread dispatches to a device runs in that order, so all streams
+of a device are the same one. An event is a trivial computation in that order.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any
+
+import jax
+import torch
+
+from .._torch.device import EVENT, PRIVATE_USE_1, STREAM
+from ..storage.ordinals import NAME, device_index, jax_devices
+
+
+@functools.cache
+def _program(index: int) -> tuple[Any, jax.Array]:
+    with jax.ensure_compile_time_eval():
+        argument = jax.device_put(0, jax_devices()[index])
+        return jax.jit(lambda x: x + 1).lower(argument).compile(), argument
+
+
+def marker(index: int) -> jax.Array:
+    """A small array that is ready when everything is that this thread has dispatched to a device.
+
+    XLA executes the programs of a thread in the order in which they were dispatched, on the CPU too (jax 0.10;
+    tests/test_streams.py).
+    """
+    program, argument = _program(index)
+    return program(argument)
+
+
+class Stream(STREAM):  # type: ignore[misc]
+    """The stream of a device. Two streams of one device are equal."""
+
+    def __new__(cls, device: Any = None, priority: int = 0, **options: Any) -> Stream:
+        """A stream of `device`; there are no priorities."""
+        index = device_index(device)
+        return super().__new__(cls, stream_id=0, device_index=index, device_type=PRIVATE_USE_1.value)
+
+    def synchronize(self) -> None:
+        """Wait for everything that was dispatched to the device."""
+        torch.jax.synchronize(self.device)  # type: ignore[attr-defined]
+
+    def query(self) -> bool:
+        """Whether everything that this thread has dispatched to the device is finished.
+
+        It may be false for a moment longer, until the computation that finds out has run.
+        """
+        return marker(self.device_index).is_ready()  # type: ignore[attr-defined]
+
+    def record_event(self, event: Any = None) -> Any:
+        """Record an event, by default a new one, and return it."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Any) -> None:
+        """Nothing: work is done in the order in which it was dispatched."""
+
+    def wait_stream(self, stream: Any) -> None:
+        """Nothing: there is one stream."""
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+class Event(EVENT):  # type: ignore[misc]
+    """A point in a stream.
+
+    An event with `enable_timing` waits for the device when it is recorded, because JAX does not tell when a computation
+    has finished.
+    """
+
+    _marker: jax.Array | None = None
+    _time: float | None = None
+    _timing = False
+
+    def __new__(
+        cls, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> Event:
+        """An event of `device`; `blocking` makes no difference."""
+        if interprocess:
+            raise NotImplementedError("torch.jax.Event: interprocess=True is not available on device 'jax'")
+        index = device_index(device if isinstance(device, (str, int, torch.device)) else None)
+        event = super().__new__(cls, device=torch.device(NAME, index))
+        event._timing = bool(enable_timing)
+        return event
+
+    def record(self, stream: Any = None) -> None:
+        """Record the event after everything that this thread has dispatched to the device."""
+        index = current_stream().device_index if stream is None else stream.device_index
+        self._marker = marker(index)
+        if self._timing:
+            self._marker.block_until_ready()
+            self._time = time.perf_counter()
+
+    def query(self) -> bool:
+        """Whether everything before the event is finished; true for an event that was not recorded."""
+        return self._marker is None or self._marker.is_ready()  # type: ignore[attr-defined]
+
+    def synchronize(self) -> None:
+        """Wait for everything before the event."""
+        if self._marker is not None:
+            self._marker.block_until_ready()
+
+    def wait(self, stream: Any = None) -> None:
+        """Nothing: work is done in the order in which it was dispatched."""
+
+    def elapsed_time(self, other: Any) -> float:
+        """The time in milliseconds between this event and a later one.
+
+        Raises:
+            ValueError: an event was made without `enable_timing`, or was not recorded.
+        """
+        if not (self._timing and other._timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self._time is None or other._time is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        return (other._time - self._time) * 1e3
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream of a device, by default of the current one."""
+    return Stream(device)
+
+
+def set_stream(stream: torch.Stream | None) -> None:
+    """Make the device of a stream the current one."""
+    if stream is not None:
+        torch.jax.set_device(stream.device_index)  # type: ignore[attr-defined]
+
+
+class StreamContext(torch.jax.device):  # type: ignore[misc, name-defined]
+    """Context manager: the device of a stream becomes the current one. None changes nothing."""
+
+    def __init__(self, stream: torch.Stream | None) -> None:
+        super().__init__(None if stream is None else stream.device_index)
+
+
+def stream(stream: torch.Stream | None) -> StreamContext:
+    """Context manager that selects a stream."""
+    return StreamContext(stream)

@@ -1,0 +1,184 @@
+"""The device waits for what was dispatched: `torch.jax.synchronize`, streams, events, `torch.accelerator`."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import torch
+import torch.utils.benchmark
+
+import tenax
+
+SIZE, ROUNDS = 300, 40
+
+
+def heavy(x):
+    for _ in range(ROUNDS):
+        x = x @ x
+    return x
+
+
+@pytest.fixture(scope="module")
+def work():
+    """A compiled function whose result may be dropped, its argument, and the seconds that it takes."""
+    function, x = tenax.jit(heavy), torch.full((SIZE, SIZE), 1e-3, device="jax")
+    for _ in range(3):
+        function(x)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        function(x).jax().block_until_ready()
+        times.append(time.perf_counter() - start)
+    return function, x, min(times)
+
+
+WAITS = {
+    "torch.jax.synchronize": lambda: torch.jax.synchronize(),
+    "torch.accelerator.synchronize": lambda: torch.accelerator.synchronize(),
+    "stream": lambda: torch.jax.current_stream().synchronize(),
+    "torch.Stream": lambda: torch.Stream("jax").synchronize(),
+    "event": lambda: torch.jax.current_stream().record_event().synchronize(),
+    "torch.accelerator.current_stream": lambda: torch.accelerator.current_stream().synchronize(),
+}
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_computations_whose_results_were_dropped_are_waited_for(name, work):
+    function, x, seconds = work
+    kept = [function(x).jax().is_ready() for _ in range(4)]
+    assert not all(kept)  # the calls return before they are computed
+    start = time.perf_counter()
+    for _ in range(4):
+        function(x)
+    WAITS[name]()
+    assert time.perf_counter() - start > 2 * seconds
+    result = function(x).jax()
+    WAITS[name]()
+    assert result.is_ready()
+
+
+def test_waiting_keeps_no_array_alive():
+    torch.jax.synchronize()
+    before = torch.jax.memory_allocated()
+    x = torch.ones(1 << 18, device="jax") + 1
+    assert torch.jax.memory_allocated() >= before + x.nbytes
+    torch.jax.synchronize()
+    del x
+    assert torch.jax.memory_allocated() < before + (1 << 16)
+
+
+@pytest.mark.parametrize("kind", [lambda **o: torch.Event("jax", **o), lambda **o: torch.jax.Event(**o)])
+def test_events_measure_time(kind, work):
+    function, x, seconds = work
+    start, end = kind(enable_timing=True), kind(enable_timing=True)
+    start.record()
+    for _ in range(4):
+        function(x)
+    end.record()
+    end.synchronize()
+    assert end.query() and 4e3 * seconds > start.elapsed_time(end) / 4 > 0.4e3 * seconds
+    with pytest.raises(ValueError, match="enable_timing"):
+        kind().elapsed_time(end)
+    with pytest.raises(ValueError, match="must be recorded"):
+        kind(enable_timing=True).elapsed_time(end)
+
+
+def test_an_event_is_finished_when_what_came_before_it_is(work):
+    function, x, _ = work
+    for _ in range(4):
+        function(x)
+    event = torch.jax.current_stream().record_event()
+    assert not event.query() and not torch.jax.current_stream().query()
+    event.synchronize()
+    assert event.query()
+    deadline = time.perf_counter() + 10
+    while not torch.jax.current_stream().query():
+        assert time.perf_counter() < deadline
+
+
+def test_a_device_has_one_stream():
+    stream = torch.jax.Stream()
+    assert stream == torch.jax.current_stream() == torch.jax.default_stream() == torch.accelerator.current_stream()
+    assert isinstance(stream, torch.Stream) and stream != torch.jax.Stream("jax:1")
+    stream.wait_stream(torch.jax.Stream())
+    stream.wait_event(torch.jax.Event())
+    with torch.jax.stream(torch.jax.Stream("jax:1")):
+        assert torch.jax.current_device() == 1
+    with stream, torch.jax.stream(None):
+        assert torch.jax.current_device() == 0
+    assert isinstance(torch.jax.Event(), torch.Event) and isinstance(torch.Event("jax"), torch.jax.Event)
+    with pytest.raises(NotImplementedError, match="interprocess"):
+        torch.jax.Event(interprocess=True)
+
+
+def test_synchronizing_while_a_function_is_traced():
+    def step(x):
+        torch.jax.synchronize()
+        return x + 1
+
+    assert tenax.jit(step)(torch.ones(2, device="jax")).tolist() == [2, 2]
+
+
+def test_memory_is_counted():
+    torch.jax.reset_peak_memory_stats()
+    before = torch.jax.memory_allocated()
+    x = torch.ones(1 << 20, device="jax") + 1
+    assert torch.jax.memory_allocated() - before >= x.nbytes
+    assert torch.accelerator.memory_allocated() == torch.jax.memory_allocated() == torch.jax.memory_reserved()
+    assert torch.jax.memory_allocated(1) < x.nbytes
+    del x
+    assert torch.jax.max_memory_allocated() >= torch.accelerator.max_memory_allocated() >= before + (4 << 20)
+    assert torch.jax.max_memory_reserved() >= before + (4 << 20)
+    torch.accelerator.reset_peak_memory_stats()
+    assert torch.jax.max_memory_allocated() < before + (4 << 20)
+    names = {f"{kind}_bytes.all.{moment}" for kind in ("allocated", "reserved") for moment in ("current", "peak")}
+    assert names <= torch.jax.memory_stats().keys() and names <= torch.accelerator.memory_stats().keys()
+    torch.accelerator.empty_cache()
+    torch.accelerator.empty_host_cache()
+    torch.accelerator.reset_accumulated_memory_stats()
+    with pytest.raises(NotImplementedError, match="reports no limit"):
+        torch.accelerator.get_memory_info()
+
+
+def test_torch_s_timer_measures_the_device(work):
+    function, x, seconds = work
+    measured = torch.utils.benchmark.Timer("f(x)", globals={"f": function, "x": x}).timeit(4)
+    assert 4 * seconds > measured.median > 0.4 * seconds
+
+
+def test_properties_of_a_device():
+    properties = torch.jax.get_device_properties("jax:1")
+    assert properties.name == torch.jax.get_device_name(1) and properties.platform == "cpu"
+    assert properties.total_memory > 1 << 20 and properties.multi_processor_count >= 1
+    with pytest.raises(AttributeError, match=r"torch\.jax.*no attribute 'nothing'"):
+        torch.jax.nothing  # noqa: B018
+    assert "Stream" in dir(torch.jax)
+
+
+def test_random_state_of_all_devices():
+    states = torch.jax.get_rng_state_all()
+    assert len(states) == torch.jax.device_count()
+    a = torch.rand(3, device="jax")
+    torch.jax.set_rng_state_all(states)
+    assert torch.equal(a, torch.rand(3, device="jax"))
+    torch.jax.manual_seed_all(3)
+    assert torch.jax.initial_seed() == 3
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda x: x.to("cpu", non_blocking=True),
+        lambda x: x.to("cpu", torch.float64, non_blocking=True),
+        lambda x: torch.nn.ParameterList([torch.nn.Parameter(x)]).to("cpu", non_blocking=True)[0],
+        lambda x: torch.empty(3).copy_(x, non_blocking=True),
+        lambda x: x.cpu().to("jax", non_blocking=True).cpu(),
+    ],
+)
+def test_copies_that_need_not_block(move):
+    moved = move(torch.arange(3.0, device="jax"))
+    assert moved.device.type == "cpu" and moved.tolist() == [0, 1, 2]
+    x = torch.ones(3, device="jax", requires_grad=True)
+    x.to("cpu", non_blocking=True).sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]
