@@ -186,3 +186,180 @@ def test_amp_flax_and_export_have_their_names() -> None:
     program = torch.export.export(model, (torch.ones(2, 3),))
     assert "stablehlo" in torchax.export.exported_program_to_stablehlo(program)[1].mlir_module()
     assert torchax.to_xla({"a": torch.ones(1)})["a"].device.type == "jax"
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.e = nn.Embedding(5, 3)
+        self.h = nn.Linear(3, 5, bias=False)
+        self.h.weight = self.e.weight
+
+    def forward(self, i: torch.Tensor) -> torch.Tensor:
+        return self.h(self.e(i))
+
+
+def test_a_tied_parameter_is_replaced_under_all_of_its_names() -> None:
+    torch.manual_seed(0)
+    model = Tied().to("jax")
+    jittable = JittableModule(model)
+    assert list(jittable.params) == ["e.weight"]
+    assert set(JittableModule(model, dedup_parameters=False).params) == {"e.weight", "h.weight"}
+    i = torch.tensor([1, 4, 1], device="jax")
+    for name in ("e.weight", "h.weight"):
+        assert not jittable.functional_call("forward", {name: torch.zeros(5, 3, device="jax")}, {}, i).any()
+    both = {"e.weight": model.e.weight, "h.weight": model.e.weight * 2}
+    close(jittable.functional_call("forward", both, {}, i), 2 * model(i))
+    assert model.h.weight is model.e.weight
+    for dedup, names in ((True, {"e.weight"}), (False, {"e.weight", "h.weight"})):
+        state, function = torchax.extract_jax(model, dedup_parameters=dedup)
+        assert set(state) == names
+        close(function(state, (i.jax(),)), model(i).detach())
+    jittable.make_jitted("forward")
+    close(jittable._jitted["forward"](i), model(i))
+    with torch.no_grad():
+        model.e.weight.mul_(2)
+    close(jittable._jitted["forward"](i), model(i))
+    with pytest.raises(KeyError, match="no parameter or buffer nowhere"):
+        jittable.functional_call("forward", {"nowhere": i}, {}, i)
+
+
+def test_a_train_step_with_tied_parameters_has_the_losses_of_torch() -> None:
+    torch.manual_seed(0)
+    model = Tied()
+    twin = JittableModule(Tied().to("jax"))
+    twin.load_state_dict({f"_model.{k}": v for k, v in model.state_dict().items()})
+    i, target = torch.tensor([1, 4, 1]), torch.tensor([2, 0, 3])
+
+    def model_fn(weights: Any, buffers: Any, args: Any) -> Any:
+        return twin.functional_call("forward", weights, buffers, args)
+
+    tx = optax.sgd(0.5)
+    step = jax_jit(torchax.train.make_train_step(model_fn, functional.cross_entropy, tx))
+    weights = {k: v.detach() for k, v in twin.params.items()}
+    state = call_jax(tx.init, weights)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for _ in range(3):
+        optimizer.zero_grad()
+        expected = functional.cross_entropy(model(i), target)
+        expected.backward()
+        optimizer.step()
+        loss, weights, state = step(weights, twin.buffers, state, i.to("jax"), target.to("jax"))
+        close(loss, expected.detach())
+
+
+def test_a_jitted_method_follows_the_mode_of_the_module() -> None:
+    jittable = JittableModule(nn.Sequential(nn.Dropout(0.5)).to("jax"))
+    jittable.make_jitted("forward")
+    x = torch.ones(64, device="jax")
+    assert (jittable._jitted["forward"](x) == 0).any()
+    jittable.eval()
+    close(jittable._jitted["forward"](x), x)
+
+
+def test_to_xla_moves_a_module_and_returns_it() -> None:
+    model = nn.Linear(2, 2)
+    for moved in (torchax.default_env().to_xla(model), torchax.to_xla({"m": model})["m"]):
+        assert moved is model
+        assert model.weight.device.type == "jax"
+
+
+def test_apply_jax_in_place_writes_what_the_aliases_share() -> None:
+    x = torch.zeros(4, device="jax")
+    view, whole = x[:2], x.view(2, 2)
+    view.apply_jax_(lambda a: a + 1)
+    close(x, np.array([1, 1, 0, 0]))
+    x.apply_jax_(lambda a: a + 1)
+    close(view, np.array([2, 2]))
+    whole.t().apply_jax_(lambda a: a.at[0, 1].set(7))
+    close(x, np.array([2, 2, 7, 1]))
+    for change in (lambda a: a.astype(jnp.bfloat16), lambda a: a[:1]):
+        with pytest.raises(RuntimeError, match="for a view of shape"):
+            view.apply_jax_(change)
+    x.apply_jax_(lambda a: a.astype(jnp.bfloat16))
+    assert x.dtype == torch.bfloat16
+    close(x + 1, np.array([3, 3, 8, 2]))
+    x.apply_jax_(lambda a: a[:3])
+    assert x.shape == (3,)
+    parameter = nn.Parameter(torch.ones(2, device="jax"))
+    out = (parameter**2).sum()
+    parameter.apply_jax_(lambda a: a * 3)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.backward()
+
+
+def test_jit_takes_shardings_and_static_arguments() -> None:
+    one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    mesh = jax.make_mesh((2,), ("i",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))
+    split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+    x = torch.arange(4.0, device="jax")
+    for options in (
+        {"in_shardings": (one, one), "out_shardings": one},
+        {"in_shardings": one},
+        {"in_shardings": split, "out_shardings": split},
+        {"in_shardings": (split, None), "out_shardings": split},
+        {"out_shardings": split},
+    ):
+        result = jax_jit(lambda x, y: x * y + torch.zeros_like(x), kwargs_for_jax_jit=options)(x, x)
+        close(result, x * x)
+        assert len(result.jax().devices()) == (2 if split in options.values() else 1)
+    draw = jax_jit(lambda x: torch.rand_like(x), kwargs_for_jax_jit={"in_shardings": (one,)})
+    assert not torch.equal(draw(x), draw(x))
+
+
+def test_a_jittable_module_takes_the_options_of_jit() -> None:
+    class Power(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.BatchNorm1d(3)
+
+        def forward(self, x: torch.Tensor, power: int) -> torch.Tensor:
+            return self.norm(x) * (x if power == 1 else x**power)
+
+    model = Power().to("jax")
+    twin = Power()
+    one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    x = torch.randn(4, 3)
+    for options in ({"static_argnums": (3,), "donate_argnums": (0,)}, {"static_argnums": 3, "out_shardings": one}):
+        jittable = JittableModule(model, extra_jit_args=options)
+        result, expected = jittable(x.to("jax"), 2), twin(x, 2)
+        close(result, expected)
+        result.sum().backward()
+        expected.sum().backward()
+        close(model.norm.bias.grad, twin.norm.bias.grad)
+        close(model.norm.running_mean, twin.norm.running_mean)
+    split = JittableModule(nn.Linear(3, 2).to("jax"), extra_jit_args={"in_shardings": (None, None, one)})
+    assert split(x.to("jax")).shape == (4, 2)
+
+
+def test_functional_call_takes_functions() -> None:
+    model = MyModel().to("jax")
+    jittable = JittableModule(model)
+    zeros = {k: torch.zeros_like(v) for k, v in jittable.params.items()}
+    x = torch.ones(2, 28, 28, device="jax")
+    for function in (MyModel.hidden, model.hidden, lambda x: model(x), "hidden"):
+        assert not jittable.functional_call(function, zeros, {}, x).any()
+    with pytest.raises(TypeError, match="expected a name or a callable"):
+        jittable.functional_call(3, zeros, {}, x)
+
+
+def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
+    class Odd(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.frozen = nn.Parameter(torch.ones(2), requires_grad=False)
+            self.trained = nn.Parameter(torch.ones(2))
+            self.plain = torch.ones(2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.frozen * self.trained * self.plain
+
+    model = Odd()
+    params, buffers = torchax.interop.extract_all_buffers(model)
+    assert (list(params), set(buffers)) == (["trained"], {"frozen", "plain"})
+    plain = model.plain
+    result = JittableModule(model).functional_call("forward", params, {"plain": plain * 3}, torch.ones(2))
+    close(result.detach(), np.full(2, 3))
+    assert model.plain is plain
+    torchax.interop.set_all_buffers(model, {}, {"plain": torch.full((2,), 5.0)})
+    close(model(torch.ones(2)), np.full(2, 5))

@@ -97,16 +97,12 @@ def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., An
     ) -> Any:
         chosen_state = state_dict if state_dict is not None else state
         if chosen_state is None:
-            chosen_state = to_jax({k: v.detach() for k, v in _tensors(module).items()})
+            chosen_state = call.state()
         outputs, new = call(dict(chosen_state), args, kwargs, rng)
         return (outputs, new) if return_state_dict else outputs
 
     pure.__name__ = pure.__qualname__ = type(module).__name__
     return pure
-
-
-def _tensors(module: nn.Module) -> dict[str, torch.Tensor]:
-    return {k: v for k, v in module.state_dict(keep_vars=True).items() if isinstance(v, torch.Tensor)}
 
 
 def j2t(x: Any) -> Any:

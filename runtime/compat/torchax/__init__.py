@@ -88,10 +88,19 @@ def to_xla(tree: Any) -> Any:
     return _environment.to_xla(tree)
 
 
-def extract_jax(module: nn.Module, env: Any = None) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
-    """Convert a module to `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure, of arrays."""
+def extract_jax(
+    module: nn.Module, env: Any = None, *, dedup_parameters: bool = True
+) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
+    """Convert a module to `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure, of arrays.
+
+    The state has parameters and buffers by name, tied tensors once or, without `dedup_parameters`, by each name.
+    """
     pure = FunctionalModule(module)
-    state = to_jax({k: v.detach() for k, v in (*module.named_parameters(), *module.named_buffers())})
+    named = (
+        *module.named_parameters(remove_duplicate=dedup_parameters),
+        *module.named_buffers(remove_duplicate=dedup_parameters),
+    )
+    state = to_jax({k: v.detach() for k, v in named})
 
     def function(state: Any, args: Any, kwargs: Any = None, rng: Any = None) -> Any:
         return pure(state, tuple(args), kwargs or {}, rng)[0]
