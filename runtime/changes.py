@@ -18,6 +18,7 @@ class When(enum.Enum):
     """When a change is made."""
 
     IMPORT = "with `import tenax`, or `import torch` where tenax is installed"
+    JAX = "with the import of both tenax and JAX"
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
@@ -189,13 +190,13 @@ PATCHES = (
     Patch(
         "jax._src.array.ArrayImpl",
         "__torch_function__",
-        (When.TENSOR,),
+        (When.JAX,),
         "torch functions take JAX arrays as tensors.",
     ),
     Patch(
         "jax.core.Tracer",
         "__torch_function__",
-        (When.TENSOR,),
+        (When.JAX,),
         "torch functions refuse arrays that JAX traces, with an error that says what to do.",
     ),
     Patch(
@@ -350,6 +351,12 @@ ENTRIES = (
         "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
     ),
     Entry(
+        "`sys.meta_path`",
+        "a finder",
+        (When.IMPORT,),
+        "It notices the import of JAX, and is removed with it. It finds no modules.",
+    ),
+    Entry(
         "torch's dispatcher",
         "every lowering",
         (When.TENSOR,),
@@ -366,9 +373,9 @@ ENTRIES = (
     Entry(
         "`jax._src.core.pytype_aval_mappings`, `jax._src.dtypes.canonicalize_value_handlers`",
         "`torch.Tensor`, `torch.nn.Parameter`",
-        (When.TENSOR,),
+        (When.JAX,),
         "JAX functions take tensors of the device, but none with a `grad_fn`, whose gradient would be lost. A CPU "
-        "tensor is still a `TypeError`.",
+        "tensor raises an error that says what to do.",
     ),
     Entry(
         "torch's hooks of all modules and all optimizers",

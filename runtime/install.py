@@ -1,15 +1,18 @@
 """The composition root: puts the layers together, and connects the parts that are loaded on first use.
 
-`import tenax` calls `install`, which registers the device with torch without importing JAX. The first tensor of the
-device registers every operator (`aten.registration`); sparse layouts follow with the first sparse operation.
+`import tenax` calls `install`, which registers the device with torch without importing JAX. When JAX is imported, by
+whom ever, its functions and those of torch learn each other's values. The first tensor of the device registers every
+operator (`aten.registration`); sparse layouts follow with the first sparse operation.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 
 from .aten import registration
 from .device import (
+    after_import,
     allocator,
     backend,
     fork,
@@ -36,10 +39,12 @@ def install() -> None:
     registration.register_first()
     for part in (autograd_engine, module_moves, allocator, untyped_storage, tensor, serialization, generator, fork):
         part.install()
+    after_import.after_import("jax", _install_jax_protocols)
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
 
 
+@functools.cache
 def _install_jax_protocols() -> None:
     from .device import array_protocol, jax_operand
 
