@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import orbax.checkpoint as ocp
 import pytest
 import torch
 from flax import linen
@@ -363,3 +364,89 @@ def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
     assert model.plain is plain
     torchax.interop.set_all_buffers(model, {}, {"plain": torch.full((2,), 5.0)})
     close(model(torch.ones(2)), np.full(2, 5))
+
+
+def test_an_environment_makes_tensors_on_the_device() -> None:
+    env = torchax.tensor.Environment(torchax.config.Configuration(use_int32_for_index=True))
+    assert env.config.use_int32_for_index
+
+    @env
+    def make(n: int) -> torch.Tensor:
+        """Ones."""
+        with env:
+            pass
+        return torch.ones(n)
+
+    assert make(2).device.type == "jax"
+    assert (make.__name__, make.__doc__) == ("make", "Ones.")
+    assert torch.ones(1).device.type == "cpu"
+    with torchax.default_env():
+        assert nn.Linear(2, 2).weight.device.type == "jax"
+        with torchax.disable_temporarily():
+            assert torch.ones(1).device.type == "cpu"
+    x = make(2)
+    assert env.v2t_iso(x[:1]).shape == (1,)
+    tree = env.j2t_copy({"a": x.jax(), "b": "text"})
+    assert (tree["a"].device.type, tree["b"]) == ("cpu", "text")
+    assert isinstance(env.t2j_copy(tree)["a"], jax.Array)
+
+
+def test_flags_of_an_environment_observe_each_operation(caplog: pytest.LogCaptureFixture) -> None:
+    env = torchax.tensor.Environment()
+    x = torch.ones(2, device="jax")
+    env.config.debug_print_each_op = env.config.debug_accuracy_for_each_op = True
+    with env:
+        x.sin()
+    x.cos()
+    assert [record.getMessage().partition("(")[0] for record in caplog.records] == ["aten::sin"]
+
+
+def test_a_key_sets_the_random_stream() -> None:
+    env = torchax.default_env()
+    x = torch.ones(8, device="jax")
+    draws = []
+    for _ in range(2):
+        env.prng_key = jax.random.key(3)
+        draws.append(torch.rand_like(x))
+        with env.override_property(prng=jax.random.key(5), autocast_dtype=torch.bfloat16):
+            assert env.param.autocast_dtype == torch.bfloat16
+            draws.append(torch.rand_like(x))
+            assert not torch.equal(torch.rand_like(x), draws[-1])
+            assert (torch.ones(2, 2, device="jax") @ torch.ones(2, 2, device="jax")).dtype == torch.bfloat16
+    assert env.param.prng is None
+    assert torch.equal(draws[0], draws[2])
+    assert torch.equal(draws[1], draws[3])
+    assert not torch.equal(draws[0], draws[1])
+
+    @jax.jit
+    def draw(key: jax.Array) -> jax.Array:
+        def inner() -> torch.Tensor:
+            with env.override_property(prng=key):
+                return torch.rand(8)
+
+        return torchax.interop.call_torch(inner)
+
+    assert not np.array_equal(draw(jax.random.key(0)), draw(jax.random.key(1)))
+    with pytest.raises(TypeError, match="override_property"):
+        jax.jit(lambda key: setattr(env, "prng_key", key))(jax.random.key(0))
+
+
+def test_a_checkpoint_gives_structures_back_and_can_be_rewritten(tmp_path: Path) -> None:
+    path = str(tmp_path / "a")
+    moments = optax.adam(0.1).init({"w": jnp.ones(3)})
+    state = {"epoch": 3, "rate": 0.5, "name": "run", "pair": (torch.ones(2, device="jax"), [4, True]), "opt": moments}
+    for epoch in (3, 4):
+        torchax.save_checkpoint({**state, "epoch": epoch}, path, step=1)
+    loaded = torchax.load_checkpoint(path)
+    assert (loaded["epoch"], loaded["rate"], loaded["name"]) == (4, 0.5, "run")
+    assert type(loaded["epoch"]) is int
+    assert isinstance(loaded["pair"], tuple)
+    assert loaded["pair"][1] == [4, True]
+    assert loaded["pair"][0].device.type == "jax"
+    assert isinstance(loaded["opt"], tuple)
+    close(loaded["opt"][0].mu["w"], np.zeros(3))
+    with ocp.PyTreeCheckpointer() as plain:  # as torchax writes them
+        plain.save(tmp_path / "b", {"epoch": 3, "pair": (jnp.ones(2), 4)})
+    loaded = torchax.load_checkpoint(str(tmp_path / "b"))
+    assert (loaded["epoch"], loaded["pair"][1]) == (3, 4)
+    close(loaded["pair"][0], np.ones(2))
