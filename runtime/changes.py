@@ -18,6 +18,7 @@ class When(enum.Enum):
     """When a change is made."""
 
     IMPORT = "with `import tenax`, or `import torch` where tenax is installed"
+    JAX = "with the import of both tenax and JAX"
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
@@ -204,13 +205,13 @@ PATCHES = (
     Patch(
         "jax._src.array.ArrayImpl",
         "__torch_function__",
-        (When.TENSOR,),
+        (When.JAX,),
         "torch functions take JAX arrays as tensors.",
     ),
     Patch(
         "jax.core.Tracer",
         "__torch_function__",
-        (When.TENSOR,),
+        (When.JAX,),
         "torch functions refuse arrays that JAX traces, with an error that says what to do.",
     ),
     Patch(
@@ -372,6 +373,12 @@ ENTRIES = (
         "device guard, it would end the process.",
     ),
     Entry(
+        "`sys.meta_path`",
+        "a finder",
+        (When.IMPORT,),
+        "It notices the import of JAX, and is removed with it. It finds no modules.",
+    ),
+    Entry(
         "torch's dispatcher",
         "every lowering",
         (When.TENSOR,),
@@ -388,9 +395,9 @@ ENTRIES = (
     Entry(
         "`jax._src.core.pytype_aval_mappings`, `jax._src.dtypes.canonicalize_value_handlers`",
         "`torch.Tensor`, `torch.nn.Parameter`",
-        (When.TENSOR,),
+        (When.JAX,),
         "JAX functions take tensors of the device, but none with a `grad_fn`, whose gradient would be lost. A CPU "
-        "tensor is still a `TypeError`.",
+        "tensor raises an error that says what to do.",
     ),
     Entry(
         "torch's hooks of all modules and all optimizers",

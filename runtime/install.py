@@ -1,16 +1,19 @@
 """The composition root: puts the layers together, and connects the parts that are loaded on first use.
 
-`import tenax` calls `install`, which registers the device with torch without importing JAX. The first tensor of the
-device registers every operator (`aten.registration`); sparse layouts follow with the first sparse operation.
+`import tenax` calls `install`, which registers the device with torch without importing JAX. When JAX is imported, by
+whom ever, its functions and those of torch learn each other's values. The first tensor of the device registers every
+operator (`aten.registration`); sparse layouts follow with the first sparse operation.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 
 from .aten import registration
 from .device import (
     accelerator,
+    after_import,
     allocator,
     backend,
     fork,
@@ -38,15 +41,23 @@ def install() -> None:
     storages = allocator, untyped_storage, tensor, serialization
     for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator):
         part.install()
+    after_import.after_import("jax", _install_jax_protocols)
     registration.on_first_use(_install_jax_protocols)
+    registration.on_first_use(_install_interrupts)
     registration.on_missing_kernel(_register_sparse)
 
 
+@functools.cache
 def _install_jax_protocols() -> None:
-    from .device import array_protocol, interrupts, jax_operand
+    from .device import array_protocol, jax_operand
 
     jax_operand.install()
     array_protocol.install()
+
+
+def _install_interrupts() -> None:
+    from .device import interrupts
+
     interrupts.install()
 
 

@@ -81,7 +81,9 @@ start = snapshot()
 import tenax  # noqa: E402
 
 imported = snapshot()
-report("IMPORT", changed(start, imported))
+by_jax = [path for path in changed(start, imported) if path.startswith("jax")]
+report("IMPORT", [path for path in changed(start, imported) if path not in by_jax])
+report("JAX", by_jax)
 
 x = torch.ones(3, 2, device="jax")
 used = snapshot()

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import orbax.checkpoint as ocp
 import pytest
 import torch
 from flax import linen
@@ -186,3 +187,266 @@ def test_amp_flax_and_export_have_their_names() -> None:
     program = torch.export.export(model, (torch.ones(2, 3),))
     assert "stablehlo" in torchax.export.exported_program_to_stablehlo(program)[1].mlir_module()
     assert torchax.to_xla({"a": torch.ones(1)})["a"].device.type == "jax"
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.e = nn.Embedding(5, 3)
+        self.h = nn.Linear(3, 5, bias=False)
+        self.h.weight = self.e.weight
+
+    def forward(self, i: torch.Tensor) -> torch.Tensor:
+        return self.h(self.e(i))
+
+
+def test_a_tied_parameter_is_replaced_under_all_of_its_names() -> None:
+    torch.manual_seed(0)
+    model = Tied().to("jax")
+    jittable = JittableModule(model)
+    assert list(jittable.params) == ["e.weight"]
+    assert set(JittableModule(model, dedup_parameters=False).params) == {"e.weight", "h.weight"}
+    i = torch.tensor([1, 4, 1], device="jax")
+    for name in ("e.weight", "h.weight"):
+        assert not jittable.functional_call("forward", {name: torch.zeros(5, 3, device="jax")}, {}, i).any()
+    both = {"e.weight": model.e.weight, "h.weight": model.e.weight * 2}
+    close(jittable.functional_call("forward", both, {}, i), 2 * model(i))
+    assert model.h.weight is model.e.weight
+    for dedup, names in ((True, {"e.weight"}), (False, {"e.weight", "h.weight"})):
+        state, function = torchax.extract_jax(model, dedup_parameters=dedup)
+        assert set(state) == names
+        close(function(state, (i.jax(),)), model(i).detach())
+    jittable.make_jitted("forward")
+    close(jittable._jitted["forward"](i), model(i))
+    with torch.no_grad():
+        model.e.weight.mul_(2)
+    close(jittable._jitted["forward"](i), model(i))
+    with pytest.raises(KeyError, match="no parameter or buffer nowhere"):
+        jittable.functional_call("forward", {"nowhere": i}, {}, i)
+
+
+def test_a_train_step_with_tied_parameters_has_the_losses_of_torch() -> None:
+    torch.manual_seed(0)
+    model = Tied()
+    twin = JittableModule(Tied().to("jax"))
+    twin.load_state_dict({f"_model.{k}": v for k, v in model.state_dict().items()})
+    i, target = torch.tensor([1, 4, 1]), torch.tensor([2, 0, 3])
+
+    def model_fn(weights: Any, buffers: Any, args: Any) -> Any:
+        return twin.functional_call("forward", weights, buffers, args)
+
+    tx = optax.sgd(0.5)
+    step = jax_jit(torchax.train.make_train_step(model_fn, functional.cross_entropy, tx))
+    weights = {k: v.detach() for k, v in twin.params.items()}
+    state = call_jax(tx.init, weights)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for _ in range(3):
+        optimizer.zero_grad()
+        expected = functional.cross_entropy(model(i), target)
+        expected.backward()
+        optimizer.step()
+        loss, weights, state = step(weights, twin.buffers, state, i.to("jax"), target.to("jax"))
+        close(loss, expected.detach())
+
+
+def test_a_jitted_method_follows_the_mode_of_the_module() -> None:
+    jittable = JittableModule(nn.Sequential(nn.Dropout(0.5)).to("jax"))
+    jittable.make_jitted("forward")
+    x = torch.ones(64, device="jax")
+    assert (jittable._jitted["forward"](x) == 0).any()
+    jittable.eval()
+    close(jittable._jitted["forward"](x), x)
+
+
+def test_to_xla_moves_a_module_and_returns_it() -> None:
+    model = nn.Linear(2, 2)
+    for moved in (torchax.default_env().to_xla(model), torchax.to_xla({"m": model})["m"]):
+        assert moved is model
+        assert model.weight.device.type == "jax"
+
+
+def test_apply_jax_in_place_writes_what_the_aliases_share() -> None:
+    x = torch.zeros(4, device="jax")
+    view, whole = x[:2], x.view(2, 2)
+    view.apply_jax_(lambda a: a + 1)
+    close(x, np.array([1, 1, 0, 0]))
+    x.apply_jax_(lambda a: a + 1)
+    close(view, np.array([2, 2]))
+    whole.t().apply_jax_(lambda a: a.at[0, 1].set(7))
+    close(x, np.array([2, 2, 7, 1]))
+    for change in (lambda a: a.astype(jnp.bfloat16), lambda a: a[:1]):
+        with pytest.raises(RuntimeError, match="for a view of shape"):
+            view.apply_jax_(change)
+    x.apply_jax_(lambda a: a.astype(jnp.bfloat16))
+    assert x.dtype == torch.bfloat16
+    close(x + 1, np.array([3, 3, 8, 2]))
+    x.apply_jax_(lambda a: a[:3])
+    assert x.shape == (3,)
+    parameter = nn.Parameter(torch.ones(2, device="jax"))
+    out = (parameter**2).sum()
+    parameter.apply_jax_(lambda a: a * 3)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.backward()
+
+
+def test_jit_takes_shardings_and_static_arguments() -> None:
+    one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    mesh = jax.make_mesh((2,), ("i",), devices=jax.devices()[:2], axis_types=(jax.sharding.AxisType.Auto,))
+    split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+    x = torch.arange(4.0, device="jax")
+    for options in (
+        {"in_shardings": (one, one), "out_shardings": one},
+        {"in_shardings": one},
+        {"in_shardings": split, "out_shardings": split},
+        {"in_shardings": (split, None), "out_shardings": split},
+        {"out_shardings": split},
+    ):
+        result = jax_jit(lambda x, y: x * y + torch.zeros_like(x), kwargs_for_jax_jit=options)(x, x)
+        close(result, x * x)
+        assert len(result.jax().devices()) == (2 if split in options.values() else 1)
+    draw = jax_jit(lambda x: torch.rand_like(x), kwargs_for_jax_jit={"in_shardings": (one,)})
+    assert not torch.equal(draw(x), draw(x))
+
+
+def test_a_jittable_module_takes_the_options_of_jit() -> None:
+    class Power(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.BatchNorm1d(3)
+
+        def forward(self, x: torch.Tensor, power: int) -> torch.Tensor:
+            return self.norm(x) * (x if power == 1 else x**power)
+
+    model = Power().to("jax")
+    twin = Power()
+    one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    x = torch.randn(4, 3)
+    for options in ({"static_argnums": (3,), "donate_argnums": (0,)}, {"static_argnums": 3, "out_shardings": one}):
+        jittable = JittableModule(model, extra_jit_args=options)
+        result, expected = jittable(x.to("jax"), 2), twin(x, 2)
+        close(result, expected)
+        result.sum().backward()
+        expected.sum().backward()
+        close(model.norm.bias.grad, twin.norm.bias.grad)
+        close(model.norm.running_mean, twin.norm.running_mean)
+    split = JittableModule(nn.Linear(3, 2).to("jax"), extra_jit_args={"in_shardings": (None, None, one)})
+    assert split(x.to("jax")).shape == (4, 2)
+
+
+def test_functional_call_takes_functions() -> None:
+    model = MyModel().to("jax")
+    jittable = JittableModule(model)
+    zeros = {k: torch.zeros_like(v) for k, v in jittable.params.items()}
+    x = torch.ones(2, 28, 28, device="jax")
+    for function in (MyModel.hidden, model.hidden, lambda x: model(x), "hidden"):
+        assert not jittable.functional_call(function, zeros, {}, x).any()
+    with pytest.raises(TypeError, match="expected a name or a callable"):
+        jittable.functional_call(3, zeros, {}, x)
+
+
+def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
+    class Odd(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.frozen = nn.Parameter(torch.ones(2), requires_grad=False)
+            self.trained = nn.Parameter(torch.ones(2))
+            self.plain = torch.ones(2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.frozen * self.trained * self.plain
+
+    model = Odd()
+    params, buffers = torchax.interop.extract_all_buffers(model)
+    assert (list(params), set(buffers)) == (["trained"], {"frozen", "plain"})
+    plain = model.plain
+    result = JittableModule(model).functional_call("forward", params, {"plain": plain * 3}, torch.ones(2))
+    close(result.detach(), np.full(2, 3))
+    assert model.plain is plain
+    torchax.interop.set_all_buffers(model, {}, {"plain": torch.full((2,), 5.0)})
+    close(model(torch.ones(2)), np.full(2, 5))
+
+
+def test_an_environment_makes_tensors_on_the_device() -> None:
+    env = torchax.tensor.Environment(torchax.config.Configuration(use_int32_for_index=True))
+    assert env.config.use_int32_for_index
+
+    @env
+    def make(n: int) -> torch.Tensor:
+        """Ones."""
+        with env:
+            pass
+        return torch.ones(n)
+
+    assert make(2).device.type == "jax"
+    assert (make.__name__, make.__doc__) == ("make", "Ones.")
+    assert torch.ones(1).device.type == "cpu"
+    with torchax.default_env():
+        assert nn.Linear(2, 2).weight.device.type == "jax"
+        with torchax.disable_temporarily():
+            assert torch.ones(1).device.type == "cpu"
+    x = make(2)
+    assert env.v2t_iso(x[:1]).shape == (1,)
+    tree = env.j2t_copy({"a": x.jax(), "b": "text"})
+    assert (tree["a"].device.type, tree["b"]) == ("cpu", "text")
+    assert isinstance(env.t2j_copy(tree)["a"], jax.Array)
+
+
+def test_flags_of_an_environment_observe_each_operation(caplog: pytest.LogCaptureFixture) -> None:
+    env = torchax.tensor.Environment()
+    x = torch.ones(2, device="jax")
+    env.config.debug_print_each_op = env.config.debug_accuracy_for_each_op = True
+    with env:
+        x.sin()
+    x.cos()
+    assert [record.getMessage().partition("(")[0] for record in caplog.records] == ["aten::sin"]
+
+
+def test_a_key_sets_the_random_stream() -> None:
+    env = torchax.default_env()
+    x = torch.ones(8, device="jax")
+    draws = []
+    for _ in range(2):
+        env.prng_key = jax.random.key(3)
+        draws.append(torch.rand_like(x))
+        with env.override_property(prng=jax.random.key(5), autocast_dtype=torch.bfloat16):
+            assert env.param.autocast_dtype == torch.bfloat16
+            draws.append(torch.rand_like(x))
+            assert not torch.equal(torch.rand_like(x), draws[-1])
+            assert (torch.ones(2, 2, device="jax") @ torch.ones(2, 2, device="jax")).dtype == torch.bfloat16
+    assert env.param.prng is None
+    assert torch.equal(draws[0], draws[2])
+    assert torch.equal(draws[1], draws[3])
+    assert not torch.equal(draws[0], draws[1])
+
+    @jax.jit
+    def draw(key: jax.Array) -> jax.Array:
+        def inner() -> torch.Tensor:
+            with env.override_property(prng=key):
+                return torch.rand(8)
+
+        return torchax.interop.call_torch(inner)
+
+    assert not np.array_equal(draw(jax.random.key(0)), draw(jax.random.key(1)))
+    with pytest.raises(TypeError, match="override_property"):
+        jax.jit(lambda key: setattr(env, "prng_key", key))(jax.random.key(0))
+
+
+def test_a_checkpoint_gives_structures_back_and_can_be_rewritten(tmp_path: Path) -> None:
+    path = str(tmp_path / "a")
+    moments = optax.adam(0.1).init({"w": jnp.ones(3)})
+    state = {"epoch": 3, "rate": 0.5, "name": "run", "pair": (torch.ones(2, device="jax"), [4, True]), "opt": moments}
+    for epoch in (3, 4):
+        torchax.save_checkpoint({**state, "epoch": epoch}, path, step=1)
+    loaded = torchax.load_checkpoint(path)
+    assert (loaded["epoch"], loaded["rate"], loaded["name"]) == (4, 0.5, "run")
+    assert type(loaded["epoch"]) is int
+    assert isinstance(loaded["pair"], tuple)
+    assert loaded["pair"][1] == [4, True]
+    assert loaded["pair"][0].device.type == "jax"
+    assert isinstance(loaded["opt"], tuple)
+    close(loaded["opt"][0].mu["w"], np.zeros(3))
+    with ocp.PyTreeCheckpointer() as plain:  # as torchax writes them
+        plain.save(tmp_path / "b", {"epoch": 3, "pair": (jnp.ones(2), 4)})
+    loaded = torchax.load_checkpoint(str(tmp_path / "b"))
+    assert (loaded["epoch"], loaded["pair"][1]) == (3, 4)
+    close(loaded["pair"][0], np.ones(2))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from typing import Any
 
 import jax
@@ -243,3 +245,47 @@ def test_jax_takes_no_result_whose_gradient_it_would_lose() -> None:
         close(jnp.sin(y), np.sin(2 * X))
     close(jnp.sin(y.detach()), np.sin(2 * X))
     close(jnp.sin(x), np.sin(X))
+
+
+FIRST_LINES = """
+import sys
+{imports}
+import torch, jax, jax.numpy as jnp
+assert not any(type(f).__module__.startswith("tenax") for f in sys.meta_path)
+
+def error(call):
+    try:
+        call()
+    except (TypeError, RuntimeError) as e:
+        return str(e)
+
+print("t2j" in error(lambda: jax.grad(lambda x: torch.sin(x).sum())(jnp.ones(3))))
+print("expected one on device jax" in error(lambda: jnp.sin(torch.ones(2))))
+print("expected one on device jax" in error(lambda: jax.jit(jnp.sin)(torch.ones(2))))
+assert torch.sin(jnp.ones(3)).device.type == "jax"
+print(torch.equal(torch.ones(3, device="jax") * 2, jnp.ones(3) * 2), jnp.sin(torch.zeros(2, device="jax")))
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import tenax, jax",
+        "import jax, tenax",
+        "import torch, tenax, importlib.util; assert 'jax' not in sys.modules; importlib.util.find_spec('jax')",
+    ],
+)
+def test_arrays_and_tensors_meet_from_the_first_line_of_a_process(imports: str) -> None:
+    program = FIRST_LINES.format(imports=imports)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["True", "True", "True", "True [0. 0.]"], done.stdout + done.stderr
+
+
+def test_arrays_become_tensors_of_the_cpu_where_asked() -> None:
+    tree = {"a": jnp.arange(3), "b": (jnp.ones(2, jnp.bfloat16), "text")}
+    found = j2t(tree, device="cpu")
+    assert (found["a"].device.type, found["a"].dtype, found["a"].tolist()) == ("cpu", torch.int32, [0, 1, 2])
+    assert (found["b"][0].dtype, found["b"][1]) == (torch.bfloat16, "text")
+    assert j2t(jnp.ones(2), device=torch.device("cpu")).device.type == "cpu"
+    with pytest.raises(TypeError, match="device given for"):
+        j2t(jnp.sin, device="cpu")

@@ -33,6 +33,7 @@ SIDEWAYS = {
     ("export", "compile"),  # control flow operators, and which nodes of a graph are random
     ("compat", "interop"),
     ("compat", "export"),
+    ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
     ("profiler", "device"),  # which it synchronizes
 }

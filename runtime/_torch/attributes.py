@@ -36,6 +36,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         "_apply",
         "_parameters",
         "_buffers",
+        "_non_persistent_buffers_set",
         "_modules",
         "_forward_hooks",
         "_forward_pre_hooks",

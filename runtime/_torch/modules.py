@@ -1,4 +1,4 @@
-"""What torch's modules and optimizers keep for all of their kind, and a module with other tensors for a while."""
+"""What torch's modules and optimizers keep for all of their kind."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from ..releases import private_names
 
 with private_names("torch", torch.__version__):
     EXTRA_STATE_SUFFIX: str = modules._EXTRA_STATE_KEY_SUFFIX  # of the key of `get_extra_state` in a state dict
-    # (module, tensors by name): a context in which the module has them for its parameters and buffers
-    from torch.nn.utils.stateless import _reparametrize_module as with_tensors
 
-__all__ = ["EXTRA_STATE_SUFFIX", "GLOBAL_HOOKS", "SCALER_NUMBERS", "SCHEDULER_MARKS", "with_tensors"]
+__all__ = ["EXTRA_STATE_SUFFIX", "GLOBAL_HOOKS", "SCALER_NUMBERS", "SCHEDULER_MARKS"]
 
 # The tables of hooks that every module or every optimizer calls, by their names.
 GLOBAL_HOOKS: dict[str, Any] = {

@@ -6,15 +6,26 @@ and `a + x` are arrays. Price: a method is added to JAX's array type, for which 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from .. import patches
-from ..trace.transfer import from_jax
 
 
 def _called(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    args, kwargs = from_jax((args, kwargs or {}))
+    args, kwargs = _conversion()((args, kwargs or {}))
     return func(*args, **kwargs)
+
+
+@functools.cache
+def _conversion() -> Callable[[Any], Any]:
+    """`from_jax`. The arrays may be the first of their process that become tensors."""
+    from ..aten.registration import register_all
+    from ..trace.transfer import from_jax
+
+    register_all()
+    return from_jax
 
 
 def _refused(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

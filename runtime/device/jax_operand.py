@@ -5,20 +5,33 @@ JAX looks up the type of an argument in two tables that have no public registrat
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import jax
 import torch
 
 from .._jax import abstract_value_of, shaped_abstractify, value_of
 from ..storage.ordinals import NAME
-from ..trace.transfer import read
+
+if TYPE_CHECKING:
+    import jax
 
 
 def _value(tensor: torch.Tensor) -> jax.Array:
-    if tensor.device.type != NAME:
-        raise TypeError(f"a tensor on {tensor.device} is no JAX array; expected device jax: tensor.to('jax')")
-    return read(without_gradient(tensor))
+    if tensor.device.type != NAME:  # `jax.jit` replaces the text of a TypeError
+        raise RuntimeError(
+            f"a tensor on {tensor.device} as an argument of a JAX function; expected one on device jax: "
+            "tensor.to('jax'), or its array: tensor.jax()"
+        )
+    return _reading()(without_gradient(tensor))
+
+
+@functools.cache
+def _reading() -> Callable[[torch.Tensor], jax.Array]:
+    from ..trace.transfer import read  # with which a process has a tensor of the device
+
+    return read
 
 
 def without_gradient(tensor: torch.Tensor) -> torch.Tensor:

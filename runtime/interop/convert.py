@@ -97,7 +97,7 @@ def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., An
     ) -> Any:
         chosen_state = state_dict if state_dict is not None else state
         if chosen_state is None:
-            chosen_state = to_jax({k: v.detach() for k, v in _tensors(module).items()})
+            chosen_state = call.state()
         outputs, new = call(dict(chosen_state), args, kwargs, rng)
         return (outputs, new) if return_state_dict else outputs
 
@@ -105,20 +105,24 @@ def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., An
     return pure
 
 
-def _tensors(module: nn.Module) -> dict[str, torch.Tensor]:
-    return {k: v for k, v in module.state_dict(keep_vars=True).items() if isinstance(v, torch.Tensor)}
+def j2t(x: Any, device: torch.device | str | None = None) -> Any:
+    """Convert an object of JAX to torch.
 
-
-def j2t(x: Any) -> Any:
-    """Convert an object of JAX to torch, on device "jax".
-
-    - A `jax.Array` becomes a tensor, without a copy. Trees of arrays are converted leaf by leaf.
+    - A `jax.Array` becomes a tensor of the device "jax", without a copy. Trees of arrays are converted leaf by leaf.
     - A dtype of NumPy or JAX becomes the `torch.dtype`.
     - A function of arrays becomes a differentiable function of tensors, by `call_jax`.
 
+    Args:
+        x: the object.
+        device: where the tensors of arrays go instead, such as "cpu"; they are copies.
+
     Raises:
-        TypeError: torch has no equivalent.
+        TypeError: torch has no equivalent, or `device` is given and `x` has no arrays.
     """
+    if device is not None:
+        if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
+            raise TypeError(f"j2t: device given for {type(x).__name__}; expected an array or a tree of arrays")
+        return jax.tree.map(lambda leaf: from_jax(leaf).to(device) if isinstance(leaf, jax.Array) else leaf, x)
     if isinstance(x, jax.Array):
         return from_jax(x)
     if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.generic)) or _is_scalar_type(x):

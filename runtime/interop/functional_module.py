@@ -9,12 +9,12 @@ from typing import Any
 import jax
 import torch
 from torch import nn
-from torch.func import functional_call
 
 from .._torch.modules import EXTRA_STATE_SUFFIX
 from ..functional.keys import keys_from, refuse_draw
 from ..functional.pure import run_pure
 from ..trace.transfer import to_jax
+from .module_tensors import Slot, require_known_names, ties_of, unchanged, values_for
 
 State = dict[str, Any]
 
@@ -47,14 +47,19 @@ def functional(module: nn.Module) -> tuple[Callable[..., Any], State, State]:
 
 
 class FunctionalModule:
-    """A module that is called with an explicit state."""
+    """A module of which a method is called with an explicit state.
 
-    def __init__(self, module: nn.Module) -> None:
+    The module itself does not change, also where the method replaces a buffer or raises.
+    """
+
+    def __init__(self, module: nn.Module, method: str = "__call__") -> None:
         if not isinstance(module, nn.Module):
             raise TypeError(f"functional: got {type(module).__name__}; expected an nn.Module")
         self.module = module
+        self.method = method
         self.modes = [(m, m.training) for m in module.modules()]
-        self.groups = _groups(module)
+        self.ties = ties_of(module)
+        self.saved = frozenset(module.state_dict(keep_vars=True))
 
     def __call__(
         self, state: Mapping[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], rng: jax.Array | None
@@ -64,28 +69,44 @@ class FunctionalModule:
         Raises:
             KeyError: a parameter or buffer is missing, or a name does not exist in the module.
         """
-        full = self.complete(state)
+        require_known_names(self.module, self.ties, [k for k in state if not k.endswith(EXTRA_STATE_SUFFIX)])
+        values = [self.complete(tie, state) for tie in self.ties]
+        # Places of one value have one tensor, so that a write to it is seen through each of its names.
+        distinct = [list({id(v): v for v in group}.values()) for group in values]
+        numbers = [[[id(v) for v in d].index(id(v)) for v in group] for group, d in zip(values, distinct, strict=True)]
 
-        def program(full: dict[str, torch.Tensor], args: Any, kwargs: Any) -> Any:
-            with _in_modes(self.modes):
-                outputs = functional_call(self.module, full, args, kwargs, tie_weights=False)
-            return outputs, {name: full[name] for name in state if name in full}
+        def program(distinct: list[list[torch.Tensor]], args: Any, kwargs: Any) -> Any:
+            with unchanged(self.module), _in_modes(self.modes):
+                for tie, tensors, own in zip(self.ties, distinct, numbers, strict=True):
+                    for slot, number in zip(tie, own, strict=True):
+                        slot.holder[slot.key] = tensors[number]
+                outputs = getattr(self.module, self.method)(*args, **kwargs)
+                new = {name: s.holder.get(s.key) for tie in self.ties for s in tie for name in s.names if name in state}
+            return outputs, {name: new[name] for name in state if name in new}
 
-        outputs, new = run_pure(program, (full, args, kwargs), {}, refuse_draw if rng is None else keys_from(rng))
+        outputs, new = run_pure(program, (distinct, args, kwargs), {}, refuse_draw if rng is None else keys_from(rng))
         return outputs, new
 
-    def complete(self, state: Mapping[str, Any]) -> State:
-        """Fill in the names that `state` omits: tied tensors, and tensors that a `state_dict` does not contain."""
-        full: State = {}
-        for names, tensor, optional in self.groups:
-            values = [state[name] for name in names if name in state]
-            if not values and not optional:
-                raise KeyError(f"the state of {type(self.module).__name__} lacks {' = '.join(names)}")
-            value = values[0] if values else to_jax(tensor.detach())
-            full |= {name: state.get(name, value) for name in names}
-        if unknown := [k for k, v in state.items() if k not in full and not k.endswith(EXTRA_STATE_SUFFIX)]:
-            raise KeyError(f"{type(self.module).__name__} has no parameter or buffer {', '.join(unknown)}")
-        return full
+    def state(self) -> State:
+        """The current parameters and persistent buffers of the module, tied ones under each of their names."""
+        state: State = {}
+        for tie in self.ties:
+            if names := [name for slot in tie if slot.persistent for name in slot.names]:
+                state |= dict.fromkeys(names, to_jax(tie[0].tensor.detach()))
+        return state
+
+    def complete(self, tie: list[Slot], state: Mapping[str, Any]) -> list[Any]:
+        """The value of each place of a tensor. The state may omit tied names, and what no `state_dict` contains.
+
+        Raises:
+            KeyError: the state has none of the tensor's names.
+        """
+        names = [name for slot in tie for name in slot.names]
+        if any(name in state for name in names):
+            return values_for(tie, state)
+        if any(name in self.saved for name in names):
+            raise KeyError(f"the state of {type(self.module).__name__} lacks {' = '.join(names)}")
+        return [to_jax(tie[0].tensor.detach())] * len(tie)
 
 
 class FunctionsByMode:
@@ -102,16 +123,6 @@ class FunctionsByMode:
         if modes not in self.functions:
             self.functions[modes] = self.make(FunctionalModule(self.module))
         return self.functions[modes]
-
-
-def _groups(module: nn.Module) -> list[tuple[list[str], torch.Tensor, bool]]:
-    """The names of each tensor of the module, the tensor, and whether the `state_dict` omits it."""
-    groups: dict[int, tuple[list[str], torch.Tensor, bool]] = {}
-    saved = module.state_dict(keep_vars=True)
-    for named in (module.named_parameters, module.named_buffers):
-        for name, tensor in named(remove_duplicate=False):
-            groups.setdefault(id(tensor), ([], tensor, name not in saved))[0].append(name)
-    return list(groups.values())
 
 
 @contextmanager

@@ -1,15 +1,16 @@
 """The public names of torchax, implemented with tenax: `import tenax.compat.torchax as torchax`.
 
-The device is always registered, so the functions that enable and disable torchax have no effect. `docs/migrating.md`
-has the table of names. Importing this package adds the methods `torch`, `apply_jax`, `apply_jax_` and `shard_` to
-`torch.Tensor`.
+The device is always registered, so the functions that enable and disable torchax globally have no effect.
+`docs/migrating.md` has the table of names. Importing this package adds the methods `torch`, `apply_jax`, `apply_jax_`
+and `shard_` to `torch.Tensor`.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from torch import nn
 from ...interop.functional_module import FunctionalModule
 from ...trace.transfer import from_jax, to_jax
 from . import amp as amp
+from . import config as config
 from . import export as export
 from . import flax as flax
 from . import interop as interop
@@ -34,6 +36,7 @@ __all__ = [
     "CompileOptions",
     "amp",
     "compile",
+    "config",
     "default_env",
     "disable_globally",
     "disable_temporarily",
@@ -55,7 +58,7 @@ _environment = Environment()
 
 
 def default_env() -> Environment:
-    """The only environment; a context manager without effect."""
+    """The environment of the process; a context manager and decorator."""
     return _environment
 
 
@@ -69,8 +72,8 @@ def disable_globally() -> None:
 
 
 def disable_temporarily() -> Any:
-    """A context manager without effect."""
-    return nullcontext()
+    """A context manager; tensors without a device are made on the CPU, also within an environment."""
+    return _environment.left()
 
 
 def enable_accuracy_mode() -> None:
@@ -88,10 +91,19 @@ def to_xla(tree: Any) -> Any:
     return _environment.to_xla(tree)
 
 
-def extract_jax(module: nn.Module, env: Any = None) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
-    """Convert a module to `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure, of arrays."""
+def extract_jax(
+    module: nn.Module, env: Any = None, *, dedup_parameters: bool = True
+) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
+    """Convert a module to `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure, of arrays.
+
+    The state has parameters and buffers by name, tied tensors once or, without `dedup_parameters`, by each name.
+    """
     pure = FunctionalModule(module)
-    state = to_jax({k: v.detach() for k, v in (*module.named_parameters(), *module.named_buffers())})
+    named = (
+        *module.named_parameters(remove_duplicate=dedup_parameters),
+        *module.named_buffers(remove_duplicate=dedup_parameters),
+    )
+    state = to_jax({k: v.detach() for k, v in named})
 
     def function(state: Any, args: Any, kwargs: Any = None, rng: Any = None) -> Any:
         return pure(state, tuple(args), kwargs or {}, rng)[0]
@@ -129,18 +141,23 @@ def compile(fn: Any, options: CompileOptions | None = None) -> Any:  # noqa: A00
 
 
 def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
-    """Write a tree of tensors with Orbax into the directory `path`, or into its subdirectory for `step`.
+    """Write a tree of tensors, arrays, numbers and strings with Orbax into the directory `path`.
+
+    With a step it is a subdirectory for that step. What is there is replaced.
 
     Raises:
         ImportError: orbax-checkpoint is not installed.
     """
     place = path if step is None else os.path.join(path, str(step))
-    with _orbax().PyTreeCheckpointer() as checkpointer:
-        checkpointer.save(os.path.abspath(place), to_jax(state))
+    with _checkpointer() as checkpointer:
+        checkpointer.save(os.path.abspath(place), to_jax(state), force=True)
 
 
 def load_checkpoint(path: str) -> Any:
-    """Read the latest step of `save_checkpoint`, or a file of `torch.save`, as tensors of the device.
+    """Read the latest step of `save_checkpoint`, or a file of `torch.save`, with arrays as tensors of the device.
+
+    Tuples, numbers and strings are what they were. A named tuple has its fields but not its class, and the keys of
+    dicts are strings.
 
     Raises:
         FileNotFoundError: `path` has no checkpoint.
@@ -155,12 +172,22 @@ def load_checkpoint(path: str) -> Any:
             raise FileNotFoundError(f"load_checkpoint: there is no checkpoint in {place}")
         place = os.path.join(place, max(steps, key=int))
     orbax = _orbax()
-    with orbax.PyTreeCheckpointer() as checkpointer:
-        # Read to the host, so that loading does not require the devices that wrote the checkpoint.
+    with _checkpointer() as checkpointer:
+        # Arrays are read to the host, so that loading does not require the devices that wrote the checkpoint.
         kinds = checkpointer.metadata(place).item_metadata.tree
-        options = jax.tree.map(lambda _: orbax.RestoreArgs(restore_type=np.ndarray), kinds)
-        arrays = checkpointer.restore(place, restore_args=options)
-    return from_jax(jax.tree.map(lambda x: jnp.asarray(x, x.dtype), arrays))
+        as_array, as_written = orbax.RestoreArgs(restore_type=np.ndarray), orbax.RestoreArgs()
+        options = jax.tree.map(lambda k: as_array if type(k) is orbax.metadata.ArrayMetadata else as_written, kinds)
+        loaded = checkpointer.restore(place, restore_args=options)
+    return from_jax(jax.tree.map(lambda x: jnp.asarray(x, x.dtype) if isinstance(x, np.ndarray) else x, loaded))
+
+
+def _checkpointer() -> Any:
+    """A checkpointer that records which containers are tuples."""
+    orbax = _orbax()
+    # The class of this argument has no public name.
+    options = inspect.signature(orbax.PyTreeCheckpointHandler).parameters["pytree_metadata_options"].default
+    rich = dataclasses.replace(options, support_rich_types=True)
+    return orbax.Checkpointer(orbax.PyTreeCheckpointHandler(pytree_metadata_options=rich))
 
 
 def _orbax() -> Any:

@@ -10,11 +10,12 @@ import jax
 import torch
 from torch import nn
 
-from ..._torch.modules import with_tensors
 from ...functional.keys import refuse_draw
 from ...interop.calls import call_jax as call_jax
 from ...interop.convert import j2t, t2j
-from ...interop.remat import checkpoint, transformed_module
+from ...interop.functional_module import FunctionalModule, FunctionsByMode
+from ...interop.module_tensors import ties_of, unchanged, with_tensors
+from ...interop.remat import TransformedModule, checkpoint, transformed_module
 from ...storage.random import next_key
 from ...trace.core import current_trace
 from ...trace.transfer import from_jax, to_jax
@@ -60,16 +61,40 @@ def wrap_jax_jit(
     The function must be pure: it must not write tensors from outside. Its result has no torch gradient; use `tenax.jit`
     for functions that torch differentiates. Each call draws new random numbers.
     """
-    transformed = jax_jit_func(t2j(torch_function), **(kwargs_for_jax or {}))
+    transformed = _with_key(t2j(torch_function), jax_jit_func, kwargs_for_jax or {})
 
     @functools.wraps(torch_function)
     def call(*args: Any, **kwargs: Any) -> Any:
         trace = current_trace()
         keyless = trace is not None and trace.draw is refuse_draw
         key = None if keyless else jax.random.wrap_key_data(next_key())
-        return from_jax(transformed(*jax_view(args), rng=key, **jax_view(kwargs)))
+        return from_jax(transformed(key, *jax_view(args), **jax_view(kwargs)))
 
     return call
+
+
+def _with_key(function: Callable[..., Any], transform: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Transform a function of arrays with the argument `rng`; the result takes the key first.
+
+    `jax.jit` with `in_shardings` takes no keywords, so there the key is the last argument, with any sharding.
+    """
+    if options.get("in_shardings") is None:
+        transformed = transform(function, **options)
+        return lambda key, *args, **kwargs: transformed(*args, rng=key, **kwargs)
+    given = options["in_shardings"]
+
+    @functools.cache
+    def for_length(length: int) -> Callable[..., Any]:
+        shardings = tuple(given) if isinstance(given, (tuple, list)) else (given,) * length
+
+        @functools.wraps(function)
+        def positional(*args: Any) -> Any:
+            return function(*args[:-1], rng=args[-1])
+
+        del positional.__wrapped__  # whose signature lacks the positional key
+        return transform(positional, **{**options, "in_shardings": (*shardings, None)})
+
+    return lambda key, *args, **kwargs: for_length(len(args))(*args, key, **kwargs)
 
 
 def jax_jit(
@@ -100,41 +125,68 @@ def gradient_checkpoint(torch_function: Callable[..., Any], kwargs: Options = No
 
 
 class JittableModule(nn.Module):
-    """A module whose methods run as XLA programs. `forward` supports `backward()` and updates buffers."""
+    """A module whose methods run as XLA programs. `forward` supports `backward()` and updates buffers.
+
+    Args:
+        m: the module.
+        extra_jit_args: options of `jax.jit`, whose positions count the parameters as argument 0, the buffers as
+            argument 1 and the arguments of the method from 2. `forward` then takes no other objects than arrays, unless
+            they are static, and donates nothing.
+        dedup_parameters: name tied tensors once in `params` and `buffers`.
+    """
 
     def __init__(self, m: nn.Module, extra_jit_args: Options = None, dedup_parameters: bool = True) -> None:
         super().__init__()
         self._model = m
-        self._options = extra_jit_args or {}
-        self._forward = transformed_module(m, lambda f: jax.jit(f, **self._options))
+        self._options = dict(extra_jit_args or {})
+        self._dedup = dedup_parameters
+        self._forward = (
+            TransformedModule(m, FunctionsByMode(m, functools.partial(_jitted_with, self._options)))
+            if self._options
+            else transformed_module(m, jax.jit)
+        )
         self._jitted: dict[str, Callable[..., Any]] = {}
 
     @property
     def params(self) -> dict[str, torch.Tensor]:
-        """The parameters of the module, with tied parameters once."""
-        return dict(self._model.named_parameters())
+        """The parameters that require a gradient, by name."""
+        return _extract(self._model, self._dedup)[0]
 
     @property
     def buffers(self) -> Any:
-        """The buffers of the module."""
-        return dict(self._model.named_buffers())
+        """Buffers, frozen parameters, and tensors that are plain attributes, by name."""
+        return _extract(self._model, self._dedup)[1]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled module."""
         return self._forward(*args, **kwargs)
 
     def functional_call(self, method_or_name: Any, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call a method of the module with other parameters and buffers."""
-        name = method_or_name if isinstance(method_or_name, str) else method_or_name.__name__
+        """Call a method of the module, or a function that uses the module, with other parameters and buffers.
+
+        A tensor that is given for one name of a tied tensor replaces it under all its names, unless these are given
+        too. Tensors that are not given stay.
+
+        Raises:
+            KeyError: the module has no tensor of a name.
+            TypeError: `method_or_name` is neither a name nor callable.
+        """
+        function = _method(self._model, method_or_name)
         with with_tensors(self._model, {**params, **buffers}):
-            return getattr(self._model, name)(*args, **kwargs)
+            return function(*args, **kwargs)
 
     def make_jitted(self, method: str) -> None:
-        """Compile a method: `jittable.method(...)` then runs the program with the current tensors of the module."""
-        compiled = jax_jit(functools.partial(_call, self._model, method))
+        """Compile a method: `jittable.method(...)` then runs the program with the current tensors of the module.
+
+        Its results have no torch gradient, and it updates no buffers.
+        """
+        compiled: dict[tuple[bool, ...], Callable[..., Any]] = {}
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return compiled(self.params, self.buffers, *args, **kwargs)
+            modes = tuple(m.training for m in self._model.modules())
+            if modes not in compiled:
+                compiled[modes] = jax_jit(functools.partial(_call, self._model, method), self._options)
+            return compiled[modes](self.params, self.buffers, *args, **kwargs)
 
         self._jitted[method] = call
 
@@ -148,19 +200,65 @@ class JittableModule(nn.Module):
             return getattr(super().__getattr__("_model"), name)
 
 
+def _method(model: nn.Module, method_or_name: Any) -> Callable[..., Any]:
+    """The function to call: a method by its name or as a function of the class, bound; or any other callable."""
+    if isinstance(method_or_name, str):
+        bound: Callable[..., Any] = getattr(model, method_or_name)
+        return bound
+    if not callable(method_or_name):
+        raise TypeError(f"functional_call: got {type(method_or_name).__name__}; expected a name or a callable")
+    name = getattr(method_or_name, "__name__", "")
+    return getattr(model, name) if getattr(type(model), name, None) is method_or_name else method_or_name
+
+
 def _call(model: nn.Module, method: str, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
-    with with_tensors(model, {**params, **buffers}):
+    with unchanged(model), with_tensors(model, {**params, **buffers}):
         return getattr(model, method)(*args, **kwargs)
 
 
+def _jitted_with(options: dict[str, Any], pure: FunctionalModule) -> Callable[..., Any]:
+    """The function of a module for `TransformedModule`, compiled with options of `jax.jit`."""
+
+    def function(params: Any, buffers: Any, *args: Any, rng: Any = None, **kwargs: Any) -> Any:
+        outputs, state = pure({**params, **buffers}, args, kwargs, rng)
+        return outputs, {name: state[name] for name in buffers}
+
+    kept = {k: v for k, v in options.items() if not k.startswith("donate_")}
+    if "out_shardings" in kept:
+        kept["out_shardings"] = kept["out_shardings"], None
+    jitted = _with_key(function, jax.jit, kept)
+
+    def call(params: Any, buffers: Any, key: Any, args: Any, kwargs: Any) -> Any:
+        return jitted(None if key is None else jax.random.wrap_key_data(key), params, buffers, *args, **kwargs)
+
+    return call
+
+
 def extract_all_buffers(m: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """Parameters and buffers of a module, by name."""
-    return dict(m.named_parameters()), dict(m.named_buffers())
+    """The tensors of a module by name: parameters that require a gradient; and buffers, frozen parameters, attributes.
+
+    A tied tensor has each of its names.
+    """
+    return _extract(m, dedup=False)
+
+
+def _extract(m: nn.Module, dedup: bool) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    params: dict[str, torch.Tensor] = {}
+    buffers: dict[str, torch.Tensor] = {}
+    for tie in ties_of(m, attributes=True):
+        for slot in tie[:1] if dedup else tie:
+            trained = isinstance(slot.tensor, nn.Parameter) and slot.tensor.requires_grad
+            (params if trained else buffers)[slot.names[0]] = slot.tensor
+    return params, buffers
 
 
 def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor]) -> None:
-    """Write new values to the parameters and buffers of a module, by name."""
+    """Write new values to the tensors of a module, by any of their names.
+
+    Raises:
+        KeyError: the module has no tensor of a name.
+    """
+    own = {name: slot.tensor for tie in ties_of(m, attributes=True) for slot in tie for name in slot.names}
     with torch.no_grad():
-        for own, new in zip(extract_all_buffers(m), (params, buffers), strict=True):
-            for name, value in new.items():
-                own[name].copy_(value)
+        for name, value in {**params, **buffers}.items():
+            own[name].copy_(value)

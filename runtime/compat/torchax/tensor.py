@@ -2,55 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import jax
+import numpy as np
 import torch
 
-from ... import patches
+from ... import debug, patches
 from ...aten.custom_ops import register_lowering
 from ...device.tensor import Tensor as Tensor
-from ...storage.random import next_key
+from ...interop.convert import j2t
+from ...storage.random import draw_key, drawing, manual_seed, next_key
+from ...storage.tensors import cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
+from .config import Configuration
+
+
+@dataclass(frozen=True)
+class RuntimeProperty:
+    """What `Environment.override_property` sets: a mesh, a key for random operations, the dtype of autocast."""
+
+    mesh: Any = None
+    prng: Any = None
+    autocast_dtype: torch.dtype | None = None
 
 
 class Environment:
-    """The environment of torchax, with the methods that programs call. tenax itself needs no environment."""
+    """The environment of torchax, with the methods that programs call. tenax itself needs no environment.
+
+    Within it, as a context manager or in a function that it decorates, tensors without a device are made on device
+    "jax". It may be entered again within itself.
+    """
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        self.config = configuration or Configuration()
+        self._entered: list[ExitStack] = []
+        self._properties = [RuntimeProperty()]
 
     def __enter__(self) -> Environment:
+        with ExitStack() as stack:
+            stack.enter_context(torch.device("jax"))
+            if self.config.debug_accuracy_for_each_op:
+                stack.enter_context(debug.compare())
+            if self.config.debug_print_each_op:
+                stack.enter_context(debug.log())
+            self._entered.append(stack.pop_all())
         return self
 
     def __exit__(self, *error: Any) -> None:
-        return None
+        self._entered.pop().__exit__(*error)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate a function, which then runs within the environment."""
+
+        @functools.wraps(function)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return within
+
+    def left(self) -> Any:
+        """A context manager in which tensors without a device are made on the CPU, if the environment was entered."""
+        return torch.device("cpu") if self._entered else nullcontext()
+
+    @property
+    def param(self) -> RuntimeProperty:
+        """The properties that are set now."""
+        return self._properties[-1]
+
+    @contextmanager
+    def override_property(self, **properties: Any) -> Iterator[None]:
+        """Set properties for a while: `prng`, a key that random operations draw from; `autocast_dtype`; `mesh`.
+
+        Raises:
+            TypeError: an unknown property.
+        """
+        self._properties.append(dataclasses.replace(self.param, **properties))
+        try:
+            with ExitStack() as stack:
+                if properties.get("autocast_dtype") is not None:
+                    stack.enter_context(torch.autocast("jax", dtype=properties["autocast_dtype"]))
+                if properties.get("prng") is not None:
+                    stack.enter_context(drawing_from(properties["prng"]))
+                yield
+        finally:
+            self._properties.pop()
 
     @property
     def prng_key(self) -> jax.Array:
-        """A new key of the device's random stream."""
+        """A new key of the device's random stream. Setting a key restarts that stream from it."""
         return jax.random.wrap_key_data(next_key())
+
+    @prng_key.setter
+    def prng_key(self, key: jax.Array) -> None:
+        if isinstance(key, jax.core.Tracer):
+            raise TypeError("prng_key: got a key that JAX traces; expected env.override_property(prng=key)")
+        data = np.asarray(jax.random.key_data(key)).astype(np.uint64).ravel()
+        manual_seed(int(data[0]) << 32 | int(data[-1]))
+
+    def get_and_rotate_prng_key(self, generator: torch.Generator | None = None) -> jax.Array:
+        """A new key of the device's random stream, or of a generator."""
+        return jax.random.wrap_key_data(next_key(generator))
 
     def manual_seed(self, seed: int) -> None:
         """`torch.manual_seed`."""
         torch.manual_seed(seed)
 
     def to_xla(self, tree: Any) -> Any:
-        """Move the tensors of a tree to device "jax"."""
-        return jax.tree.map(lambda x: x.to("jax") if isinstance(x, torch.Tensor) else x, tree)
+        """Move the tensors of a tree to device "jax". Modules, which may be leaves too, move and are returned."""
+        return jax.tree.map(lambda x: x.to("jax") if isinstance(x, (torch.Tensor, torch.nn.Module)) else x, tree)
 
     def j2t_iso(self, tree: Any) -> Any:
-        """Convert arrays to tensors."""
+        """Convert arrays to tensors of the device, without a copy."""
         return from_jax(tree)
 
     def t2j_iso(self, tree: Any) -> Any:
-        """Convert tensors to arrays."""
+        """Convert tensors to arrays, without a copy."""
         return to_jax(tree)
 
-    j2t_copy = j2t_iso
-    t2j_copy = t2j_iso
+    def v2t_iso(self, tree: Any) -> Any:
+        """Return the tree: views are tensors."""
+        return tree
+
+    def j2t_copy(self, tree: Any) -> Any:
+        """Convert arrays to CPU tensors."""
+        return jax.tree.map(lambda x: j2t(x, device="cpu") if isinstance(x, jax.Array) else x, tree)
+
+    def t2j_copy(self, tree: Any) -> Any:
+        """Convert tensors, of the CPU too, to arrays."""
+        return to_jax(tree)
 
     def override_op_definition(self, op: Any, function: Callable[..., Any]) -> None:
         """Call `tenax.register_lowering` for an operator without a lowering."""
         register_lowering(op, function)
+
+
+@contextmanager
+def drawing_from(key: jax.Array) -> Iterator[None]:
+    """Have the random operations of this thread draw from a key."""
+    numbers = itertools.count(1)
+
+    def draw(generator: torch.Generator | None) -> Any:
+        if generator is not None:
+            return draw_key(generator)
+        return jax.random.key_data(jax.random.fold_in(key, next(numbers)))
+
+    before, drawing.draw = drawing.draw, draw
+    try:
+        yield
+    finally:
+        drawing.draw = before
 
 
 def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
@@ -59,14 +167,41 @@ def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **k
 
 
 def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
-    """Apply a JAX function to the array, and write the result into the tensor."""
+    """Apply a JAX function to the array, and write the result into the tensor.
+
+    Views share the new value. A result of another shape or dtype, or on another device, gives the tensor a storage of
+    its own; views of the old one keep it.
+
+    Raises:
+        RuntimeError: such a result for a tensor that is a part of a storage.
+    """
+    array = function(self.detach().jax(), *args, **kwargs)  # type: ignore[attr-defined]
+    result, cell = from_jax(array), cell_of(self)
+    whole = covers_array(self, cell)
     with torch.no_grad():
-        return self.set_(_apply_jax(self, function, *args, **kwargs))  # type: ignore[call-overload]
+        if (result.shape, result.dtype, result.device) == (self.shape, self.dtype, self.device):
+            if not whole:
+                return self.copy_(result)
+            torch.autograd.graph.increment_version(self)
+            cell.write(array)
+        elif not whole:
+            raise RuntimeError(
+                f"apply_jax_: a result of shape {tuple(result.shape)}, {result.dtype} for a view of shape "
+                f"{tuple(self.shape)}, {self.dtype}; expected the same, or tensor.apply_jax(function)"
+            )
+        elif result.dtype == self.dtype and result.device == self.device:
+            self.set_(result)
+        else:
+            self.data = result
+    return self
 
 
 def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
-    """Shard the tensor over devices, in place."""
-    return _apply_jax_(self, jax.device_put, sharding)
+    """Shard the tensor over devices, in place. Only a tensor that is a whole storage, in its order, keeps its views."""
+    if covers_array(self, cell_of(self)):
+        return _apply_jax_(self, jax.device_put, sharding)
+    with torch.no_grad():
+        return self.set_(_apply_jax(self, jax.device_put, sharding))  # type: ignore[call-overload]
 
 
 def _torch(self: torch.Tensor) -> torch.Tensor:

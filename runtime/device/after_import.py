@@ -1,0 +1,60 @@
+"""Has a function called as soon as a library is imported, which may have happened already, or may never happen.
+
+Price: a finder in `sys.meta_path` until the library is imported. It finds nothing itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+def after_import(name: str, then: Callable[[], None]) -> None:
+    """Call a function when the top-level module `name` has been imported: now, or at the end of its import.
+
+    An `ImportError` of the function does not make the import of the other library fail.
+    """
+    if name in sys.modules:
+        _call(then)
+    else:
+        sys.meta_path.insert(0, _Finder(name, then))
+
+
+def _call(then: Callable[[], None]) -> None:
+    with contextlib.suppress(ImportError):  # the first tensor of the device raises it
+        then()
+
+
+class _Finder(MetaPathFinder):
+    """Lets the other finders find a module, and has a function called when that module has been executed."""
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self.name = name
+        self.then = then
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec of the module, with a loader that calls the function."""
+        if fullname != self.name:
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next((s for f in others if (s := f.find_spec(fullname, path, target)) is not None), None)
+        if spec is None or spec.loader is None:
+            return None
+        loader = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            del loader.exec_module  # the method of the class again
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            _call(self.then)
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
