@@ -41,7 +41,19 @@ _NO_KEY = np.zeros(2, np.uint32)
 class EncodedCall:
     """One call, encoded: the key of its executable and what is passed to it."""
 
-    __slots__ = ("cells", "index", "key", "operands", "parts", "positions", "reads", "shared", "starts", "wide", "written")
+    __slots__ = (
+        "cells",
+        "index",
+        "key",
+        "operands",
+        "parts",
+        "positions",
+        "reads",
+        "shared",
+        "starts",
+        "wide",
+        "written",
+    )
 
     key: Any
 
