@@ -163,3 +163,14 @@ def test_an_out_of_another_dtype_is_computed_in_or_refused_as_on_the_cpu(run, dt
         close(ours, theirs)
     else:
         assert ours is theirs
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.bool, torch.float16], ids=str)
+def test_a_cumulative_sum_in_place_keeps_its_dtype(dtype):
+    def outcome(device):
+        try:
+            return torch.tensor([1, 200, 100], device=device).to(dtype).cumsum_(0).tolist()
+        except RuntimeError as error:
+            return type(error)
+
+    assert outcome("jax") == outcome("cpu")

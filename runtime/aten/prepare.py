@@ -136,10 +136,10 @@ def raise_info(signature: Signature, name: str) -> Prepare:
 
 
 def dtype_of_out(signature: Signature, argument: str) -> Prepare | None:
-    """Compute in the dtype of the `out=` tensor, unless the call names a dtype."""
-    if not signature.outs:
+    """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype."""
+    if signature.fresh:
         return None
-    position, out = signature.names.index(argument), signature.outs[0]
+    position, out = signature.names.index(argument), signature.outs[0] if signature.outs else 0
 
     def prepare(values: Values) -> Values:
         return values if values[position] else [*values[:position], values[out].dtype, *values[position + 1 :]]
