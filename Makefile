@@ -19,7 +19,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run test generate check coverage bench lint format-check types pytest wheel clean
+.PHONY: run test generate check coverage fuzz bench lint format-check types pytest wheel clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -38,6 +38,12 @@ check: $(STAMP)
 
 coverage: $(STAMP)
 	$(FAST_ENV) $(BIN)/tenax coverage run
+
+# `make fuzz MINUTES=30 SEED=7`; the samples of torch's databases have a fuzzer of their own, `tenax coverage fuzz`.
+MINUTES ?= 10
+SEED ?= 0
+fuzz: $(STAMP)
+	$(FAST_ENV) $(BIN)/tenax coverage mutate --minutes $(MINUTES) --seed $(SEED)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

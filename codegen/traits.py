@@ -17,7 +17,14 @@ from tenax.codegen.schema import Schemas
 from tenax.codegen.spec import Entry
 
 # The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
-PREPARATIONS = {"expand_masks": 1, "put_masks": 2, "to_device": 1, "transpose_strided": 1, "raise_info": 1}
+PREPARATIONS = {
+    "dtype_of_out": 1,
+    "expand_masks": 1,
+    "put_masks": 2,
+    "raise_info": 1,
+    "to_device": 1,
+    "transpose_strided": 1,
+}
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",

@@ -953,8 +953,12 @@ ROWS: dict[str, Row] = {
         dynamic="returns a Python bool",
         compared_results=0,
     ),
-    "_new_zeros_with_same_feature_meta": Row("generated.creation", "_new_zeros_with_same_feature_meta"),
-    "_new_zeros_with_same_feature_meta.out": Row("generated.creation", "_new_zeros_with_same_feature_meta", "out"),
+    "_new_zeros_with_same_feature_meta": Row(
+        "generated.creation", "_new_zeros_with_same_feature_meta", prepare=("to_device", "other")
+    ),
+    "_new_zeros_with_same_feature_meta.out": Row(
+        "generated.creation", "_new_zeros_with_same_feature_meta", "out", prepare=("to_device", "other")
+    ),
     "_padded_dense_to_jagged_forward": Row(
         "kernels.nested",
         "_padded_dense_to_jagged_forward",
@@ -1804,12 +1808,20 @@ ROWS: dict[str, Row] = {
     "cummax.out": Row("kernels.scan", "cummax", "out", dtypes=(("", "bool integral floating"),)),
     "cummin": Row("kernels.scan", "cummin", dtypes=(("", "bool integral floating"),)),
     "cummin.out": Row("kernels.scan", "cummin", "out", dtypes=(("", "bool integral floating"),)),
-    "cumprod": Row("generated.scan", "cumprod", dtypes=(("", "not float8"),)),
-    "cumprod.out": Row("generated.scan", "cumprod", "out", dtypes=(("", "not float8"),)),
-    "cumprod_": Row("generated.scan", "cumprod", "inplace", dtypes=(("", "not float8"),)),
-    "cumsum": Row("generated.scan", "cumsum", dtypes=(("", "not float8"),)),
-    "cumsum.out": Row("generated.scan", "cumsum", "out", dtypes=(("", "not float8"),)),
-    "cumsum_": Row("generated.scan", "cumsum", "inplace", dtypes=(("", "not float8"),)),
+    "cumprod": Row("generated.scan", "cumprod", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "cumprod.out": Row(
+        "generated.scan", "cumprod", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
+    "cumprod_": Row(
+        "generated.scan", "cumprod", "inplace", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
+    "cumsum": Row("generated.scan", "cumsum", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "cumsum.out": Row(
+        "generated.scan", "cumsum", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
+    "cumsum_": Row(
+        "generated.scan", "cumsum", "inplace", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
     "deg2rad": Row("generated.pointwise", "deg2rad", dtypes=(("", "not complex float8"),)),
     "deg2rad.out": Row("generated.pointwise", "deg2rad", "out", dtypes=(("", "not complex float8"),)),
     "deg2rad_": Row("generated.pointwise", "deg2rad", "inplace", dtypes=(("", "not complex float8"),)),
@@ -3123,10 +3135,16 @@ ROWS: dict[str, Row] = {
     "pow_.Tensor": Row(
         "generated.pointwise", "pow__Tensor_Tensor", "inplace", dtypes=(("", "not bool unsigned float8"),)
     ),
-    "prod": Row("generated.reduction", "prod", dtypes=(("", "not float8"),)),
-    "prod.dim_int": Row("generated.reduction", "prod__dim_int", dtypes=(("", "not float8"),)),
-    "prod.int_out": Row("generated.reduction", "prod__dim_int", "out", dtypes=(("", "not float8"),)),
-    "prod.out": Row("generated.reduction", "prod", "out", dtypes=(("", "not float8"),)),
+    "prod": Row("generated.reduction", "prod", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "prod.dim_int": Row(
+        "generated.reduction", "prod__dim_int", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
+    "prod.int_out": Row(
+        "generated.reduction", "prod__dim_int", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
+    "prod.out": Row(
+        "generated.reduction", "prod", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
     "put": Row(
         "kernels.indexing",
         "put",
@@ -4046,10 +4064,20 @@ ROWS: dict[str, Row] = {
     "sub.out": Row("generated.pointwise", "sub__Tensor", "out", dtypes=(("", "not bool unsigned float8"),)),
     "sub_.Scalar": Row("generated.pointwise", "sub__Scalar", "inplace", dtypes=(("", "not bool unsigned float8"),)),
     "sub_.Tensor": Row("generated.pointwise", "sub__Tensor", "inplace", dtypes=(("", "not bool unsigned float8"),)),
-    "sum": Row("generated.reduction", "sum", dtypes=(("", "not float8"),)),
-    "sum.IntList_out": Row("generated.reduction", "sum__dim_IntList", "out", dtypes=(("", "not float8"),)),
-    "sum.dim_IntList": Row("generated.reduction", "sum__dim_IntList", dtypes=(("", "not float8"),)),
-    "sum.out": Row("generated.reduction", "sum", "out", dtypes=(("", "not float8"),)),
+    "sum": Row("generated.reduction", "sum", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "sum.IntList_out": Row(
+        "generated.reduction",
+        "sum__dim_IntList",
+        "out",
+        prepare=("dtype_of_out", "dtype"),
+        dtypes=(("", "not float8"),),
+    ),
+    "sum.dim_IntList": Row(
+        "generated.reduction", "sum__dim_IntList", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
+    "sum.out": Row(
+        "generated.reduction", "sum", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+    ),
     "take": Row(
         "generated.indexing",
         "take",
@@ -4397,12 +4425,9 @@ UNSUPPORTED: dict[str, str] = {
     "_nested_tensor_from_mask.out": "strided nested tensors; use layout=torch.jagged",
     "_nested_tensor_from_tensor_list": "strided nested tensors; use layout=torch.jagged",
     "_nested_tensor_from_tensor_list.out": "strided nested tensors; use layout=torch.jagged",
-    "_nested_tensor_size": "strided nested tensors; use layout=torch.jagged",
     "_nested_tensor_size.out": "strided nested tensors; use layout=torch.jagged",
     "_nested_tensor_softmax_with_shape": "strided nested tensors; use layout=torch.jagged",
-    "_nested_tensor_storage_offsets": "strided nested tensors; use layout=torch.jagged",
     "_nested_tensor_storage_offsets.out": "strided nested tensors; use layout=torch.jagged",
-    "_nested_tensor_strides": "strided nested tensors; use layout=torch.jagged",
     "_nested_tensor_strides.out": "strided nested tensors; use layout=torch.jagged",
     "_nested_view_from_buffer": "strided nested tensors; use layout=torch.jagged",
     "_nested_view_from_buffer_copy": "strided nested tensors; use layout=torch.jagged",

@@ -58,6 +58,20 @@ ROADS = {
     "csr triangular_solve": "torch.triangular_solve(x[:, :2], x[:, :2].to_sparse_csr())",
     "sparse resize_": "x.to_sparse().resize_(3, 3)",
     "strided nested": "torch.nested.nested_tensor([x, x])",
+    "strided nested, differentiated": "torch.nested.as_nested_tensor([x.requires_grad_()])",
+    "like strided nested": (
+        "n = torch.empty_like(torch.nested.nested_tensor([torch.ones(2, 3)]), device='jax').requires_grad_();"
+        "str(n); (n * 2).sum().backward()"
+    ),
+    "strided nested of a mask": "torch._nested_tensor_from_mask(x[None], x[None, :, 0] > 0)",
+    "jagged attention": (
+        "q = torch.nested.nested_tensor_from_jagged(x[:, None].requires_grad_(), torch.tensor([0, 2], device='jax'));"
+        "torch.nn.functional.scaled_dot_product_attention(*[q.transpose(1, 2)] * 3)"
+    ),
+    "nnpack": "torch._nnpack_spatial_convolution(x[None, None], x[None, None, :1, :1], None, 0)",
+    "mkldnn convolution": (
+        "torch.mkldnn_convolution(x[None, None], x[None, None, :1, :1], None, (0, 0), (1, 1), (1, 1), 1)"
+    ),
     "quantized to the device": "torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8).to('jax')",
     "mkldnn": "x.to_mkldnn()",
     "quantize": "torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)",

@@ -246,3 +246,14 @@ def test_host_tensors_are_left_alone():
     assert torch.ones(2).pin_memory().tolist() == [1, 1]
     assert torch.ones(2).to("cpu", torch.float64).dtype == torch.float64
     assert torch.ones(2, device="jax").to("jax", torch.int32).dtype == torch.int32
+
+
+@pytest.mark.parametrize(("primal", "tangent"), [("jax", "cpu"), ("cpu", "jax"), ("jax", "jax")])
+def test_a_tangent_may_lie_on_another_device_than_its_primal(primal, tangent):
+    from torch.autograd import forward_ad
+
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.ones(3, device=primal), torch.arange(3.0, device=tangent))
+        ahead = forward_ad.unpack_dual(dual).tangent
+    assert ahead.device.type == tangent
+    assert ahead.tolist() == [0, 1, 2]

@@ -51,6 +51,10 @@ F.nll_loss(f[None], s[:1]) | F.multi_margin_loss(f[None], i[:1])
 u + u | u.amax() | u.neg() | u.gather(0, l) | q + q | q.exp() | q.sum() | q * 2 | q.sqrt()
 torch._foreach_floor([c]) | torch._foreach_lerp([i], [i], 0.5) | torch.add(u, u, out=u) | torch.poisson(i)
 torch.sort(c, out=(c, l)) | f - True | f.sub_(True) | torch.rsub(f, True) | torch._foreach_sub([f], True)
+torch.add(i, i, alpha=1.5) | i.add_(i, alpha=1.5) | i.add_(2, alpha=1.5) | torch.add(i, 2, alpha=True)
+i.sub_(i, alpha=1j) | torch.add(f, f, alpha=True) | f.add_(f, alpha=1j) | torch.rsub(f, f, alpha=1j)
+torch.rsub(i, i, alpha=True)
+torch._foreach_add([i], [i], alpha=1.5) | torch._foreach_sub_([f], [f], alpha=True)
 """
 CALLS = [call.strip() for call in REFUSED.replace("\n", " | ").split(" | ") if call.strip()]
 

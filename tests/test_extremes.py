@@ -262,3 +262,14 @@ def test_what_a_fuzzer_found(name: str) -> None:
     ours = FOUND[name]("jax")
     assert ours.stride() == want.stride() or not want.numel()
     close(ours, want, nan=True)
+
+
+@pytest.mark.parametrize("size", [0, (0, 2, 1), (1, 2, 0)], ids=str)
+def test_a_fractional_pool_without_windows_is_empty(size: int | tuple[int, ...]) -> None:
+    def shapes(device: str) -> list[torch.Size]:
+        x = torch.ones(2, 3, 4, 4, 4, device=device, requires_grad=True)
+        result, places = torch.nn.functional.fractional_max_pool3d(x, 2, output_size=size, return_indices=True)
+        result.sum().backward()
+        return [result.shape, places.shape, x.grad.shape]
+
+    assert shapes("jax") == shapes("cpu")

@@ -68,9 +68,22 @@ def test_a_gradient_through_padding_agrees_with_cpu_torch() -> None:
     close(*gradients)
 
 
+def test_attention_of_jagged_tensors_raises() -> None:
+    values = torch.ones(5, 2, 4, device="jax", requires_grad=True)
+    x = torch.nested.nested_tensor_from_jagged(values, torch.tensor([0, 2, 5], device="jax")).transpose(1, 2)
+    with pytest.raises(RuntimeError, match="scaled_dot_product_attention"):
+        functional.scaled_dot_product_attention(x, x, x)
+
+
 def test_a_strided_nested_tensor_names_the_layout_to_use() -> None:
-    with (
-        pytest.warns(UserWarning, match="prototype"),
-        pytest.raises(NotImplementedError, match=r"strided nested tensors.*torch\.jagged"),
-    ):
-        torch.nested.nested_tensor([torch.ones(2, device="jax")], layout=torch.strided).unbind()
+    with pytest.raises(NotImplementedError, match=r"strided nested tensors.*torch\.jagged"):
+        torch.nested.nested_tensor([torch.ones(2, device="jax")], layout=torch.strided)
+
+
+def test_an_empty_strided_nested_tensor_knows_its_sizes() -> None:
+    with pytest.warns(UserWarning, match="prototype"):
+        host = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(1, 3)])
+    nested = torch.empty_like(host, device="jax").requires_grad_()
+    assert nested._nested_tensor_size().tolist() == [[2, 3], [1, 3]]
+    with pytest.raises(NotImplementedError, match=r"strided nested tensors.*torch\.jagged"):
+        nested.unbind()

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tenax.aten.registry import dispatcher_of
+from tests.agreement import close
 
 
 def on(device: str) -> torch.Tensor:
@@ -132,3 +133,44 @@ def test_a_tensor_of_more_than_64_axes_travels():
     assert x.to("jax").cpu().flatten().tolist() == [0.0, 1.0]
     with pytest.raises(RuntimeError, match="only tensors with up to 64 dims are supported"):
         x.to("jax").amax(-1)
+
+
+DTYPES_OF_OUT = {
+    "cumsum": lambda x, out: torch.cumsum(x, 0, out=out),
+    "cumprod": lambda x, out: torch.cumprod(x, 0, out=out),
+    "sum": lambda x, out: torch.sum(x, 0, out=out),
+    "prod": lambda x, out: torch.prod(x, 0, out=out),
+    "a dtype of its own": lambda x, out: torch.cumsum(x, 0, dtype=torch.float64, out=out),
+    "all": lambda x, out: torch.all(x, 0, out=out),
+    "median": lambda x, out: torch.median(x, 0, out=(out, out.long()))[0],
+    "logcumsumexp": lambda x, out: torch.logcumsumexp(x, 0, out=out),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float64, torch.bool], ids=str)
+@pytest.mark.parametrize("run", DTYPES_OF_OUT.values(), ids=list(DTYPES_OF_OUT))
+def test_an_out_of_another_dtype_is_computed_in_or_refused_as_on_the_cpu(run, dtype):
+    def outcome(device):
+        try:
+            return run(torch.tensor([1.5, 1.5, 2.0], device=device), torch.zeros(3, dtype=dtype, device=device)).cpu()
+        except RuntimeError as error:
+            return type(error)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours, theirs = outcome("jax"), outcome("cpu")
+    if isinstance(theirs, torch.Tensor):
+        close(ours, theirs)
+    else:
+        assert ours is theirs
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.bool, torch.float16], ids=str)
+def test_a_cumulative_sum_in_place_keeps_its_dtype(dtype):
+    def outcome(device):
+        try:
+            return torch.tensor([1, 200, 100], device=device).to(dtype).cumsum_(0).tolist()
+        except RuntimeError as error:
+            return type(error)
+
+    assert outcome("jax") == outcome("cpu")

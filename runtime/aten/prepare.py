@@ -91,11 +91,16 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
 
 
 def to_device(signature: Signature, argument: str) -> Prepare:
-    """Move a CPU tensor to the device of the first argument: the batch sizes of packed sequences."""
+    """Move a tensor to the device of the first argument: the batch sizes of packed sequences; the primal of a tangent
+    that was made on another device, which may be the CPU."""
     position = signature.names.index(argument)
 
-    def prepare(values: Values) -> Values:
-        return [*values[:position], values[position].to(values[0].device), *values[position + 1 :]]
+    def prepare(values: Values) -> Values | Handled:
+        first = values[0]
+        moved = [*values[:position], values[position].to(first.device), *values[position + 1 :]]
+        if first.device.type == "cpu":
+            return Handled(signature.op(**dict(zip(signature.names, moved, strict=True))))
+        return moved
 
     return prepare
 
@@ -130,8 +135,21 @@ def raise_info(signature: Signature, name: str) -> Prepare:
     return prepare
 
 
+def dtype_of_out(signature: Signature, argument: str) -> Prepare | None:
+    """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype."""
+    if signature.fresh:
+        return None
+    position, out = signature.names.index(argument), signature.outs[0] if signature.outs else 0
+
+    def prepare(values: Values) -> Values:
+        return values if values[position] else [*values[:position], values[out].dtype, *values[position + 1 :]]
+
+    return prepare
+
+
 # By the word of the key.
-PREPARATIONS: dict[str, Callable[..., Prepare]] = {
+PREPARATIONS: dict[str, Callable[..., Prepare | None]] = {
+    "dtype_of_out": dtype_of_out,
     "expand_masks": expand_masks,
     "put_masks": put_masks,
     "raise_info": raise_info,
@@ -140,7 +158,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
 }
 
 
-def preparation(signature: Signature) -> Prepare:
-    """What is done to the arguments of an op whose specs say `prepare`."""
+def preparation(signature: Signature) -> Prepare | None:
+    """What is done to the arguments of an op whose specs say `prepare`; None where this variant needs nothing."""
     word, *arguments = signature.row.prepare
     return PREPARATIONS[word](signature, *arguments)

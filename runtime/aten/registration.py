@@ -107,12 +107,24 @@ def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     name = op.name()
     if _loads_more() and has_kernel_on(name, _KEY):
         return op(*args, **kwargs)
+    raise _unsupported(name.removeprefix("aten::")) or no_lowering(name)
+
+
+def _unsupported(name: str) -> NotImplementedError | None:
+    """The error for an operator that the specs exclude, with their reason."""
     from tenax.generated.table import UNSUPPORTED
 
-    short = name.removeprefix("aten::")
-    if short in UNSUPPORTED:
-        raise NotImplementedError(f"{short}: not supported on device 'jax': {UNSUPPORTED[short]}")
-    raise no_lowering(name)
+    reason = UNSUPPORTED.get(name)
+    return NotImplementedError(f"{name}: not supported on device 'jax': {reason}") if reason else None
+
+
+def _raises(name: str) -> Callable[..., Any]:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        error = _unsupported(name)
+        assert error is not None
+        raise error
+
+    return kernel
 
 
 def _layout_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -154,7 +166,7 @@ def register_all() -> None:
     with _lock:
         if _complete:
             return
-        from tenax.generated.table import ROWS
+        from tenax.generated.table import ROWS, UNSUPPORTED
 
         from ..dispatch import jax_config
         from ..trace import data_swaps
@@ -178,6 +190,9 @@ def register_all() -> None:
             aten.impl(name, kernel_of(name), _KEY)
             if row.grad and row.form == "functional":
                 aten.impl(name, _composite_when_called(name), f"Autograd{_KEY}")
+        for name in UNSUPPORTED:  # torch may have a kernel for any device, which would be called before the fallback
+            if f"aten::{name}" in known and has_kernel_on(f"aten::{name}", "CompositeExplicitAutograd"):
+                aten.impl(name, _raises(name), _KEY)
         for key in ("Conjugate", "Negative"):
             # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
             aten.impl("_copy_from", torch.library.fallthrough_kernel, key)

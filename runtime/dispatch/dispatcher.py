@@ -16,6 +16,7 @@ from .data_dependent import run_data_dependent
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
+from .foreach import independent_parts
 from .operands import WideNumber
 from .out_arguments import resize_outs
 from .overlap import overlap_offsets, shares_storage
@@ -53,7 +54,13 @@ class Dispatcher:
                 return prepared.result
             values = prepared
         call = encode(signature, values)
-        if call.written and not signature.foreach and shares_storage(call):
+        if call.shared:
+            parts = independent_parts(signature, values)
+            if len(parts) > 1:
+                for part in parts:
+                    self.run(part)
+                return None
+        if call.written and (call.shared or not signature.foreach) and shares_storage(call):
             reads = [v for s, v in zip(signature.arguments, values, strict=True) if not s.written]
             call.key = (*call.key, *overlap_offsets(call.written, reads))
         key = call.key

@@ -38,6 +38,16 @@ def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
     """
     if any(not _takes(dtypes_named(words), given) for words, given in _given(signature, values)):
         raise_matching_host_error(signature, values)
+    if any(s.name == "alpha" and _is_higher(v, values) for s, v in zip(signature.arguments, values, strict=True)):
+        raise_matching_host_error(signature, values, "alpha")
+
+
+def _is_higher(number: Any, values: Sequence[Any]) -> bool:
+    """Whether a number is of a kind that the result may not have: a bool, or a higher kind than each tensor's."""
+    if number.__class__ is bool:
+        return True
+    holds = _NUMBERS.get(number.__class__, _ALL)
+    return all(t.dtype not in holds for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor))
 
 
 def _given(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:

@@ -41,7 +41,19 @@ _NO_KEY = np.zeros(2, np.uint32)
 class EncodedCall:
     """One call, encoded: the key of its executable and what is passed to it."""
 
-    __slots__ = ("cells", "index", "key", "operands", "parts", "positions", "starts", "wide", "written")
+    __slots__ = (
+        "cells",
+        "index",
+        "key",
+        "operands",
+        "parts",
+        "positions",
+        "reads",
+        "shared",
+        "starts",
+        "wide",
+        "written",
+    )
 
     key: Any
 
@@ -53,6 +65,8 @@ class EncodedCall:
         self.written: list[torch.Tensor] = []
         self.cells: list[Cell] = []  # of the written tensors
         self.positions: list[int] = []  # of their bases among the operands, -1 for one that is not read
+        self.reads: list[Cell] = []  # of the tensors that a foreach op only reads
+        self.shared = False  # whether a foreach op writes a storage that it is passed a second time
         self.index: int | None = None
 
     def writes(self, tensor: torch.Tensor, cell: Cell, position: int) -> None:
@@ -99,7 +113,9 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
     if call.index is None:
         call.index = current_index()
     order: tuple[int, ...] = ()
-    if len(set(call.cells)) < len(call.cells):
+    distinct = set(call.cells)
+    call.shared = signature.foreach and (len(distinct) < len(call.cells) or not distinct.isdisjoint(call.reads))
+    if len(distinct) < len(call.cells):
         seen: dict[Cell, int] = {}
         order = tuple(seen.setdefault(c, len(seen)) for c in call.cells)
     call.key = (tuple(parts), torch.get_default_dtype(), call.index, order)
@@ -153,6 +169,8 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
             content = cell.read()
     if slot.written:
         call.writes(value, cell, len(operands))
+    elif signature.foreach:
+        call.reads.append(cell)
     operands.append(content)
     if starts is not None:
         call.starts.append(starts)
@@ -185,6 +203,8 @@ def _tensors(
         call.written += values
         call.cells += cells
         call.positions += range(len(call.operands), len(call.operands) + len(cells))
+    elif signature.foreach:
+        call.reads += cells
     call.operands += arrays
     return parts
 

@@ -23,15 +23,15 @@ def overlap_offsets(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> It
     """For each tensor that may overlap a written one, how many bytes after it that tensor starts."""
     others = [*written, *(x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor))]
     for i, target in enumerate(written):
-        start, end = _span(target)
+        start, end = memory_span(target)
         for other in others[i + 1 :]:
             if other.untyped_storage()._cdata == target.untyped_storage()._cdata:
-                other_start, other_end = _span(other)
+                other_start, other_end = memory_span(other)
                 if max(start, other_start) < min(end, other_end):
                     yield other_start - start
 
 
-def _span(tensor: torch.Tensor) -> tuple[int, int]:
+def memory_span(tensor: torch.Tensor) -> tuple[int, int]:
     """The bytes of its storage that a tensor spans: the first, and the one after the last."""
     spec = TensorSpec.of(tensor)
     start = spec.offset * tensor.itemsize

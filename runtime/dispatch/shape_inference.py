@@ -104,7 +104,7 @@ def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = 
 LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
-WRONG_DTYPE = r"dtype|scalar type|cast"
+WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "") -> None:

@@ -16,8 +16,8 @@ from tenax.words import Array, cast
 
 def _fractional_starts(sample: Array, size: int, kernel: int, count: int) -> Array:
     """Starts of `count` windows of pseudo-random distances, (planes, count)."""
-    if count == 1:
-        return jnp.full((*sample.shape, 1), size - kernel, jnp.int32)
+    if count < 2:
+        return jnp.full((*sample.shape, count), size - kernel, jnp.int32)
     alpha = lax.full((), (size - kernel) / (count - 1), sample.dtype)
     steps = lax.iota(sample.dtype, count - 1)
     shifted = cast((steps + sample[:, None]) * alpha, jnp.int32) - cast(sample * alpha, jnp.int32)[:, None]

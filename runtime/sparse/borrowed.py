@@ -45,10 +45,17 @@ BORROWED: dict[str, str] = {
         "_embedding_bag_backward _to_sparse _to_sparse.sparse_dim _to_sparse_csr _to_sparse_csc _to_sparse_bsr "
         "_to_sparse_bsc "
     ),
+    # Autograd asks any nested tensor for these, where an exception would end the process.
+    "NestedTensorCPU": "_nested_tensor_size _nested_tensor_storage_offsets _nested_tensor_strides ",
 }
 
 
-KEYS = {"SparseCPU": "SparsePrivateUse1", "SparseCsrCPU": "SparseCsrPrivateUse1", "CPU": "PrivateUse1"}
+KEYS = {
+    "SparseCPU": "SparsePrivateUse1",
+    "SparseCsrCPU": "SparseCsrPrivateUse1",
+    "CPU": "PrivateUse1",
+    "NestedTensorCPU": "NestedTensorPrivateUse1",
+}
 
 
 def borrowed_kernel(name: str, key: str) -> Callable[..., Any]:

@@ -135,7 +135,7 @@ REFUSED = {
     ),
     "an unknown preparation": (
         RELU + "  jnp: self\n  prepare: expand(self)\n",
-        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of expand_masks, put_masks, to_device, ",
+        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of dtype_of_out, expand_masks, put_masks, ",
     ),
     "a preparation of too many arguments": (
         ADD + "  jnp: self\n  prepare: to_device(self, other)\n",

@@ -153,6 +153,26 @@ def fuzz(
 
 
 @app.command()
+def mutate(
+    minutes: Annotated[float, typer.Option(help="Duration in minutes.")] = 10.0,
+    seed: Annotated[int, typer.Option(help="Random seed; equal seeds generate equal programs.")] = 0,
+    device: Annotated[str, typer.Option(help="Torch device to test.")] = "jax",
+) -> None:
+    """Run random programs of views, in-place operators and lists; print those that differ from CPU torch."""
+    from .mutation import search
+
+    console.print(f"seed {seed}")
+    total, found = 0, 0
+    for difference in search(seed, device=device, seconds=minutes * 60):
+        total += 1
+        if difference is not None:
+            found += 1
+            console.print(str(difference), markup=False, highlight=False, end="\n\n")
+    console.print(f"{total} programs, {found} differ")
+    raise typer.Exit(1 if found else 0)
+
+
+@app.command()
 def report(
     path: File = None,
     against: Annotated[Path | None, typer.Option(help="Earlier results to compare with.")] = None,

@@ -1,0 +1,102 @@
+"""Foreach operators whose tensors share memory: torch goes through the lists tensor by tensor, each seeing the writes
+before it, while one executable reads everything before it writes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from ..storage.spec import TensorSpec
+from .overlap import memory_span
+from .signature import Argument, Signature
+
+
+class _Access(NamedTuple):
+    """The memory that an operator reads or writes through one tensor."""
+
+    storage: int
+    start: int  # in bytes
+    end: int
+    writes: bool
+    spec: TensorSpec
+
+    def conflicts(self, other: _Access) -> bool:
+        """Whether the order of the two accesses matters."""
+        return (
+            self.storage == other.storage
+            and (self.writes or other.writes)
+            and self.start < other.end
+            and other.start < self.end
+        )
+
+
+def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]]:
+    """Split the lists of a call into stretches in which no tensor depends on a write to an earlier one.
+
+    Calls with the arguments of the stretches, one after another, do what torch does. Returns `[values]` if the lists
+    are invalid, so that the one call raises.
+    """
+    slots = signature.arguments
+    lists = [(s, v) for s, v in zip(slots, values, strict=True) if s.kind == "tensors" and v]
+    count = len(lists[0][1])
+    if any(len(v) != count for _, v in lists):
+        return [values]
+    beside = [_access(v, False) for s, v in zip(slots, values, strict=True) if s.kind == "tensor" and _on_device(v)]
+    steps = [[_access(v[i], s.written) for s, v in lists if _on_device(v[i])] for i in range(count)]
+    if _is_conflict_free([*beside, *(a for step in steps for a in step)]):
+        return [values]
+    bounds, stretch = [0], defaultdict[int, list[_Access]](list)
+    for i, step in enumerate(steps):
+        alone = _needs_call_of_its_own(step, beside)
+        if i > bounds[-1] and (alone or any(a.conflicts(b) for a in step for b in stretch[a.storage])):
+            bounds.append(i)
+            stretch.clear()
+        for access in step:
+            stretch[access.storage].append(access)
+        if alone and i + 1 < count:
+            bounds.append(i + 1)
+            stretch.clear()
+    return [
+        [_sliced(s, v, start, end) for s, v in zip(slots, values, strict=True)]
+        for start, end in zip(bounds, [*bounds[1:], count], strict=True)
+    ]
+
+
+def _on_device(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "jax"
+
+
+def _access(tensor: torch.Tensor, writes: bool) -> _Access:
+    return _Access(tensor.untyped_storage()._cdata, *memory_span(tensor), writes, TensorSpec.of(tensor))
+
+
+def _is_conflict_free(accesses: Iterable[_Access]) -> bool:
+    """Whether no written memory is accessed twice: one sweep, since a flat buffer of parameters has many views."""
+    storage, end, written_end = 0, 0, 0
+    for access in sorted(accesses, key=lambda a: (a.storage, a.start)):
+        if access.storage != storage:
+            storage, end, written_end = access.storage, 0, 0
+        if access.start < (end if access.writes else written_end) and access.start < access.end:
+            return False
+        end = max(end, access.end)
+        written_end = max(written_end, access.end) if access.writes else written_end
+    return True
+
+
+def _needs_call_of_its_own(step: Sequence[_Access], beside: Sequence[_Access]) -> bool:
+    """Whether a written tensor overlaps another argument of the same step, other than as the very same tensor."""
+    return any(
+        a.conflicts(b) and (a.spec != b.spec or (a.writes and b.writes))
+        for i, a in enumerate(step)
+        for b in (*step[i + 1 :], *beside)
+    )
+
+
+def _sliced(slot: Argument, value: Any, start: int, end: int) -> Any:
+    """An argument for the tensors from `start` to `end`: of a list, or of a tensor of one number for each."""
+    if value is None or (slot.kind not in ("tensors", "numbers") and slot.name != "scalars"):
+        return value
+    return value[start:end]
