@@ -25,6 +25,8 @@ PREPARATIONS = {
     "to_device": 1,
     "transpose_strided": 1,
 }
+# Those that only rows have which write: in place, or to `out=`.
+OF_WRITES = ("dtype_of_out",)
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",
@@ -54,6 +56,8 @@ class Trait:
 
     def given(self, entry: Entry, form: str, derived: bool) -> bool:
         """Whether the entry has the key, and it holds for a row of this form."""
+        if self.name == "prepare" and entry.prepare and entry.prepare.name in OF_WRITES:
+            return form != "functional"
         of_row = {"all": True, "inplace": form == "inplace", "own": not derived}
         return bool(getattr(entry, self.name)) and of_row[self.rows]
 

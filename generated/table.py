@@ -1808,14 +1808,14 @@ ROWS: dict[str, Row] = {
     "cummax.out": Row("kernels.scan", "cummax", "out", dtypes=(("", "bool integral floating"),)),
     "cummin": Row("kernels.scan", "cummin", dtypes=(("", "bool integral floating"),)),
     "cummin.out": Row("kernels.scan", "cummin", "out", dtypes=(("", "bool integral floating"),)),
-    "cumprod": Row("generated.scan", "cumprod", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "cumprod": Row("generated.scan", "cumprod", dtypes=(("", "not float8"),)),
     "cumprod.out": Row(
         "generated.scan", "cumprod", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),
     "cumprod_": Row(
         "generated.scan", "cumprod", "inplace", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),
-    "cumsum": Row("generated.scan", "cumsum", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "cumsum": Row("generated.scan", "cumsum", dtypes=(("", "not float8"),)),
     "cumsum.out": Row(
         "generated.scan", "cumsum", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),
@@ -3135,10 +3135,8 @@ ROWS: dict[str, Row] = {
     "pow_.Tensor": Row(
         "generated.pointwise", "pow__Tensor_Tensor", "inplace", dtypes=(("", "not bool unsigned float8"),)
     ),
-    "prod": Row("generated.reduction", "prod", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
-    "prod.dim_int": Row(
-        "generated.reduction", "prod__dim_int", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
-    ),
+    "prod": Row("generated.reduction", "prod", dtypes=(("", "not float8"),)),
+    "prod.dim_int": Row("generated.reduction", "prod__dim_int", dtypes=(("", "not float8"),)),
     "prod.int_out": Row(
         "generated.reduction", "prod__dim_int", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),
@@ -4064,7 +4062,7 @@ ROWS: dict[str, Row] = {
     "sub.out": Row("generated.pointwise", "sub__Tensor", "out", dtypes=(("", "not bool unsigned float8"),)),
     "sub_.Scalar": Row("generated.pointwise", "sub__Scalar", "inplace", dtypes=(("", "not bool unsigned float8"),)),
     "sub_.Tensor": Row("generated.pointwise", "sub__Tensor", "inplace", dtypes=(("", "not bool unsigned float8"),)),
-    "sum": Row("generated.reduction", "sum", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)),
+    "sum": Row("generated.reduction", "sum", dtypes=(("", "not float8"),)),
     "sum.IntList_out": Row(
         "generated.reduction",
         "sum__dim_IntList",
@@ -4072,9 +4070,7 @@ ROWS: dict[str, Row] = {
         prepare=("dtype_of_out", "dtype"),
         dtypes=(("", "not float8"),),
     ),
-    "sum.dim_IntList": Row(
-        "generated.reduction", "sum__dim_IntList", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
-    ),
+    "sum.dim_IntList": Row("generated.reduction", "sum__dim_IntList", dtypes=(("", "not float8"),)),
     "sum.out": Row(
         "generated.reduction", "sum", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),

@@ -135,10 +135,8 @@ def raise_info(signature: Signature, name: str) -> Prepare:
     return prepare
 
 
-def dtype_of_out(signature: Signature, argument: str) -> Prepare | None:
+def dtype_of_out(signature: Signature, argument: str) -> Prepare:
     """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype."""
-    if signature.fresh:
-        return None
     position, out = signature.names.index(argument), signature.outs[0] if signature.outs else 0
 
     def prepare(values: Values) -> Values:
@@ -148,7 +146,7 @@ def dtype_of_out(signature: Signature, argument: str) -> Prepare | None:
 
 
 # By the word of the key.
-PREPARATIONS: dict[str, Callable[..., Prepare | None]] = {
+PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "dtype_of_out": dtype_of_out,
     "expand_masks": expand_masks,
     "put_masks": put_masks,
@@ -158,7 +156,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare | None]] = {
 }
 
 
-def preparation(signature: Signature) -> Prepare | None:
-    """What is done to the arguments of an op whose specs say `prepare`; None where this variant needs nothing."""
+def preparation(signature: Signature) -> Prepare:
+    """What is done to the arguments of an op whose specs say `prepare`."""
     word, *arguments = signature.row.prepare
     return PREPARATIONS[word](signature, *arguments)

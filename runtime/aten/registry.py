@@ -11,8 +11,6 @@ from tenax.generated.table import ROWS
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.signature import Signature
-from .prepare import preparation
-from .result_layouts import CORRECTIONS
 
 
 @cache
@@ -24,10 +22,28 @@ def signature_of(name: str) -> Signature:
     """
     signature = Signature(name, ROWS[name])
     if signature.row.prepare:
-        signature.prepare = preparation(signature)
+        signature.prepare = _imported_when_called(lambda: _preparation(signature))
     if signature.row.results:
-        signature.correct = CORRECTIONS[signature.row.results]
+        signature.correct = _imported_when_called(lambda: _correction(signature))
     return signature
+
+
+def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """A function of a module that few programs need."""
+    found = cache(find)
+    return lambda *args: found()(*args)
+
+
+def _preparation(signature: Signature) -> Callable[..., Any]:
+    from .prepare import preparation
+
+    return preparation(signature)
+
+
+def _correction(signature: Signature) -> Callable[..., Any]:
+    from .result_layouts import CORRECTIONS
+
+    return CORRECTIONS[signature.row.results]
 
 
 @cache

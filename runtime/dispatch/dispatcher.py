@@ -16,7 +16,6 @@ from .data_dependent import run_data_dependent
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
-from .foreach import independent_parts
 from .operands import WideNumber
 from .out_arguments import resize_outs
 from .overlap import overlap_offsets, shares_storage
@@ -55,6 +54,8 @@ class Dispatcher:
             values = prepared
         call = encode(signature, values)
         if call.shared:
+            from .foreach import independent_parts
+
             parts = independent_parts(signature, values)
             if len(parts) > 1:
                 for part in parts:
