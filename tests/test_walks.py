@@ -25,7 +25,7 @@ FIRST = {
     "`tenax.jit(step)`": """
         CompiledFunction.__call__, StateGraph.__init__, OptimizerStateInit.__init__, trace_step,
         OutputDescriber.describe, trace_backward, CompiledStep.__init__, Restriction.__init__, Guard.__init__,
-        CompiledStep._compile, CompiledStep.call, HostScript.play, AotCall.__call__, Writes.store, Effects.apply,
+        CompiledStep._compile, CompiledStep.call, HostScript.play, AotCall.into, Writes.store, Effects.apply,
         OutputBuilder.make""",
     '`torch.compile(model, backend="tenax")`': """
         backend, _compiled, CompiledGraph.__init__, CompiledGraph.__call__, GraphProgram.trace, GraphOutputs.record,
@@ -36,7 +36,7 @@ LATER = {
     "`x[1:3] = 0`": "scalar_tensor, as_strided, copy, kernel, MutationEpoch.advance",
     "`tenax.jit(step)`": """
         CompiledFunction.__call__, CompiledStep.find, Guard.failure, CellBinding.find, CompiledStep.call,
-        Donation.protect, HostScript.play, AotCall.__call__, Writes.store, Effects.apply, OutputBuilder.make""",
+        Donation.protect, HostScript.play, AotCall.into, Writes.store, Effects.apply, OutputBuilder.make""",
     '`torch.compile(model, backend="tenax")`': """
         boxed.call, CompiledGraph.__call__, ParameterCache.among, GraphProgram.__call__, AotCall.__call__,
         GraphOutputs.make""",
