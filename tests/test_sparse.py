@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import nn
 
+import tenax
 from tenax.aten.registration import register_all
 from tenax.sparse.borrowed import BORROWED
 from tenax.sparse.result_meta import aten_overload
@@ -280,3 +281,23 @@ def test_what_is_missing_says_its_name_layout_and_way_out(call: Call) -> None:
 def test_tensors_on_two_devices_are_refused() -> None:
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
         torch.mm(Tensors("jax").x, Tensors("cpu").dense.t())
+
+
+def test_a_compiled_step_trains_an_embedding_with_sparse_gradients() -> None:
+    weights = []
+    for device, jit in (("cpu", lambda function: function), ("jax", tenax.jit)):
+        torch.manual_seed(0)
+        module = torch.nn.Embedding(10, 4, sparse=True).to(device)
+        optimizer = torch.optim.SGD(module.parameters(), 0.1)
+
+        def step(i: torch.Tensor, module: Any = module, optimizer: Any = optimizer) -> None:
+            optimizer.zero_grad()
+            module(i).square().sum().backward()
+            optimizer.step()
+
+        compiled = jit(step)
+        for rate in (0.1, 0.1, 0.3, 0.3):
+            optimizer.param_groups[0]["lr"] = rate
+            compiled(torch.tensor([1, 2, 1], device=device))
+        weights.append(module.weight.detach().cpu())
+    close(weights[1], weights[0])

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 from jax.extend.core import Jaxpr
 
+from ..errors import TraceError
 from ..storage.placement import inverse_permutation
 from .parameter_layout import Axes
 from .partition import apply_jaxpr
@@ -48,6 +49,11 @@ class Inputs:
         self.variables = step.jaxpr.jaxpr.constvars
         self.sources = [sources.get(id(c)) for c in step.jaxpr.consts]
         self.constants = [c if s is None else None for c, s in zip(step.jaxpr.consts, self.sources, strict=True)]
+        if any(isinstance(c, jax.core.Tracer) for c in self.constants):
+            raise TraceError(
+                "a compiled function uses a value that an earlier trace computed and that something has kept, such as "
+                "a function with a cache: the value is gone. Keep tensors in variables that the function reaches"
+            )
         self.numbered, self.keyed, self.uploads = bool(inputs.numbers), bool(inputs.keys), len(inputs.uploads)
         self.axes: Mapping[int, Axes] = {}  # of cells whose arrays are transposed in memory, by their numbers
 

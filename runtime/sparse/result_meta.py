@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..trace.core import SYMBOLIC_TYPES
+
 Tensor = torch.Tensor
 
 
@@ -26,6 +28,8 @@ def _hashable_meta(value: Any) -> Any:
     """A hashable description of the parts of an argument that determine errors and result shapes."""
     if isinstance(value, (list, tuple)):
         return list, tuple(_hashable_meta(v) for v in value)
+    if value.__class__ in SYMBOLIC_TYPES:  # a number of a trace, whose value decides nothing here
+        return SYMBOLIC_TYPES[value.__class__], 1
     if not isinstance(value, Tensor):
         return value.__class__, value
     if value.layout is torch.strided:
