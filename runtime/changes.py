@@ -366,13 +366,6 @@ ENTRIES = (
         "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
     ),
     Entry(
-        "`signal`",
-        "`SIGINT`, if Python's own handler is in place",
-        (When.TENSOR,),
-        "Ctrl-C within torch's code raises at the next instruction of a Python function; raised at once, within the "
-        "device guard, it would end the process.",
-    ),
-    Entry(
         "`sys.meta_path`",
         "a finder",
         (When.IMPORT,),

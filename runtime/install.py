@@ -43,7 +43,6 @@ def install() -> None:
         part.install()
     after_import.after_import("jax", _install_jax_protocols)
     registration.on_first_use(_install_jax_protocols)
-    registration.on_first_use(_install_interrupts)
     registration.on_missing_kernel(_register_sparse)
 
 
@@ -53,12 +52,6 @@ def _install_jax_protocols() -> None:
 
     jax_operand.install()
     array_protocol.install()
-
-
-def _install_interrupts() -> None:
-    from .device import interrupts
-
-    interrupts.install()
 
 
 def _register_sparse() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._torch.device import PRIVATE_USE_1, DeviceGuard, PrivateUse1Hooks, register_device, registered_name
 from ..storage.ordinals import NAME
 from ..trace import autograd_engine
@@ -20,7 +22,9 @@ class _Hooks(PrivateUse1Hooks):
 
 
 class _Guard(DeviceGuard):
-    type_ = staticmethod(autograd_engine.device_type(PRIVATE_USE_1))
+    def type_(self) -> Any:
+        autograd_engine.save_pending_error()
+        return PRIVATE_USE_1
 
 
 def install() -> None:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import threading
-from collections.abc import Callable
-from itertools import cycle
 from typing import Any
 
 import torch
@@ -19,9 +16,11 @@ import torch
 from .. import patches
 from .._torch.autograd import ENGINE_CLASS
 
-# Pending errors that the device guard took over: (type, value, traceback) as PyErr_Fetch stores them.
-_SLOTS = 64
-_taken = (ctypes.py_object * (3 * _SLOTS))()
+# ctypes raises a Python error that is pending after a call; this call does nothing else.
+_raise_pending = ctypes.pythonapi.PyErr_Occurred
+_raise_pending.restype = ctypes.c_void_p
+
+_failures: list[BaseException] = []
 
 
 class _Depth(threading.local):
@@ -42,23 +41,16 @@ def backward_count() -> int:
     return _depth.begun
 
 
-def device_type(answer: Any) -> Callable[[], Any]:
-    """The method by which the device guard tells its type.
+def save_pending_error() -> None:
+    """Take over the pending Python error, if there is one.
 
-    When a hook raises, the engine unwinds with that error pending, and on its way asks the guard, a Python object, for
-    its type. A method that returns a value while an error is pending, or that raises KeyboardInterrupt in the middle,
-    would end the process. So the method takes the error over, and is made of C functions alone, between which the
-    interpreter raises nothing of its own (see device/interrupts.py). It writes a slot in each call, because C functions
-    cannot decide to write none; the engine asks far less often while it unwinds.
+    When a hook raises, the engine unwinds with that error pending, and on its way asks the device guard, a Python
+    object, for its type. A Python method that returns a value while an error is pending would end the process.
     """
-    fetch = ctypes.PyDLL(None)["PyErr_Fetch"]
-    fetch.restype = functools.partial({"": answer}.get, "")  # of whatever is returned by a function without a result
-    size = ctypes.sizeof(ctypes.py_object)
-    places = [cycle([ctypes.byref(_taken, size * (3 * i + k)) for i in range(_SLOTS)]) for k in range(3)]
-    for place in places:
-        for _ in range(_SLOTS):
-            next(place)  # a cycle that is not through would look for an error of its iterator
-    return functools.partial(next, map(fetch, *places))
+    try:
+        _raise_pending()
+    except BaseException as error:
+        _failures.append(error)
 
 
 class Engine(ENGINE_CLASS):  # type: ignore[misc]
@@ -73,11 +65,10 @@ class Engine(ENGINE_CLASS):  # type: ignore[misc]
             with torch.autograd.set_multithreading_enabled(False) if ours else contextlib.nullcontext():
                 return super().run_backward(tensors, *args, **kwargs)
         except SystemError:  # because the hook's error was taken over
-            from .taken_errors import last
-
-            failure = last(_taken)
-            if failure is None:
+            if not _failures:
                 raise
+            failure = _failures.pop()
+            _failures.clear()
         finally:
             _depth.backward -= ours
         raise failure
