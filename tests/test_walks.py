@@ -36,7 +36,7 @@ LATER = {
     "`x[1:3] = 0`": "scalar_tensor, as_strided, copy, kernel, MutationEpoch.advance",
     "`tenax.jit(step)`": """
         CompiledFunction.__call__, CompiledStep.find, Guard.failure, CellBinding.find, CompiledStep.call,
-        Donation.protect, HostScript.play, AotCall.into, Writes.store, Effects.apply, OutputBuilder.make""",
+        HostScript.play, Donation.protect, AotCall.into, Writes.store, Effects.apply, OutputBuilder.make""",
     '`torch.compile(model, backend="tenax")`': """
         boxed.call, CompiledGraph.__call__, ParameterCache.among, GraphProgram.__call__, AotCall.__call__,
         GraphOutputs.make""",
