@@ -220,12 +220,12 @@ def _key(arguments: list[Any], spec: Any) -> Any:
             parts.append((type(leaf), plain_key(leaf)))
         else:
             parts.append(("object", id(leaf)))
-    autocast = is_any_autocast_enabled() and [
-        torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in ("jax", "cpu")
-    ]
+    autocast = is_any_autocast_enabled() and tuple(
+        [torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in ("jax", "cpu")]
+    )
     device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
     modes = (
-        *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast and tuple(autocast)),
+        *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast),
         *(torch.get_default_dtype(), device, torch.are_deterministic_algorithms_enabled()),
     )
     return tuple(parts), spec, modes

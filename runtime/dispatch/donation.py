@@ -15,7 +15,6 @@ from typing import Any
 
 from ..storage.cell import Cell, FreshCell
 
-_PATIENCE = 100  # interrupts of one write
 _WORTHWHILE = 1 << 16  # bytes of an array on average; allocating a smaller buffer is cheaper than counting
 
 
@@ -61,7 +60,7 @@ def is_available() -> bool:
 
 def repeat_until_done(write: Callable[[], Any]) -> None:
     """Call a function that writes the results of a program whose operands are gone, even if Ctrl-C interrupts it."""
-    for _ in range(_PATIENCE):
+    while True:
         try:
             write()
             return
