@@ -65,7 +65,7 @@ class CellArrays:
         arrays += values if at_hand else [c.read() if a is None else a for c, a in zip(rest, values, strict=True)]  # type: ignore[arg-type]
         return arrays, at_hand
 
-    def finish(self, cache: bool, read: list[jax.Array], written: list[jax.Array]) -> None:
+    def finish(self, cache: bool, read: list[jax.Array], written: Sequence[jax.Array]) -> None:
         """Note the end of a call; with `cache`, keep the arrays that it read, or those that it wrote in their place."""
         self._epoch = mutation_epoch.count
         if not cache:

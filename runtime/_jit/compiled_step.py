@@ -78,6 +78,7 @@ class CompiledStep:
         read = sorted(place[cell] for cell, array in step.inputs.cells.items() if id(array) in used)
         self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read])
         self.host = HostOperands(step.inputs, self.cells.index)
+        self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
         self.writes = self._writes(step, place)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
         differentiable = step.backward is not None and not step.backward.used_up
@@ -147,7 +148,7 @@ class CompiledStep:
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` gave; what the function returns."""
         raise_failed_assertions()
-        host = self.host.arrays(arguments) if self.host else []
+        host = self.host.arrays(arguments) if self._takes_host else []
         if self.donation.numbers:
             with _donating:
                 arrays, results = self._run(cells, host)
@@ -165,7 +166,7 @@ class CompiledStep:
             self.effects.set_flags(arguments)
         if self.backward is not None:
             attach(self.backward, builder, arguments, cells, host, arrays, list(rest))
-        if self.effects:
+        if self._has_effects:
             self.effects.apply(builder, arguments)
         return builder.make(outputs.result)
 
@@ -174,16 +175,18 @@ class CompiledStep:
         reader, writes = self.arrays, self.writes
         unchanged = reader.unchanged()
         arrays, at_hand = reader.read(cells, unchanged)
+        if not writes.places:
+            results = self.forward([*host, *arrays] if host else arrays)
+            reader.finish(unchanged and at_hand, arrays, ())
+            return arrays, results
         if self.donation.numbers:
             self.donation.protect(arrays, cells, at_hand)
         ran: list[Sequence[jax.Array]] = []
         try:
             self.forward.into(ran, [*host, *arrays] if host else arrays)
             results = ran[0]
-            written: list[jax.Array] = []
-            if writes.places:
-                written = self._written(results)
-                writes.store(cells, written)
+            written = self._written(results)
+            writes.store(cells, written)
         except BaseException:
             if ran:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
                 repeat_until_done(lambda: writes.store(cells, self._written(ran[0])))
@@ -191,6 +194,6 @@ class CompiledStep:
         reader.finish(unchanged and at_hand and not writes.resizes, arrays, written)
         return arrays, results
 
-    def _written(self, results: Sequence[jax.Array]) -> list[jax.Array]:
+    def _written(self, results: Sequence[jax.Array]) -> Sequence[jax.Array]:
         count = self.outputs.count
-        return list(results[count : count + len(self.writes.places)])
+        return results[count : count + len(self.writes.places)]

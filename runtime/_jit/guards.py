@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from operator import is_
+from operator import call, is_
 from typing import Any
 
 from .._torch.frames import dict_version
-from .observations import ENTRY, KINDS, SIZE, Kind, Observation, describe_change
+from .observations import ENTRY, KINDS, SIZE, Kind, Observation, SingleKind, describe_change
 from .sources import MISSING, same_value
 
 
@@ -21,9 +21,14 @@ class Guard:
 
     def __init__(self, observations: Iterable[Observation]) -> None:
         by_kind: dict[Kind, list[Observation]] = {}
+        single: list[tuple[SingleKind, Observation]] = []
         for observation in observations:
-            by_kind.setdefault(observation.kind, []).append(observation)
-        self.columns = [
+            if isinstance(observation.kind, SingleKind):
+                single.append((observation.kind, observation))
+            else:
+                by_kind.setdefault(observation.kind, []).append(observation)
+        self.columns: list[SingleColumn | DictColumn | Column] = [SingleColumn(single)] if single else []
+        self.columns += [
             DictColumn(by_kind[kind]) if kind is ENTRY else Column(kind, by_kind[kind])
             for kind in KINDS
             if kind in by_kind
@@ -65,14 +70,14 @@ class Column:
             self.count = count
             return None
         for observation in self.observations:
-            if (reason := _difference(observation, arguments)) is not None:
+            if (reason := _difference(kind, observation, arguments)) is not None:
                 return reason
         self.values = now  # of equal numbers
         return None
 
 
-def _difference(observation: Observation, arguments: Sequence[Any]) -> str | None:
-    kind, owner, key, value = observation[:4]
+def _difference(kind: Kind, observation: Observation, arguments: Sequence[Any]) -> str | None:
+    _, owner, key, value, _ = observation
     assert kind.read is not None
     now, old = kind.read([owner], [key], arguments), value if kind.spreads else [value]
     if len(now) != len(old):
@@ -81,6 +86,32 @@ def _difference(observation: Observation, arguments: Sequence[Any]) -> str | Non
         if new != before if kind.plain else not same_value(before, new):
             return kind.reason(observation, before, new, i if kind.spreads else None)
     return None
+
+
+class SingleColumn:
+    """Observations of several kinds, each read by the function of its kind."""
+
+    __slots__ = ("getters", "observations", "owners", "values")
+
+    def __init__(self, observations: list[tuple[SingleKind, Observation]]) -> None:
+        self.observations = observations
+        self.getters = [kind.get for kind, _ in observations]
+        self.owners = [o.owner for _, o in observations]
+        self.values = [o.value for _, o in observations]  # what is read while all holds
+
+    def failure(self, arguments: Sequence[Any]) -> str | None:
+        """None while all of them hold; else what changed."""
+        try:
+            now = [*map(call, self.getters, self.owners)]
+        except ValueError as error:  # of a variable that was deleted
+            return f"{error} is gone"
+        if all(map(is_, now, self.values)):
+            return None
+        for (kind, observation), new in zip(self.observations, now, strict=True):
+            if not same_value(observation.value, new):
+                return kind.reason(observation, observation.value, new, None)
+        self.values = now  # of equal numbers
+        return None
 
 
 class DictColumn:

@@ -14,6 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import (  # by their names: a call looks each of them up
+    are_deterministic_algorithms_enabled,
+    get_default_dtype,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+)
 
 from .._torch import pytree
 from .._torch.autograd import in_forward_mode, saved_tensors_hooks
@@ -74,7 +81,7 @@ class CompiledFunction:
         if current_trace() is not None or not no_jax_trace() or dispatch_mode_count() or current_level() is not None:
             return self.function(*args, **kwargs)
         # So do forward-mode AD and anomaly detection; and hooks see each tensor that autograd saves.
-        if in_forward_mode() or torch.is_anomaly_enabled() or saved_tensors_hooks(True) is not None:
+        if in_forward_mode() or is_anomaly_enabled() or saved_tensors_hooks(True) is not None:
             return self.function(*args, **kwargs)
         if self.check:
             self.calls += 1
@@ -225,8 +232,8 @@ def _key(arguments: list[Any], spec: Any) -> Any:
     )
     device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
     modes = (
-        *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast),
-        *(torch.get_default_dtype(), device, torch.are_deterministic_algorithms_enabled()),
+        *(is_grad_enabled(), is_inference_mode_enabled(), autocast),
+        *(get_default_dtype(), device, are_deterministic_algorithms_enabled()),
     )
     return tuple(parts), spec, modes
 

@@ -33,6 +33,7 @@ from .traced_step import TracedStep
 SIZE = object()  # as the key of a dict: how many entries it has
 
 Read = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
+Reason = Callable[["Observation", Any, Any, Any], str]  # of the old value, the new one, its key if it is one of several
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -40,18 +41,24 @@ class Kind:
     """How observations of one kind are read again and compared."""
 
     read: Read | None  # of owners, keys and the arguments of a call; None of entries of dicts, see guards.py
-    reason: Callable[
-        [Observation, Any, Any, Any], str
-    ]  # of the old value, the new one, and its key if it is one of several
+    reason: Reason
     plain: bool = False  # whether values are compared by `==`; else objects by identity and plain values by `==`
     spreads: bool = False  # whether an observation is of a sequence of values
     counter: Callable[[], int] | None = None  # nothing needs to be read while this is what it was
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class SingleKind:
+    """How one observation is read again. Kinds of which a step has few are read faster together than kind by kind."""
+
+    get: Callable[[Any], Any]  # of the owner
+    reason: Reason
+
+
 class Observation(NamedTuple):
     """One value that was read."""
 
-    kind: Kind
+    kind: Kind | SingleKind
     owner: Any
     key: Any
     value: Any
@@ -79,8 +86,7 @@ def _gradient_reason(_: Observation, old: bool, new: bool, key: Any = None) -> s
     return f"a gradient was {'' if old else 'not '}None and is {'not ' if old else ''}None"
 
 
-_mro, _code = attrgetter("__mro__"), attrgetter("__code__", "__defaults__", "__kwdefaults__")
-_contents, _requires_grad, _grad = attrgetter("cell_contents"), attrgetter("requires_grad"), attrgetter("grad")
+_requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
 
 
 def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None]:
@@ -100,15 +106,14 @@ def _geometry(spec: TensorSpec) -> str:
 
 
 EMPTY = Kind(
-    lambda owners, keys, _: [*filter(None, owners)], lambda o, *_: f"{o.name} is no longer empty", spreads=True
+    lambda owners, keys, _: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
-TYPE = Kind(lambda owners, keys, _: [*map(type, owners)], lambda o, *_: f"{o.name} is of another class")
-BASES = Kind(lambda owners, keys, _: [*map(_mro, owners)], lambda o, *_: f"{o.name} has other bases")
-CODE = Kind(
-    lambda owners, keys, _: [*chain.from_iterable(map(_code, owners))],
-    lambda o, *_: f"{o.name} has other code or other defaults",
-    spreads=True,
-)
+TYPE = SingleKind(type, lambda o, *_: f"{o.name} is of another class")
+BASES = SingleKind(attrgetter("__mro__"), lambda o, *_: f"{o.name} has other bases")
+CODE = SingleKind(attrgetter("__code__"), lambda o, *_: f"{o.name} has other code")
+DEFAULTS = SingleKind(attrgetter("__defaults__"), lambda o, *_: f"{o.name} has other defaults")
+KEYWORD_DEFAULTS = SingleKind(attrgetter("__kwdefaults__"), DEFAULTS.reason)
+VARIABLE = SingleKind(attrgetter("cell_contents"), describe_change)
 ENTRY = Kind(None, describe_change)
 ELEMENTS = Kind(lambda owners, keys, _: [*chain.from_iterable(owners)], describe_change, spreads=True)
 ORDER = Kind(
@@ -117,7 +122,6 @@ ORDER = Kind(
     spreads=True,
 )
 ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
-VARIABLE = Kind(lambda owners, keys, _: [*map(_contents, owners)], describe_change)
 HOST_ARRAY = Kind(
     lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds other numbers", plain=True
 )
@@ -157,7 +161,7 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In the order in which they are compared.
 KINDS = (
-    *(EMPTY, TYPE, BASES, CODE, ENTRY, ELEMENTS, ORDER, ITEM, VARIABLE, HOST_ARRAY, CHOICES, HOST_TENSOR),
+    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, HOST_ARRAY, CHOICES, HOST_TENSOR),
     *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
@@ -195,10 +199,11 @@ def observe(
     for i in restriction.nodes:
         node = step.state.nodes[i]
         if isinstance(node.value, types.FunctionType):
-            observations.append(Observation(CODE, node.value, None, _code(node.value), node.path))
+            kinds = (CODE, DEFAULTS, KEYWORD_DEFAULTS)
+            observations += [Observation(kind, node.value, None, kind.get(node.value), node.path) for kind in kinds]
         elif isinstance(node.value, type):
             if is_own(node.value.__module__):
-                observations.append(Observation(BASES, node.value, None, _mro(node.value), node.value.__qualname__))
+                observations.append(Observation(BASES, node.value, None, node.value.__mro__, node.value.__qualname__))
         elif i in step.state.reached.modules or i in step.state.reached.objects:
             observations.append(Observation(TYPE, node.value, None, type(node.value), node.path))
     for i, (path, array) in step.state.reached.arrays.items():

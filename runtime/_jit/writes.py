@@ -33,7 +33,7 @@ class Writes:
         self.places, self.tensors, self.arguments = places, tensors, arguments
         self.resizes = any(cell.aval is not aval for cell, aval in written)
 
-    def store(self, cells: list[Cell], arrays: list[jax.Array]) -> None:
+    def store(self, cells: list[Cell], arrays: Sequence[jax.Array]) -> None:
         """Write the cells of a call."""
         for place, array in zip(self.places, arrays, strict=True):
             cell = cells[place]
