@@ -4599,7 +4599,6 @@ UNSUPPORTED: dict[str, str] = {
     "quantized_max_pool2d.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "quantized_max_pool3d": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "quantized_max_pool3d.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
-    "record_stream": "torch implements it for CUDA and MPS and XPU only",
     "sspaddmm.out": "no kernel for sparse layouts; convert with .to_dense()",
     "to_mkldnn": "a call into a vendor's library",
     "to_mkldnn.out": "a call into a vendor's library",

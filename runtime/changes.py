@@ -115,6 +115,24 @@ PATCHES = (
         "that each conversion is first tried on an empty tensor to detect its target device.",
     ),
     Patch(
+        "torch.jit",
+        "load",
+        (When.IMPORT,),
+        'With `map_location="jax"`, a TorchScript file is read on the CPU, then moved. Other calls behave as before.',
+    ),
+    Patch(
+        "torch.jit.RecursiveScriptModule",
+        "save save_to_buffer",
+        (When.IMPORT,),
+        "A TorchScript module on the device is saved as its copy on the CPU. Other modules behave as before.",
+    ),
+    Patch(
+        "torch.jit.ScriptModule",
+        "save save_to_buffer",
+        (When.IMPORT,),
+        "The same for traced modules.",
+    ),
+    Patch(
         "torch.UntypedStorage",
         "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to "
         "is_pinned is_shared __deepcopy__",
@@ -160,7 +178,19 @@ PATCHES = (
         "torch._tensor_str",
         "_tensor_str",
         (When.IMPORT,),
-        "A tensor of the device is fetched once before it is printed.",
+        "A tensor of the device is fetched once before it is printed; one that was deleted prints that.",
+    ),
+    Patch(
+        "torch",
+        "to_dlpack",
+        (When.IMPORT,),
+        "A tensor of the device gives a capsule of its JAX array. Other tensors behave as before.",
+    ),
+    Patch(
+        "torch.utils.dlpack",
+        "to_dlpack",
+        (When.IMPORT,),
+        "The same function.",
     ),
     Patch(
         "torch",
@@ -168,6 +198,13 @@ PATCHES = (
         (When.IMPORT,),
         'A subclass of the same name: `torch.Generator(device="jax")` gives a CPU generator whose `device` is `jax`. '
         "Generators for other devices keep their type.",
+    ),
+    Patch(
+        "torch.utils.data.dataloader._MultiProcessingDataLoaderIter",
+        "__init__",
+        (When.IMPORT,),
+        "JAX's warning about forked processes is not shown for workers that load data: tensors of the device raise in "
+        "them.",
     ),
     Patch(
         "torch.nn.attention.flex_attention",
@@ -183,6 +220,13 @@ PATCHES = (
         (When.IMPORT,),
         "`torch.accelerator` waits for the device and reports its memory; torch has no hooks for a device in Python.",
         optional=True,
+    ),
+    Patch(
+        "torch.nn.parallel.comm",
+        "broadcast broadcast_coalesced scatter gather",
+        (When.IMPORT,),
+        "`nn.DataParallel` copies between devices of JAX; torch does so for CUDA alone. Tensors of other devices are "
+        "copied as before.",
     ),
     Patch(
         "torch",

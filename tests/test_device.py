@@ -14,6 +14,7 @@ from torch import nn
 
 import tenax
 from tenax.dtypes import TO_NUMPY
+from tenax.errors import TraceError
 
 
 def test_factories_take_the_device():
@@ -244,3 +245,35 @@ def test_a_bare_import_of_torch_registers_the_device_without_jax():
 def test_the_package_has_one_name():
     message = run("import sys; sys.path.insert(0, '.')\ntry: import runtime\nexcept ImportError as e: print(e)")
     assert "tenax" in message
+
+
+def test_a_capsule_holds_the_array() -> None:
+    x = torch.arange(4.0, device="jax")
+    for export in (torch.to_dlpack, torch.utils.dlpack.to_dlpack):
+        assert torch.equal(torch.from_dlpack(export(x)), x.cpu())
+        assert torch.equal(torch.asarray(export(x)), x.cpu())
+        y = torch.arange(3)
+        assert torch.from_dlpack(export(y)).data_ptr() == y.data_ptr()
+
+
+def test_a_tensor_without_its_array_prints_that() -> None:
+    x = torch.arange(5.0, device="jax") + 1
+    x.jax().delete()
+    assert repr(x).startswith("tensor(<Array has been deleted") and "size=(5,)" in repr(x) and "jax:0" in f"{x}"
+    with pytest.raises(RuntimeError, match="deleted"):
+        x.cpu()
+    with pytest.raises(TraceError):
+        tenax.jit(lambda y: print(y * 2))(torch.ones(2, device="jax"))
+
+
+def test_a_stream_is_recorded_without_effect() -> None:
+    x = torch.ones(3, device="jax")
+    x.record_stream(torch.Stream("jax"))
+    assert torch.equal(x.cpu(), torch.ones(3))
+
+
+def test_the_device_module_has_the_names_that_programs_use() -> None:
+    torch.jax.ipc_collect()
+    assert "allocated_bytes.all.current" in torch.jax.memory_summary()
+    with pytest.raises(NotImplementedError, match="is no NVIDIA GPU"):
+        torch.jax.get_device_capability()

@@ -266,6 +266,10 @@ def set_none(self: Tensor) -> Tensor:
     return meta_set(self, fresh.untyped_storage(), 0, [0], [1])
 
 
+def record_stream(x: torch.Tensor, stream: torch.Stream) -> None:
+    """Nothing: JAX keeps an array until every computation that reads it has ended."""
+
+
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if self.untyped_storage() is not tensor.untyped_storage() or self.storage_offset() != tensor.storage_offset():
         return False

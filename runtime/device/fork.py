@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import patches
 
 _forked = False
 
@@ -22,6 +28,19 @@ def _after_fork() -> None:
         poison()
 
 
+def _without_warning(plain: Callable[..., None]) -> Callable[..., None]:
+    """Starting the workers of a `DataLoader`. JAX warns at each fork, in vain: they cannot use the device."""
+
+    @functools.wraps(plain)
+    def init(*args: Any, **kwargs: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+            plain(*args, **kwargs)
+
+    return init
+
+
 def install() -> None:
     """Have every cell raise in forked children."""
     os.register_at_fork(after_in_child=_after_fork)
+    patches.wrap("torch.utils.data.dataloader._MultiProcessingDataLoaderIter.__init__", _without_warning)

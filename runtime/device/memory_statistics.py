@@ -107,6 +107,30 @@ def empty_cache() -> None:
     gc.collect()
 
 
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """The statistics of a device's memory as text, one per line; `abbreviated` has no effect."""
+    lines = [f"  {name:<32} {value:>20,}" for name, value in memory_stats(device).items()]
+    return "\n".join([f"Memory of jax:{device_index(device)}, in bytes where the name says so", *lines])
+
+
+def ipc_collect() -> None:
+    """Nothing: no memory of the device is shared between processes."""
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """(major, minor) of the CUDA compute capability.
+
+    Raises:
+        NotImplementedError: the device is no NVIDIA GPU.
+    """
+    described = jax_devices()[device_index(device)]
+    capability = getattr(described, "compute_capability", None)
+    if capability is None:
+        raise NotImplementedError(f"torch.jax.get_device_capability: {described} is no NVIDIA GPU")
+    major, minor = str(capability).split(".")
+    return int(major), int(minor)
+
+
 def get_device_name(device: Any = None) -> str:
     """JAX's name of the device, such as "cpu" or "NVIDIA H200"."""
     return str(jax_devices()[device_index(device)].device_kind)

@@ -15,6 +15,7 @@ import torch
 
 from .. import patches
 from .._torch.fake import FakeTensor
+from ..errors import TraceError
 from ..storage.ordinals import NAME
 
 
@@ -124,11 +125,27 @@ def install() -> None:
         patches.replace(f"torch.{method.__qualname__}", method)
     patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
     patches.wrap("torch._tensor_str._tensor_str", _fetching)
+    for path in ("torch.to_dlpack", "torch.utils.dlpack.to_dlpack"):
+        patches.wrap(path, _exporting)
 
 
 def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
     def text(self: torch.Tensor, indent: int) -> str:
-        # One transfer; torch would run operations on the device for each element that it prints.
-        return plain(self.cpu() if self.device.type == NAME else self, indent)
+        if self.device.type != NAME:
+            return plain(self, indent)
+        try:
+            on_host = self.cpu()  # one transfer; torch would run operations on the device for each element
+        except TraceError:
+            raise
+        except RuntimeError as error:  # it was deleted, belongs to the parent process, or has no array of ours
+            return f"<{str(error).splitlines()[0]}>, size={tuple(self.shape)}"
+        return plain(on_host, indent)
 
     return text
+
+
+def _exporting(plain: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
+    def to_dlpack(tensor: torch.Tensor) -> Any:
+        return tensor.__dlpack__() if tensor.device.type == NAME else plain(tensor)
+
+    return to_dlpack

@@ -72,7 +72,8 @@ _LATE = {
     "streams": "Stream Event StreamContext current_stream set_stream stream",
     "memory_statistics": (
         "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_stats mem_get_info "
-        "reset_peak_memory_stats empty_cache get_device_name get_device_properties"
+        "memory_summary reset_peak_memory_stats empty_cache ipc_collect get_device_name get_device_properties "
+        "get_device_capability"
     ),
 }
 _HOME = {name: module for module, names in _LATE.items() for name in names.split()} | {"default_stream": "streams"}
