@@ -6,7 +6,6 @@ donated when nobody else holds them. What the run changed in Python is changed a
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -15,7 +14,7 @@ import jax
 from jax.extend.core import Jaxpr
 
 from ..dispatch.aot_call import AotCall
-from ..dispatch.donation import repeat_until_done
+from ..dispatch.donation import donating, repeat_until_done
 from ..storage.cell import Cell
 from ..storage.tensors import cell_of
 from ..trace.async_errors import raise_failed_assertions, record_assertions
@@ -43,10 +42,6 @@ from .parameter_layout import Axes, layouts
 from .sources import tensor_at
 from .traced_step import TracedStep
 from .writes import Writes
-
-# Held from where a call reads arrays that it donates to where it has written those that take their place: calls on
-# other threads, of this step or another one, may use the same cells.
-_donating = threading.RLock()
 
 
 class CompiledStep:
@@ -150,7 +145,7 @@ class CompiledStep:
         raise_failed_assertions()
         host = self.host.arrays(arguments) if self._takes_host else []
         if self.donation.numbers:
-            with _donating:
+            with donating:
                 arrays, results = self._run(cells, host)
         else:
             arrays, results = self._run(cells, host)

@@ -25,7 +25,7 @@ from .._torch.dispatcher import DisableAutocast
 from .._torch.operators import ITEM
 from ..aten.registry import signature_of
 from ..dispatch.aot_call import AotCall
-from ..dispatch.donation import held_elsewhere, is_available, is_worthwhile
+from ..dispatch.donation import donating, held_elsewhere, is_available, is_worthwhile, repeat_until_done
 from ..dispatch.lowering_trace import with_torch_dtypes
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import TraceError
@@ -172,12 +172,25 @@ class GraphProgram:
         elif self.donated and not held_elsewhere(values, self.donated, map(cells.__getitem__, self.donated)):
             if self.donating is None:
                 self.donating = AotCall(self.traced, self.donated, self.options.compiler_options)
-            outputs = self.donating([*values, *keys])
+            ran: list[Sequence[jax.Array]] = []
+            try:
+                self.donating.into(ran, [*values, *keys])
+                return self.results(args, cells, ran[0], values)
+            except BaseException:
+                if ran:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+                    repeat_until_done(lambda: self.outputs.make(args, cells, ran[0], values, self.index))
+                raise
         else:
             with nullcontext() if not self.index else jax.default_device(jax_devices()[self.index]):
                 outputs = self.run([*values, *keys])
             if self.donated is None:
                 self.donated = self.donations()
+        return self.results(args, cells, outputs, values)
+
+    def results(
+        self, args: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], values: list[Any]
+    ) -> list[Any]:
+        """What a call returns; writes the cells that the program writes."""
         results = self.outputs.make(args, cells, outputs, values, self.index)
         for i in self.downloads:
             results[i] = results[i].cpu()
@@ -218,6 +231,13 @@ class CompiledGraph:
         program = self.latest
         if program is None:
             return self.bind(args)
+        if not program.donated:
+            return self.call(program, args)
+        with donating:
+            return self.call(program, args)
+
+    def call(self, program: GraphProgram, args: list[Any]) -> Any:
+        """A call of the latest program, if it fits."""
         given = [*args, *self.constants]
         still, self.seen = self.seen == mutation_epoch.count, mutation_epoch.count
         avals, kept = program.avals, self.kept
@@ -265,9 +285,10 @@ class CompiledGraph:
                 for i, (g, aval) in enumerate(zip(found.shown, avals, strict=True))
                 if g is not None and (i in self.unguarded or g.size != aval.shape or g.stride != aval.stride)
             ]
-        values = [c.read() for c in found.cells]
-        before = [found.cells[k].content for k, _ in found.copied]
-        results = program(given, found.cells, values, self.keys())
+        with donating if program.donated else nullcontext():
+            values = [c.read() for c in found.cells]
+            before = [found.cells[k].content for k, _ in found.copied]
+            results = program(given, found.cells, values, self.keys())
         for (k, x), held in zip(found.copied, before, strict=True):
             if found.cells[k].content is not held:
                 x.copy_(new_tensor(found.cells[k], x.size(), x.dtype))

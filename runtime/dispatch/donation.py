@@ -9,11 +9,16 @@ must count. Where one does not, nothing is donated.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from sys import getrefcount
 from typing import Any
 
 from ..storage.cell import Cell, FreshCell
+
+# Held from where a call of a compiled program reads arrays that it donates to where it has written those that take
+# their place: calls on other threads, of this program or another one, may use the same cells.
+donating = threading.RLock()
 
 _WORTHWHILE = 1 << 16  # bytes of an array on average; allocating a smaller buffer is cheaper than counting
 
