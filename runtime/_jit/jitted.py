@@ -20,6 +20,7 @@ from .._torch.autograd import in_forward_mode, saved_tensors_hooks
 from .._torch.dispatcher import is_any_autocast_enabled
 from .._torch.functorch import current_level
 from .._torch.modes import dispatch_mode_count, function_mode_count
+from ..aten import overrides
 from ..errors import TraceError
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
@@ -226,7 +227,7 @@ def _key(arguments: list[Any], spec: Any) -> Any:
     device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
     modes = (
         *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), autocast),
-        *(torch.get_default_dtype(), device, torch.are_deterministic_algorithms_enabled()),
+        *(torch.get_default_dtype(), device, torch.are_deterministic_algorithms_enabled(), overrides.token),
     )
     return tuple(parts), spec, modes
 

@@ -27,10 +27,11 @@ from . import config as config
 from . import export as export
 from . import flax as flax
 from . import interop as interop
+from . import ops as ops
 from . import tensor as tensor
 from . import train as train
 from .interop import JittableModule
-from .tensor import Environment
+from .tensor import Environment, default_environment
 
 __all__ = [
     "CompileOptions",
@@ -54,17 +55,15 @@ __all__ = [
     "train",
 ]
 
-_environment = Environment()
-
 
 def default_env() -> Environment:
     """The environment of the process; a context manager and decorator."""
-    return _environment
+    return default_environment
 
 
 def enable_globally() -> Environment:
     """Do nothing: the device exists as soon as torch is imported."""
-    return _environment
+    return default_environment
 
 
 def disable_globally() -> None:
@@ -73,7 +72,7 @@ def disable_globally() -> None:
 
 def disable_temporarily() -> Any:
     """A context manager; tensors without a device are made on the CPU, also within an environment."""
-    return _environment.left()
+    return default_environment.left()
 
 
 def enable_accuracy_mode() -> None:
@@ -88,7 +87,7 @@ def enable_performance_mode() -> None:
 
 def to_xla(tree: Any) -> Any:
     """Move the tensors of a tree to device "jax"."""
-    return _environment.to_xla(tree)
+    return default_environment.to_xla(tree)
 
 
 def extract_jax(

@@ -11,46 +11,24 @@ import torch
 from torch import nn
 
 from ...functional.keys import refuse_draw
-from ...interop.calls import call_jax as call_jax
-from ...interop.convert import j2t, t2j
+from ...interop.convert import t2j
 from ...interop.functional_module import FunctionalModule, FunctionsByMode
 from ...interop.module_tensors import ties_of, unchanged, with_tensors
 from ...interop.remat import TransformedModule, checkpoint, transformed_module
 from ...storage.random import next_key
 from ...trace.core import current_trace
-from ...trace.transfer import from_jax, to_jax
+from ...trace.transfer import from_jax
+from .conversion import call_jax as call_jax
+from .conversion import call_torch as call_torch
+from .conversion import j2t_autograd as j2t_autograd
+from .conversion import jax_view as jax_view
+from .conversion import jax_view_elem as jax_view_elem
+from .conversion import torch_view as torch_view
+from .conversion import torch_view_elem as torch_view_elem
 
 Options = dict[str, Any] | None
 
-
-def torch_view(value: Any) -> Any:
-    """Convert a tree of arrays to tensors, a JAX function to a differentiable function of tensors, or a dtype."""
-    if callable(value) and not isinstance(value, type):
-        return functools.wraps(value)(functools.partial(call_jax, value))
-    return j2t(value) if isinstance(value, jax.numpy.dtype) else from_jax(value)
-
-
-def jax_view(value: Any) -> Any:
-    """Convert a tree of tensors to arrays, a torch function to a pure function of arrays, or a dtype."""
-    if isinstance(value, torch.dtype) or (callable(value) and not isinstance(value, (type, torch.Tensor))):
-        return t2j(value)
-    return to_jax(jax.tree.map(lambda x: x.detach() if isinstance(x, torch.Tensor) else x, value))
-
-
-def call_torch(torch_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a torch function with arrays, in JAX code and under any JAX transformation."""
-    return t2j(torch_func)(*args, **kwargs)
-
-
-def j2t_autograd(fn: Callable[..., Any], call_jax: Callable[..., Any] = call_jax) -> Callable[..., Any]:
-    """Convert a JAX function to a function of tensors whose gradient JAX computes."""
-    return functools.wraps(fn)(functools.partial(call_jax, fn))
-
-
-def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """`jax.lax.fori_loop` with a torch function as body; tensors that the body closes over get no gradient."""
-    body = t2j(body_fun)
-    return call_jax(lambda init: jax.lax.fori_loop(lower, upper, body, init), init_val)
+fori_loop = torch_view(jax.lax.fori_loop)  # tensors that the body closes over get no gradient of torch
 
 
 def wrap_jax_jit(

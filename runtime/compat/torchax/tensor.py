@@ -15,13 +15,14 @@ import numpy as np
 import torch
 
 from ... import debug, patches
-from ...aten.custom_ops import register_lowering
+from ...aten.overrides import Override
 from ...device.tensor import Tensor as Tensor
 from ...interop.convert import j2t
 from ...storage.random import draw_key, drawing, manual_seed, next_key
 from ...storage.tensors import cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
 from .config import Configuration
+from .definitions import of_tensors
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,29 @@ class Environment:
         """Convert tensors, of the CPU too, to arrays."""
         return to_jax(tree)
 
-    def override_op_definition(self, op: Any, function: Callable[..., Any]) -> None:
-        """Call `tenax.register_lowering` for an operator without a lowering."""
-        register_lowering(op, function)
+    def override_op_definition(
+        self, op_to_override: Any, op_impl: Callable[..., Any], is_view_op: bool = False
+    ) -> Override:
+        """Compute an operator on device "jax" by a torch function, in this process.
+
+        Args:
+            op_to_override: an overload or packet of `torch.ops`, or a function of torch that is implemented in C++,
+                such as `torch.nn.functional.scaled_dot_product_attention`.
+            op_impl: takes the arguments of the call. It may compute with arrays, by `jax_view` and `torch_view`: where
+                a gradient is wanted, JAX differentiates it.
+            is_view_op: has no effect: views are tensors.
+
+        Returns:
+            The override; its `remove()` ends it.
+
+        Raises:
+            TypeError: torch has no such operator.
+            NotImplementedError: the operator makes or views memory.
+        """
+        return of_tensors(op_to_override, op_impl)
+
+
+default_environment = Environment()
 
 
 @contextmanager
