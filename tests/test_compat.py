@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -367,8 +368,8 @@ def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
 
 
 def test_an_environment_makes_tensors_on_the_device() -> None:
-    env = torchax.tensor.Environment(torchax.config.Configuration(use_int32_for_index=True))
-    assert env.config.use_int32_for_index
+    env = torchax.tensor.Environment(torchax.config.Configuration(debug_print_each_op_operands=True))
+    assert env.config.debug_print_each_op_operands
 
     @env
     def make(n: int) -> torch.Tensor:
@@ -399,6 +400,30 @@ def test_flags_of_an_environment_observe_each_operation(caplog: pytest.LogCaptur
         x.sin()
     x.cos()
     assert [record.getMessage().partition("(")[0] for record in caplog.records] == ["aten::sin"]
+
+
+def test_mixed_math_with_numbers_of_the_cpu_can_be_refused() -> None:
+    env = torchax.tensor.Environment(torchax.config.Configuration(allow_mixed_math_with_scalar_tensor=False))
+    x, number = torch.ones(2, device="jax"), torch.tensor(3.0)
+    close(x * number, 3 * x)
+    with env:
+        close(x * number.to("jax") + number.to(x), 6 * x)
+        with pytest.raises(RuntimeError, match="allow_mixed_math_with_scalar_tensor"):
+            x * number
+    close(x + number, 4 * x)
+
+
+def test_flags_without_an_effect_say_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torchax.config, "_warned", set())
+    with pytest.warns(UserWarning, match="use_int32_for_index=True has no effect: dtypes are those of torch"):
+        config = torchax.config.Configuration(use_int32_for_index=True)
+    config.use_int32_for_index = True  # warnings are errors
+    assert config.use_int32_for_index
+    config.force_materialize_views = False
+    with pytest.warns(UserWarning, match="force_materialize_views"):
+        config.force_materialize_views = True
+    flags = set(torchax.config._WITHOUT_EFFECT)
+    assert flags < {f.name for f in dataclasses.fields(config)}
 
 
 def test_a_key_sets_the_random_stream() -> None:

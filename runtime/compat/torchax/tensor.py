@@ -23,6 +23,7 @@ from ...storage.tensors import cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
 from .config import Configuration
 from .definitions import of_tensors
+from .mixed import NoMixedMath
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Environment:
     def __enter__(self) -> Environment:
         with ExitStack() as stack:
             stack.enter_context(torch.device("jax"))
+            if not self.config.allow_mixed_math_with_scalar_tensor:
+                stack.enter_context(NoMixedMath())
             if self.config.debug_accuracy_for_each_op:
                 stack.enter_context(debug.compare())
             if self.config.debug_print_each_op:
