@@ -17,17 +17,22 @@ from ..._torch.functorch import are_transforms_active
 from ...dispatch.opaque_composite import is_traced, tensors, wants_gradient
 from ...interop import calls
 from ...interop.convert import j2t, t2j
+from ...interop.remat import without_constants
 from ...trace.transfer import from_jax, read
 
 _WIDE = (torch.float64, torch.complex128)
 
 
 class JaxFunction:
-    """A torch function as a pure function of arrays. Two of one function are equal, so that JAX compiles once."""
+    """A torch function as a pure function of arrays. Two of one function are equal, so that JAX compiles once.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    With `recorded`, it raises where it closes over a tensor whose gradient torch would miss.
+    """
+
+    def __init__(self, function: Callable[..., Any], recorded: bool = False) -> None:
         self.function = function
-        self.pure = t2j(function)
+        self.recorded = recorded
+        self.pure = t2j(without_constants(function) if recorded else function)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__signature__ = inspect.signature(self.pure)
 
@@ -36,7 +41,9 @@ class JaxFunction:
         return self.pure(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, JaxFunction) and self.function == other.function
+        if not isinstance(other, JaxFunction):
+            return NotImplemented
+        return (self.function, self.recorded) == (other.function, other.recorded)
 
     def __hash__(self) -> int:
         return hash(self.function)
@@ -107,8 +114,11 @@ def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a JAX function with trees of tensors, dtypes, torch functions and other values, and convert its result.
 
     The function runs as it stands, so it may depend on values and return any object. Where torch records a gradient, or
-    a graph, it is traced by `tenax.call_jax`: then it must be traceable and return arrays. What a torch function among
-    the arguments closes over is constant for that gradient.
+    a graph, it is traced by `tenax.call_jax`: then it must be traceable and return arrays.
+
+    Raises:
+        TraceError: torch records a gradient, and a torch function among the arguments closes over a tensor that
+            requires one; expected it as an argument.
     """
     if torch.compiler.is_dynamo_compiling():
         return calls.call_jax(jax_func, *args, **kwargs)
@@ -118,7 +128,7 @@ def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         with jax.enable_x64(wide or jax.dtypes.canonicalize_dtype(float).itemsize == 8):
             return torch_view(jax_func(*jax_view(args), **jax_view(kwargs)))
     try:
-        given = jax.tree.map(lambda x: x if isinstance(x, torch.Tensor) else jax_view_elem(x), (args, kwargs))
+        given = jax.tree.map(_recorded_elem, (args, kwargs))
         return torch_view(calls.call_jax(jax_func, *given[0], **given[1]))
     except (TypeError, jax.errors.ConcretizationTypeError) as error:
         error.add_note(
@@ -126,6 +136,13 @@ def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             "it stands, call it under torch.no_grad() or with detached tensors"
         )
         raise
+
+
+def _recorded_elem(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value
+    viewed = jax_view_elem(value)
+    return JaxFunction(value, recorded=True) if isinstance(viewed, JaxFunction) else viewed
 
 
 def is_recorded(args: Any, kwargs: Any) -> bool:

@@ -98,7 +98,7 @@ def jax_shard_map(torch_function: Callable[..., Any], kwargs_for_jax_shard_map: 
 
 
 def gradient_checkpoint(torch_function: Callable[..., Any], kwargs: Options = None) -> Callable[..., Any]:
-    """Apply `jax.checkpoint` to a torch function or module; the only option of JAX is `policy`."""
+    """Apply `tenax.interop.checkpoint`, with the options `policy`, `prevent_cse` and `static_argnums`."""
     return checkpoint(torch_function, **(kwargs or {}))
 
 
@@ -138,6 +138,20 @@ class JittableModule(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled module."""
         return self._forward(*args, **kwargs)
+
+    def jittable_call(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method by name, compiled."""
+        if method_name == "forward":
+            return self(*args, **kwargs)
+        if method_name not in self._jitted:
+            self.make_jitted(method_name)
+        return self._jitted[method_name](*args, **kwargs)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class of the module, for `isinstance`."""
+        model = self.__dict__.get("_modules", {}).get("_model")
+        return JittableModule if model is None else type(model)
 
     def functional_call(self, method_or_name: Any, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a method of the module, or a function that uses the module, with other parameters and buffers.

@@ -18,6 +18,7 @@ from ... import debug, patches
 from ...aten.overrides import Override
 from ...device.tensor import Tensor as Tensor
 from ...interop.convert import j2t
+from ...storage import random
 from ...storage.random import draw_key, drawing, manual_seed, next_key
 from ...storage.tensors import cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
@@ -46,6 +47,7 @@ class Environment:
         self.config = configuration or Configuration()
         self._entered: list[ExitStack] = []
         self._properties = [RuntimeProperty()]
+        self._key: tuple[tuple[int, int], Any] | None = None  # a state of the random stream, and the key it stands for
 
     def __enter__(self) -> Environment:
         with ExitStack() as stack:
@@ -101,8 +103,16 @@ class Environment:
 
     @property
     def prng_key(self) -> jax.Array:
-        """A new key of the device's random stream. Setting a key restarts that stream from it."""
-        return jax.random.wrap_key_data(next_key())
+        """The key that stands for the state of the device's random stream: the same one until something is drawn.
+
+        Setting a key restarts the stream from it, and gives that key back until something is drawn.
+        """
+        if self.param.prng is not None:
+            return self.param.prng
+        now = random.state()
+        if self._key is None or self._key[0] != now:
+            self._key = now, jax.random.wrap_key_data(jax.numpy.asarray(random.key_at(*now)))
+        return self._key[1]
 
     @prng_key.setter
     def prng_key(self, key: jax.Array) -> None:
@@ -110,6 +120,7 @@ class Environment:
             raise TypeError("prng_key: got a key that JAX traces; expected env.override_property(prng=key)")
         data = np.asarray(jax.random.key_data(key)).astype(np.uint64).ravel()
         manual_seed(int(data[0]) << 32 | int(data[-1]))
+        self._key = random.state(), key
 
     def get_and_rotate_prng_key(self, generator: torch.Generator | None = None) -> jax.Array:
         """A new key of the device's random stream, or of a generator."""
