@@ -224,7 +224,7 @@ PATCHES = (
         "torch._dynamo.trace_rules",
         "BUILTIN_INLINE_WHEN_CALLED",
         (When.COMPILE,),
-        "torch looks into `tenax.call_jax` where a compiled function calls it.",
+        "torch looks into `tenax.call_jax`, and torchax's, where a compiled function calls it.",
     ),
     Patch(
         "torch._dynamo.trace_rules",

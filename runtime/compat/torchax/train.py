@@ -13,7 +13,7 @@ from ...interop import scan
 from .interop import call_jax, gradient_checkpoint, jax_value_and_grad, torch_view
 
 
-class ScannedModule(scan.ScannedModule):
+class RematScannedModule(scan.ScannedModule):
     """`tenax.ScannedModule` of layers that may lie on the CPU, whose intermediate values are recomputed.
 
     Args:
@@ -23,6 +23,9 @@ class ScannedModule(scan.ScannedModule):
 
     def __init__(self, module_list: Iterable[nn.Module], checkpoint_policy: Callable[..., bool] | None = None) -> None:
         super().__init__([copy.deepcopy(m).to("jax") for m in module_list], remat=True, policy=checkpoint_policy)
+
+
+ScannedModule = RematScannedModule
 
 
 def remat(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
