@@ -235,9 +235,9 @@ PATCHES = (
     ),
     Patch(
         "torch.Tensor",
-        "torch apply_jax apply_jax_ shard_",
+        "torch apply_jax apply_jax_ shard_ jax_device",
         (When.TORCHAX,),
-        "The methods of torchax's tensors.",
+        "The methods and the property of torchax's tensors.",
         added=True,
     ),
     Patch(

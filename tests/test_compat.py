@@ -54,6 +54,7 @@ def test_the_quick_start_runs_a_model() -> None:
     assert isinstance(result.jax(), jax.Array)
     close(result, expected)
     close(result.torch(), expected)
+    assert result.jax_device.platform == jax.devices()[0].platform
     with torchax.disable_temporarily():
         assert torch.ones(1).device.type == "cpu"
     torchax.disable_globally()
@@ -339,7 +340,7 @@ def test_functional_call_takes_functions() -> None:
     jittable = JittableModule(model)
     zeros = {k: torch.zeros_like(v) for k, v in jittable.params.items()}
     x = torch.ones(2, 28, 28, device="jax")
-    for function in (MyModel.hidden, model.hidden, lambda x: model(x), "hidden"):
+    for function in (MyModel.hidden, model.hidden, lambda m, x: m(x), "hidden"):
         assert not jittable.functional_call(function, zeros, {}, x).any()
     with pytest.raises(TypeError, match="expected a name or a callable"):
         jittable.functional_call(3, zeros, {}, x)
@@ -365,6 +366,9 @@ def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
     assert model.plain is plain
     torchax.interop.set_all_buffers(model, {}, {"plain": torch.full((2,), 5.0)})
     close(model(torch.ones(2)), np.full(2, 5))
+    torchax.interop.set_all_buffers(model, {"trained": torch.tensor([2.0])}, {})
+    assert model.trained.shape == (1,)
+    close(model(torch.ones(2)).detach(), np.full(2, 10))
 
 
 def test_an_environment_makes_tensors_on_the_device() -> None:
@@ -438,7 +442,7 @@ def test_a_key_sets_the_random_stream() -> None:
             draws.append(torch.rand_like(x))
             assert not torch.equal(torch.rand_like(x), draws[-1])
             assert (torch.ones(2, 2, device="jax") @ torch.ones(2, 2, device="jax")).dtype == torch.bfloat16
-    assert env.param.prng is None
+    assert env.param.prng is env.prng_key
     assert torch.equal(draws[0], draws[2])
     assert torch.equal(draws[1], draws[3])
     assert not torch.equal(draws[0], draws[1])

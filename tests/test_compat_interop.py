@@ -81,6 +81,15 @@ def test_a_torch_function_is_a_static_argument_that_compiles_once(x: torch.Tenso
     assert len(runs) == 1
 
 
+def test_a_view_of_a_function_follows_the_modes_of_torch() -> None:
+    shape = jax.ShapeDtypeStruct((2, 2), np.float32)
+    dtypes = []
+    for enabled in (False, True, False):
+        with torch.autocast("jax", torch.bfloat16, enabled=enabled):
+            dtypes.append(jax.jit(jax_view(torch.matmul)).lower(shape, shape).out_info.dtype)
+    assert dtypes == [np.float32, jnp.bfloat16, np.float32]
+
+
 def test_a_scan_is_differentiated_by_torch_and_by_jax(x: torch.Tensor) -> None:
     scan = torch_view(jax.lax.scan)
 

@@ -24,15 +24,17 @@ _WIDE = (torch.float64, torch.complex128)
 
 
 class JaxFunction:
-    """A torch function as a pure function of arrays. Two of one function are equal, so that JAX compiles once.
+    """A torch function as a pure function of arrays. Two of one function, made in the same modes of torch, are equal,
+    so that JAX compiles once.
 
     With `recorded`, it raises where it closes over a tensor whose gradient torch would miss.
     """
 
     def __init__(self, function: Callable[..., Any], recorded: bool = False) -> None:
         self.function = function
-        self.recorded = recorded
         self.pure = t2j(without_constants(function) if recorded else function)
+        autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
+        self.key = function, recorded, autocast, torch.get_default_dtype(), torch.is_grad_enabled()
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__signature__ = inspect.signature(self.pure)
 
@@ -41,12 +43,10 @@ class JaxFunction:
         return self.pure(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JaxFunction):
-            return NotImplemented
-        return (self.function, self.recorded) == (other.function, other.recorded)
+        return self.key == other.key if isinstance(other, JaxFunction) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.function)
+        return hash(self.key)
 
 
 class TorchFunction:

@@ -193,14 +193,15 @@ class JittableModule(nn.Module):
 
 
 def _method(model: nn.Module, method_or_name: Any) -> Callable[..., Any]:
-    """The function to call: a method by its name or as a function of the class, bound; or any other callable."""
+    """The function to call: a method by its name, a bound method, or another callable, which takes the module first."""
     if isinstance(method_or_name, str):
         bound: Callable[..., Any] = getattr(model, method_or_name)
         return bound
     if not callable(method_or_name):
         raise TypeError(f"functional_call: got {type(method_or_name).__name__}; expected a name or a callable")
-    name = getattr(method_or_name, "__name__", "")
-    return getattr(model, name) if getattr(type(model), name, None) is method_or_name else method_or_name
+    if getattr(method_or_name, "__self__", None) is model:
+        return method_or_name
+    return functools.partial(method_or_name, model)
 
 
 def _call(model: nn.Module, method: str, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
@@ -245,7 +246,9 @@ def _extract(m: nn.Module, dedup: bool) -> tuple[dict[str, torch.Tensor], dict[s
 
 
 def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor]) -> None:
-    """Write new values to the tensors of a module, by any of their names.
+    """Give new values to the tensors of a module, by any of their names. Tied tensors stay tied.
+
+    A value of another shape, dtype or device replaces what the tensor holds; others are copied into it.
 
     Raises:
         KeyError: the module has no tensor of a name.
@@ -253,4 +256,8 @@ def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict
     own = {name: slot.tensor for tie in ties_of(m, attributes=True) for slot in tie for name in slot.names}
     with torch.no_grad():
         for name, value in {**params, **buffers}.items():
-            own[name].copy_(value)
+            tensor = own[name]
+            if (tensor.shape, tensor.dtype, tensor.device) == (value.shape, value.dtype, value.device):
+                tensor.copy_(value)
+            else:
+                tensor.data = value.detach().clone()

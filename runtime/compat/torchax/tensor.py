@@ -80,8 +80,9 @@ class Environment:
 
     @property
     def param(self) -> RuntimeProperty:
-        """The properties that are set now."""
-        return self._properties[-1]
+        """The properties that are set now. `prng` is `prng_key` where none was set."""
+        held = self._properties[-1]
+        return held if held.prng is not None else dataclasses.replace(held, prng=self.prng_key)
 
     @contextmanager
     def override_property(self, **properties: Any) -> Iterator[None]:
@@ -90,7 +91,7 @@ class Environment:
         Raises:
             TypeError: an unknown property.
         """
-        self._properties.append(dataclasses.replace(self.param, **properties))
+        self._properties.append(dataclasses.replace(self._properties[-1], **properties))
         try:
             with ExitStack() as stack:
                 if properties.get("autocast_dtype") is not None:
@@ -107,8 +108,9 @@ class Environment:
 
         Setting a key restarts the stream from it, and gives that key back until something is drawn.
         """
-        if self.param.prng is not None:
-            return self.param.prng
+        held = self._properties[-1].prng
+        if held is not None:
+            return held
         now = random.state()
         if self._key is None or self._key[0] != now:
             self._key = now, jax.random.wrap_key_data(jax.numpy.asarray(random.key_at(*now)))
@@ -239,6 +241,11 @@ def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
         return self.set_(_apply_jax(self, jax.device_put, sharding))  # type: ignore[call-overload]
 
 
+def _jax_device(self: torch.Tensor) -> Any:
+    """JAX's device of the tensor, or its sharding over several."""
+    return self.detach().jax().device  # type: ignore[attr-defined]
+
+
 def _torch(self: torch.Tensor) -> torch.Tensor:
     """A copy on the CPU."""
     return self.detach().cpu()
@@ -246,3 +253,4 @@ def _torch(self: torch.Tensor) -> torch.Tensor:
 
 for _method in (_apply_jax, _apply_jax_, _shard_, _torch):
     patches.replace(f"torch.Tensor.{_method.__name__[1:]}", _method)
+patches.replace("torch.Tensor.jax_device", property(_jax_device))
