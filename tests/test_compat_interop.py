@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,6 +90,18 @@ def test_a_view_of_a_function_follows_the_modes_of_torch() -> None:
         with torch.autocast("jax", torch.bfloat16, enabled=enabled):
             dtypes.append(jax.jit(jax_view(torch.matmul)).lower(shape, shape).out_info.dtype)
     assert dtypes == [np.float32, jnp.bfloat16, np.float32]
+
+
+def test_a_first_trace_follows_autocast() -> None:
+    program = """
+import jax, torch
+import tenax.compat.torchax as torchax
+shape = jax.ShapeDtypeStruct((2, 2), "float32")
+with torch.autocast("jax", torch.bfloat16):
+    print(jax.jit(torchax.interop.jax_view(torch.matmul)).lower(shape, shape).out_info.dtype)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "bfloat16"
 
 
 def test_a_scan_is_differentiated_by_torch_and_by_jax(x: torch.Tensor) -> None:

@@ -15,6 +15,7 @@ import jax
 import torch
 from torch import nn
 
+from ...aten.registration import register_all
 from ...interop.functional_module import FunctionalModule
 from ...trace.transfer import to_jax
 from . import amp as amp
@@ -55,6 +56,9 @@ __all__ = [
     "to_xla",
     "train",
 ]
+
+
+register_all()  # a function may be traced, under autocast, before there is a first tensor
 
 
 def default_env() -> Environment:
