@@ -268,7 +268,7 @@ PATCHES = (
         "torch._dynamo.trace_rules",
         "BUILTIN_INLINE_WHEN_CALLED",
         (When.COMPILE,),
-        "torch looks into `tenax.call_jax` where a compiled function calls it.",
+        "torch looks into `tenax.call_jax`, and torchax's, where a compiled function calls it.",
     ),
     Patch(
         "torch._dynamo.trace_rules",
@@ -279,9 +279,9 @@ PATCHES = (
     ),
     Patch(
         "torch.Tensor",
-        "torch apply_jax apply_jax_ shard_",
+        "torch apply_jax apply_jax_ shard_ jax_device",
         (When.TORCHAX,),
-        "The methods of torchax's tensors.",
+        "The methods and the property of torchax's tensors.",
         added=True,
     ),
     Patch(

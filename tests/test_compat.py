@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ def test_the_quick_start_runs_a_model() -> None:
     assert isinstance(result.jax(), jax.Array)
     close(result, expected)
     close(result.torch(), expected)
+    assert result.jax_device.platform == jax.devices()[0].platform
     with torchax.disable_temporarily():
         assert torch.ones(1).device.type == "cpu"
     torchax.disable_globally()
@@ -338,7 +340,7 @@ def test_functional_call_takes_functions() -> None:
     jittable = JittableModule(model)
     zeros = {k: torch.zeros_like(v) for k, v in jittable.params.items()}
     x = torch.ones(2, 28, 28, device="jax")
-    for function in (MyModel.hidden, model.hidden, lambda x: model(x), "hidden"):
+    for function in (MyModel.hidden, model.hidden, lambda m, x: m(x), "hidden"):
         assert not jittable.functional_call(function, zeros, {}, x).any()
     with pytest.raises(TypeError, match="expected a name or a callable"):
         jittable.functional_call(3, zeros, {}, x)
@@ -364,11 +366,14 @@ def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
     assert model.plain is plain
     torchax.interop.set_all_buffers(model, {}, {"plain": torch.full((2,), 5.0)})
     close(model(torch.ones(2)), np.full(2, 5))
+    torchax.interop.set_all_buffers(model, {"trained": torch.tensor([2.0])}, {})
+    assert model.trained.shape == (1,)
+    close(model(torch.ones(2)).detach(), np.full(2, 10))
 
 
 def test_an_environment_makes_tensors_on_the_device() -> None:
-    env = torchax.tensor.Environment(torchax.config.Configuration(use_int32_for_index=True))
-    assert env.config.use_int32_for_index
+    env = torchax.tensor.Environment(torchax.config.Configuration(debug_print_each_op_operands=True))
+    assert env.config.debug_print_each_op_operands
 
     @env
     def make(n: int) -> torch.Tensor:
@@ -401,6 +406,30 @@ def test_flags_of_an_environment_observe_each_operation(caplog: pytest.LogCaptur
     assert [record.getMessage().partition("(")[0] for record in caplog.records] == ["aten::sin"]
 
 
+def test_mixed_math_with_numbers_of_the_cpu_can_be_refused() -> None:
+    env = torchax.tensor.Environment(torchax.config.Configuration(allow_mixed_math_with_scalar_tensor=False))
+    x, number = torch.ones(2, device="jax"), torch.tensor(3.0)
+    close(x * number, 3 * x)
+    with env:
+        close(x * number.to("jax") + number.to(x), 6 * x)
+        with pytest.raises(RuntimeError, match="allow_mixed_math_with_scalar_tensor"):
+            x * number
+    close(x + number, 4 * x)
+
+
+def test_flags_without_an_effect_say_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torchax.config, "_warned", set())
+    with pytest.warns(UserWarning, match="use_int32_for_index=True has no effect: dtypes are those of torch"):
+        config = torchax.config.Configuration(use_int32_for_index=True)
+    config.use_int32_for_index = True  # warnings are errors
+    assert config.use_int32_for_index
+    config.force_materialize_views = False
+    with pytest.warns(UserWarning, match="force_materialize_views"):
+        config.force_materialize_views = True
+    flags = set(torchax.config._WITHOUT_EFFECT)
+    assert flags < {f.name for f in dataclasses.fields(config)}
+
+
 def test_a_key_sets_the_random_stream() -> None:
     env = torchax.default_env()
     x = torch.ones(8, device="jax")
@@ -413,7 +442,7 @@ def test_a_key_sets_the_random_stream() -> None:
             draws.append(torch.rand_like(x))
             assert not torch.equal(torch.rand_like(x), draws[-1])
             assert (torch.ones(2, 2, device="jax") @ torch.ones(2, 2, device="jax")).dtype == torch.bfloat16
-    assert env.param.prng is None
+    assert env.param.prng is env.prng_key
     assert torch.equal(draws[0], draws[2])
     assert torch.equal(draws[1], draws[3])
     assert not torch.equal(draws[0], draws[1])

@@ -27,6 +27,7 @@ from .._torch.autograd import in_forward_mode, saved_tensors_hooks
 from .._torch.dispatcher import is_any_autocast_enabled
 from .._torch.functorch import current_level
 from .._torch.modes import dispatch_mode_count, function_mode_count
+from ..aten import overrides
 from ..errors import TraceError
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
@@ -233,7 +234,7 @@ def _key(arguments: list[Any], spec: Any) -> Any:
     device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
     modes = (
         *(is_grad_enabled(), is_inference_mode_enabled(), autocast),
-        *(get_default_dtype(), device, are_deterministic_algorithms_enabled()),
+        *(get_default_dtype(), device, are_deterministic_algorithms_enabled(), overrides.token),
     )
     return tuple(parts), spec, modes
 

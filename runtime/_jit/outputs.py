@@ -152,8 +152,10 @@ class OutputDescriber:
 
     def _leaf(self, leaf: Any) -> Any:
         if leaf.__class__ in SYMBOLIC_TYPES:
+            number: Any = leaf
             raise TraceError(
-                "a compiled function gives or keeps the value of a tensor as a Python number (.item()); give the tensor"
+                "a compiled function gives or keeps the value of a tensor as a Python number "
+                f"(.item()){number.node.where}; give the tensor"
             )
         if not isinstance(leaf, torch.Tensor):
             return self._object(leaf)

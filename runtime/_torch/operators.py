@@ -11,6 +11,7 @@ with private_names("torch", torch.__version__):
     from torch._library.custom_ops import CustomOpDef as CustomOpDef
     from torch._ops import HigherOrderOperator as HigherOrderOperator
     from torch._ops import OpOverload as OpOverload
+    from torch._ops import OpOverloadPacket as OpOverloadPacket
 
 # What the runtime calls, or looks for in graphs.
 CLONE = torch.ops.aten.clone.default
@@ -20,3 +21,11 @@ ITEM = torch.ops.aten._local_scalar_dense.default
 
 # Where torch makes the autograd functions of the operators that a library defines.
 OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"
+
+
+def forget_dispatch(operator: str) -> None:
+    """Have torch's dispatcher in Python, which traces graphs, look the kernels of an overload up again."""
+    namespace, _, name = operator.partition("::")
+    packet, _, overload = name.partition(".")
+    with private_names("torch", torch.__version__):
+        getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")._dispatch_cache.clear()

@@ -24,18 +24,28 @@ from .._torch.operators import OPDEFS, CustomOpDef, OpOverload
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.jax_call import empty_results, function_number, vmap_call
-from ..dispatch.opaque_composite import OpaqueComposite, filled, form_of, function_of, tensors, wants_gradient
+from ..dispatch.opaque_composite import (
+    OpaqueComposite,
+    filled,
+    form_of,
+    function_of,
+    is_traced,
+    tensors,
+    wants_gradient,
+)
 from ..dispatch.shape_inference import describe_results
 from ..dispatch.signature import Signature, argument_kind
 from ..storage.spec import TensorSpec
 from ..words import Number
+from .overrides import Override, OverridingKernel, overloads, refuse_memory
+from .registration import kernels
 
 _KEY = "PrivateUse1"
 _DESCRIBING = ("Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
 _WIDE = {np.dtype(np.float64), np.dtype(np.complex128)}
 _TORCH = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 _WEAK: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
-_registered: dict[str, CustomOperator] = {}
+_registered: dict[str, list[CustomOperator]] = {}  # the newest last; those before it are overridden
 
 
 def register_lowering(
@@ -46,6 +56,7 @@ def register_lowering(
     dynamic: bool = False,
     random: bool = False,
     gradient: bool = True,
+    override: bool = False,
 ) -> Any:
     """Compute an operator on device "jax" by a JAX function. Without `fn` it is a decorator.
 
@@ -60,37 +71,71 @@ def register_lowering(
         random: `fn` takes a PRNG key as its first argument.
         gradient: differentiate `fn` where the operator has no autograd formula. A formula, registered before or after,
             is used instead. There is no derivative of operators that mutate and of `dynamic` ones.
+        override: take the place of the lowering that there is, also of an operator of torch, until `remove()` of the
+            result or the end of a `with` block. `op` may also be a packet, `torch.ops.aten.add`, or a function of torch
+            in C++, `torch.nn.functional.gelu`: all of their overloads with tensors and without `out=`. The derivative
+            is that of `fn`, or of the operator's formula with `gradient=False`.
 
     Returns:
-        `fn`.
+        `fn`; with `override` an `Override`, which calls `fn`.
 
     Raises:
         TypeError: `op` is no operator, or `fn` does not take its parameters.
         ValueError: there is no such operator, or `static` names no number of it.
         NotImplementedError: the operator returns something else than tensors, or is `dynamic` and mutates or returns a
-            list.
-        RuntimeError: the operator has a lowering already.
+            list; an override of an operator that makes or views memory.
+        RuntimeError: the operator has a lowering already, and `override` is not given.
     """
     if fn is None:
-        return partial(register_lowering, op, static=static, dynamic=dynamic, random=random, gradient=gradient)
+        return partial(
+            register_lowering,
+            op,
+            static=static,
+            dynamic=dynamic,
+            random=random,
+            gradient=gradient,
+            override=override,
+        )
+    row = Row("", "", static=tuple(static), dynamic="as registered" if dynamic else "", random=random)
+    if override:
+        return _overriding(op, row, fn, gradient)
     found = _found(op)
     name = found.name()
-    before = _registered.get(name)
+    before = registered(name)
     if before is not None and before.op is not found:  # the operator was defined anew
-        _registered.pop(name).library._destroy()
+        for old in _registered.pop(name):
+            old.library._destroy()
     elif has_kernel_on(name, _KEY):
-        raise RuntimeError(f"{name}: has a lowering for device 'jax' already; expected one registration")
-    row = Row("", "", static=tuple(static), dynamic="as registered" if dynamic else "", random=random)
+        raise RuntimeError(
+            f"{name}: has a lowering for device 'jax' already; expected one registration, or override=True"
+        )
     made = CustomOperator(name, row, fn)
     made.refuse()
     made.install(gradient)
-    _registered[name] = made
+    _registered[name] = [made]
     return fn
 
 
+def _overriding(op: Any, row: Row, fn: Callable[..., Any], gradient: bool) -> Override:
+    """Register a function on top of the lowerings that there are."""
+    found = [_found(op)] if isinstance(op, (str, CustomOpDef)) else overloads(op)
+    made = [OverridingOperator(o.name(), row, fn) for o in found]
+    for operator in made:
+        operator.refuse()
+    for operator in made:
+        _registered.setdefault(operator.name, []).append(operator)
+
+    def removed() -> None:
+        for operator in made:
+            _registered[operator.name].remove(operator)
+
+    return Override(fn, [kernel for operator in made for kernel in operator.kernels(gradient)], removed)
+
+
 def registered(name: str) -> CustomOperator | None:
-    """What is registered for the operator of a name."""
-    return _registered.get(name)
+    """What is registered for the operator of a name; of several, the newest."""
+    found = _registered.get(name)
+    return found[-1] if found else None
 
 
 def _found(op: Any) -> OpOverload:
@@ -184,23 +229,31 @@ class CustomOperator(Signature):
 
     def install(self, gradient: bool) -> None:
         """Register the kernels with torch."""
-        library = self.library
-        short = self.name.partition("::")[2]
-        library.impl(short, specialize(Dispatcher(self)), _KEY)
+        self.register(specialize(Dispatcher(self)), _KEY)
         if self.row.dynamic:
             return
-        if not self.described and self.returns:
-            if self.name in OPDEFS:
-                OPDEFS[self.name].register_fake(self.fake)
-            else:
-                library._register_fake(short, self.fake)
+        self.describe()
         if self.writes or not self.returns:
             return
         if gradient:
-            library.impl(short, CustomOperatorAutograd(self), f"Autograd{_KEY}", with_keyset=True)
+            self.register(CustomOperatorAutograd(self), f"Autograd{_KEY}", with_keyset=True)
         batched = has_kernel_on(self.name, "FuncTorchBatched")
         if not batched and self.op._overloadname == "default":
-            torch.library.register_vmap(self.name, CustomOperatorAutograd(self).batch, lib=library)
+            torch.library.register_vmap(self.name, CustomOperatorAutograd(self).batch, lib=self.library)
+
+    def register(self, kernel: Callable[..., Any], key: str, with_keyset: bool = False) -> None:
+        """Register one kernel with torch."""
+        self.library.impl(self.name.partition("::")[2], kernel, key, with_keyset=with_keyset)
+        kernels[self.name, key] = kernel, with_keyset
+
+    def describe(self) -> None:
+        """Register a fake kernel where the library has none."""
+        if self.described or not self.returns or self.row.dynamic:
+            return
+        if self.name in OPDEFS:
+            OPDEFS[self.name].register_fake(self.fake)
+        else:
+            self.library._register_fake(self.name.partition("::")[2], self.fake)
 
     # -- the function ------------------------------------------------------------------------------------------------
 
@@ -253,6 +306,41 @@ class CustomOperator(Signature):
         return self.packed(empty_results(function, list(tensors(values))))
 
 
+class OverridingOperator(CustomOperator):
+    """The signature of an operator while a function takes the place of its lowering."""
+
+    def __init__(self, name: str, row: Row, fn: Callable[..., Any]) -> None:
+        super().__init__(name, row, fn)
+        self.formula = super().has_formula
+
+    # The formula that torch has is of what is overridden.
+    has_formula = False
+
+    def refuse(self) -> None:
+        """Raise also for an operator that makes or views memory."""
+        refuse_memory(self.op)
+        if not self.fresh and not self.writes:
+            raise NotImplementedError(f"{self.name}: makes a view, which the runtime does; it has no override")
+        super().refuse()
+
+    def kernels(self, gradient: bool) -> list[OverridingKernel]:
+        """What to register with torch."""
+        self.describe()
+        if self.writes or self.row.dynamic or not self.returns or not (gradient or self.formula):
+            above: Callable[..., Any] | None = self.without_derivative
+        else:
+            above = OverriddenAutograd(self) if gradient else None
+        below = OverridingKernel(self.name, _KEY, specialize(Dispatcher(self)))
+        return [below, OverridingKernel(self.name, f"Autograd{_KEY}", above)] if above else [below]
+
+    def without_derivative(self, *args: Any, **kwargs: Any) -> Any:
+        """The kernel above autograd of a function that is not differentiated."""
+        if wants_gradient(self.bind(args, kwargs)):
+            raise NotImplementedError(f"{self.name}: is overridden by a function that has no derivative")
+        with BelowAutograd():
+            return self.op(*args, **kwargs)
+
+
 class CustomOperatorAutograd(OpaqueComposite):
     """The kernel above autograd of an operator without a formula, and its rule for `torch.func.vmap`."""
 
@@ -267,10 +355,14 @@ class CustomOperatorAutograd(OpaqueComposite):
         values = self.signature.bind(args, kwargs)
         if in_forward_mode() and any(map(_has_tangent, tensors(values))):
             raise NotImplementedError(f"{self.signature.name}: no forward-mode derivative; expected reverse mode")
-        if not wants_gradient(values):
+        if not wants_gradient(values) and not self.is_recorded(values):
             with BelowAutograd():
                 return op(*args, **kwargs)
         return self.apply(values)
+
+    def is_recorded(self, values: list[Any]) -> bool:
+        """Whether a graph that torch records is to hold the function rather than the operator."""
+        return False
 
     def operands(self, values: list[Any]) -> list[Any]:
         """Numbers that are not static as tensors: they may change from call to call."""
@@ -301,10 +393,22 @@ class CustomOperatorAutograd(OpaqueComposite):
             dims = [*in_dims, *[None] * (len(values) - len(in_dims))]
             operands = self.operands(values)
             form = form_of(operands)
-            f = function_number((lowered.name, form), lambda: function_of(lowered, form))
+            f = function_number((lowered, form), lambda: function_of(lowered, form))
             at = [d for v, o, dim in zip(values, operands, dims, strict=True) for d in _dims(v, o, dim)]
             stacked = vmap_call(f, tuple(at), list(tensors(operands)))
         return lowered.packed(stacked), lowered.packed([0] * len(stacked))
+
+
+class OverriddenAutograd(CustomOperatorAutograd):
+    """The kernel above autograd of an overridden operator."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function; no formula of torch needs the key set."""
+        return super().__call__(None, *args, **kwargs)
+
+    def is_recorded(self, values: list[Any]) -> bool:
+        """In a graph of torch.compile the operator would be decomposed. That of torch.export keeps it."""
+        return is_traced(tensors(values)) and not torch.compiler.is_exporting()
 
 
 def _has_tangent(x: torch.Tensor) -> bool:

@@ -19,6 +19,9 @@ from ..errors import no_lowering
 
 _KEY = "PrivateUse1"
 _libraries: list[Any] = []
+_shared: dict[str, Any] = {}  # libraries, by namespace
+# Kernels in Python by operator and key, and whether they take the key set: what an override (overrides.py) replaces.
+kernels: dict[tuple[str, str], tuple[Callable[..., Any], bool]] = {}
 _lock = threading.RLock()
 _complete = False
 _first_use: list[Callable[[], None]] = []
@@ -37,6 +40,15 @@ def library(namespace: str, kind: str = "IMPL") -> Any:
     made = torch.library.Library(namespace, kind)
     _libraries.append(made)
     return made
+
+
+def _register(operator: str, kernel: Callable[..., Any], key: str = _KEY) -> None:
+    """Register a kernel that an override may replace for a while."""
+    namespace, _, name = operator.partition("::")
+    if namespace not in _shared:
+        _shared[namespace] = library(namespace)
+    _shared[namespace].impl(name, kernel, key)
+    kernels[operator, key] = kernel, False
 
 
 def on_first_use(install: Callable[[], None]) -> None:
@@ -182,17 +194,16 @@ def register_all() -> None:
         known = set(operator_names())  # to this release of torch: the table serves several
         for name, row in ROWS.items():
             if "::" in name:
-                namespace, _, operator = name.partition("::")
-                library(namespace).impl(operator, _resolved_when_called(name), _KEY)
+                _register(name, _resolved_when_called(name))
                 continue
             if name in KERNELS or f"aten::{name}" not in known:
                 continue
-            aten.impl(name, kernel_of(name), _KEY)
+            _register(f"aten::{name}", kernel_of(name))
             if row.grad and row.form == "functional":
-                aten.impl(name, _composite_when_called(name), f"Autograd{_KEY}")
+                _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
         for name in UNSUPPORTED:  # torch may have a kernel for any device, which would be called before the fallback
             if f"aten::{name}" in known and has_kernel_on(f"aten::{name}", "CompositeExplicitAutograd"):
-                aten.impl(name, _raises(name), _KEY)
+                _register(f"aten::{name}", _raises(name))
         for key in ("Conjugate", "Negative"):
             # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
             aten.impl("_copy_from", torch.library.fallthrough_kernel, key)

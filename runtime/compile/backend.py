@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -33,8 +34,9 @@ _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-c
 # Between graphs, kernels run while torch watches for Python frames to compile: not these.
 for _name in ("tenax", "tenax.generated", "jax", "jaxlib"):
     trace_rules.add(_name)
-# A call of `call_jax` is a node of the graph: torch looks into it where a compiled function calls it.
-patches.wrap("torch._dynamo.trace_rules.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, calls.__file__})
+# A call of `call_jax`, torchax's too, is a node of the graph: torch looks into it where a compiled function calls it.
+_torchax = os.path.join(os.path.dirname(os.path.dirname(calls.__file__)), "compat", "torchax", "conversion.py")
+patches.wrap("torch._dynamo.trace_rules.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, calls.__file__, _torchax})
 
 
 def backend(

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from .._jax import direct_call
+from ..storage.memory_errors import as_torch_error
 
 
 class AotCall:
@@ -47,9 +48,9 @@ class AotCall:
         else:
             try:
                 results.extend(map(self._consume, map(self._execute, (arrays,))))
-            except jax.errors.JaxRuntimeError:
+            except jax.errors.JaxRuntimeError as error:
                 if not any(map(_is_spread, arrays)):
-                    raise
+                    raise as_torch_error(error)  # noqa: B904 (it states its cause)
                 results.append(self.jitted(*arrays))  # nothing has run
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
@@ -69,9 +70,9 @@ class AotCall:
         def call(arrays: list[jax.Array]) -> Sequence[jax.Array]:
             try:
                 return execute(arrays).consume_with_handlers(handlers)
-            except jax.errors.JaxRuntimeError:
+            except jax.errors.JaxRuntimeError as error:
                 if not any(map(_is_spread, arrays)):
-                    raise
+                    raise as_torch_error(error)  # noqa: B904 (it states its cause)
                 return self.jitted(*arrays)  # nothing has run
 
         return call

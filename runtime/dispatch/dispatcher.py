@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from jax.errors import JaxRuntimeError
 
+from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
 from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
@@ -101,6 +103,8 @@ class Dispatcher:
         except LOWERING_ERRORS:
             raise_host_error(signature, values, blank=True)
             raise
+        except JaxRuntimeError as error:
+            raise as_torch_error(error)  # noqa: B904 (it states its cause)
         except BaseException:
             if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
                 repeat_until_done(lambda: write(executable, call, ran[0]))

@@ -12,8 +12,11 @@ from functools import cache
 from keyword import iskeyword
 from typing import Any
 
+from jax.errors import JaxRuntimeError
+
 from .._torch.tensors import create_empty_tensor
 from ..storage.cell import FreshCell
+from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
 from .dispatcher import Dispatcher
 from .operands import NUMBER_TYPES, array_or_scalar, device_scalar
@@ -78,6 +81,8 @@ def _bound(
         device_scalar,
         array_or_scalar,
         mutation_epoch,
+        JaxRuntimeError,
+        as_torch_error,
         defaults,
         numeric,
     )
@@ -131,14 +136,20 @@ _LOANS = {
 }
 _BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
 
-_FRESH = """out = entry.run({operands})
+_FRESH = """try:
+            out = entry.run({operands})
+        except JaxRuntimeError as error:
+            raise failure(error)
         if entry.single is None:
             return entry.finish(out, 0)
         size, dtype, aval = entry.single
         tensor = create(size, dtype)
         tensor.untyped_storage().cell = FreshCell(out[0], aval)
         return tensor"""
-_INPLACE = """new = entry.run({operands})[0]
+_INPLACE = """try:
+            new = entry.run({operands})[0]
+        except JaxRuntimeError as error:
+            raise failure(error)
         if new is not None:
             c0.content = c0.array = new
             epoch.advance()
@@ -165,7 +176,8 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
     shared = " or ".join(f"c{i} is c0 and k{i} != k0" for i in others)
     return f"""
-def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array_or_scalar, epoch, defaults, numeric):
+def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array_or_scalar, epoch, JaxRuntimeError,
+         failure, defaults, numeric):
     {unpack}{"= defaults" if unpack else "pass"}
     def kernel({", ".join(parameters)}):
         {f"if a1.__class__ in number_types: return numeric({passed})" if numeric else ""}

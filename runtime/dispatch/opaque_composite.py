@@ -84,9 +84,7 @@ class OpaqueComposite:
         if bound is None:
             memory = tuple(None if o.is_contiguous() else memory_order(o) for o in self.outputs(values))
             original = CompositeCall(signature, form, memory)
-            f = function_number(
-                (signature.name, form, memory), lambda: function_of(*original), meaning=lambda: original
-            )
+            f = function_number((signature, form, memory), lambda: function_of(*original), meaning=lambda: original)
             bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
         if signature.row.random:
             xs.append(self.key(values, xs[0].device))

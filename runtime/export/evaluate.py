@@ -19,6 +19,7 @@ from torch import fx
 from .._torch import pytree
 from .._torch.operators import HigherOrderOperator, OpOverload
 from ..aten.custom_ops import registered
+from ..aten.overrides import composite_of
 from ..aten.registry import signature_of
 from ..compile.control_flow import CONTROL
 from ..dispatch import jax_call
@@ -27,6 +28,7 @@ from ..dispatch.signature import Signature
 from ..dtypes import numpy_dtype
 from ..errors import no_lowering
 from ..functional.keys import DrawKey
+from ..functional.pure import run_pure
 from ..kernels.mask import put_where
 from ..trace.transfer import read
 from ..words import FLOAT64, Number
@@ -102,6 +104,9 @@ class Evaluator(fx.Interpreter):
             return list(jax_call.function_of_number(args[0])(*args[1]))
         if name == "tenax::key":
             return self.draw(None)
+        composite = composite_of(op.name())
+        if composite is not None:
+            return run_pure(composite, args, kwargs, self.draw)
         signature: Signature | None = registered(op.name())
         if signature is None:
             try:

@@ -26,11 +26,21 @@ _MOST = 1024  # static signatures per function; beyond that the least recently u
 _WIDE = {np.dtype(np.float64), np.dtype(np.complex128)}
 
 
-class _Static(NamedTuple):
-    """A leaf that is not an array. The type is part of it, so that 1, 1.0 and True differ."""
+class _Static:
+    """A leaf that is not an array. It equals one of the same type and value; -0.0 is another value than 0.0."""
 
-    kind: type
-    value: Any
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        exact = isinstance(value, (float, complex, np.inexact))
+        self.key = type(value), repr(value) if exact else value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Static) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 class _Key(NamedTuple):
@@ -122,7 +132,7 @@ def _eager(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             raise RuntimeError(f"call_jax: got a tensor on {leaf.device}; expected device jax: tensor.to('jax')")
         if tensor:
             xs.append(leaf)
-        form.append(key if tensor else _Static(type(leaf), leaf))
+        form.append(key if tensor else _Static(leaf))
     lease, called = _leased(function, tree, tuple(form))
     results = call(lease.number, xs) if xs else from_jax(jax.jit(called)())
     avals = tuple((tuple(map(int, x.shape)), numpy_dtype(x.dtype)) for x in xs)
@@ -182,9 +192,7 @@ def _signature(function: Callable[..., Any], places: Any, form: tuple[Any, ...],
     """
     leaf_places, tree = jax.tree.flatten(places)
     order = [i for i in leaf_places if avals[i] is not None]
-    lease, called = _leased(
-        function, tree, tuple(None if avals[i] else _Static(type(form[i]), form[i]) for i in leaf_places)
-    )
+    lease, called = _leased(function, tree, tuple(None if avals[i] else _Static(form[i]) for i in leaf_places))
     empty_results(called, [torch.empty(avals[i][0], dtype=avals[i][1], device="meta") for i in order])
     returned = called.returned[tuple((avals[i][0], numpy_dtype(avals[i][1])) for i in order)]
     return lease.number, order, _plan(jax.tree.unflatten(returned, range(returned.num_leaves)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from ..dispatch.jax_call import draw_key_tensor as new_key
+from ..errors import TraceError
 from ..functional.keys import inherited_key, keys_from, refuse_draw
 from ..functional.pure import run_pure
 from ..trace.core import current_trace
@@ -19,38 +20,75 @@ from .calls import call_jax
 from .functional_module import FunctionalModule, FunctionsByMode
 
 
-def checkpoint(function: Callable[..., Any], *, policy: Callable[..., bool] | None = None) -> Callable[..., Any]:
+def checkpoint(
+    function: Callable[..., Any],
+    *,
+    policy: Callable[..., bool] | None = None,
+    prevent_cse: bool = True,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[..., Any]:
     """Apply `jax.checkpoint` to a torch function or module, so that its intermediate values are recomputed.
 
     Args:
         function: an `nn.Module` on device "jax", whose parameters get gradients and whose buffers are updated as
             without `checkpoint`; or a function, which runs under `torch.utils.checkpoint` where torch computes the
             gradient, so that tensors that it closes over get gradients.
-        policy: which values to save, as in `jax.checkpoint` (`jax.checkpoint_policies`).
+        policy: which values to save, as in `jax.checkpoint` (`jax.checkpoint_policies`). With a policy JAX computes the
+            gradient of a function, so tensors that it closes over must not require one.
+        prevent_cse: as in `jax.checkpoint`; False is faster in the body of a scan.
+        static_argnums: as in `jax.checkpoint`. What is no tensor is static in any case.
 
     Returns:
         A function of the same arguments, for torch and, in a pure function, for JAX.
 
     Raises:
-        NotImplementedError: at a call, a `policy` is set for a function and torch computes the gradient.
+        TraceError: at a call, a function with a policy closes over a tensor that requires a gradient.
     """
+    remat = functools.partial(jax.checkpoint, policy=policy, prevent_cse=prevent_cse)
     if isinstance(function, nn.Module):
-        return transformed_module(function, functools.partial(jax.checkpoint, policy=policy))
+        return transformed_module(function, remat)
+
+    def once(key: Any, args: Any, kwargs: Any) -> Any:
+        mine = None if key is None else jax.random.wrap_key_data(key)
+        return _run(without_constants(function), mine, args, kwargs)
+
+    by_jax = over_arrays(remat, once)
 
     @functools.wraps(function)
     def again(*args: Any, **kwargs: Any) -> Any:
         trace = current_trace()
         if trace is not None and not trace.lifts:
             key = inherited_key()
-            once = over_arrays(functools.partial(jax.checkpoint, policy=policy), functools.partial(_run, function, key))
+            once = over_arrays(remat, functools.partial(_run, function, key))
             return from_jax(once(*to_jax((args, kwargs))))
         if policy is not None:
-            raise NotImplementedError("checkpoint: a policy for a function in torch's autograd; expected an nn.Module")
+            return call_jax(by_jax, draw_key_if_possible(torch.device("jax")), args, kwargs)
         from torch.utils.checkpoint import checkpoint as torchs
 
         return torchs(function, *args, use_reentrant=False, **kwargs)
 
     return again
+
+
+def without_constants(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose results depend on no tensor from outside that requires a gradient, which would be lost.
+
+    Raises:
+        TraceError: at a call, they do.
+    """
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        results = function(*args, **kwargs)
+        if any(x.requires_grad for x in jax.tree.leaves(results) if isinstance(x, torch.Tensor)):
+            name = getattr(function, "__qualname__", type(function).__name__)
+            raise TraceError(
+                f"{name}: closes over a tensor that requires a gradient, which JAX would take for a constant; expected "
+                "it as an argument"
+            )
+        return results
+
+    return checked
 
 
 def _run(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:

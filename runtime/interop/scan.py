@@ -37,6 +37,7 @@ class ScannedModule(nn.Module):
     Args:
         layers: modules of one class and structure, on device "jax". They are copied.
         remat: save only the inputs of each layer, and recompute its intermediate values for the gradient.
+        policy: with `remat`, which values to save too, as in `jax.checkpoint` (`jax.checkpoint_policies`).
         ignore: attributes in which layers may differ because they do not affect the computation (`layer_idx`).
 
     Raises:
@@ -44,7 +45,14 @@ class ScannedModule(nn.Module):
         RuntimeError: a layer is on another device.
     """
 
-    def __init__(self, layers: Iterable[nn.Module], *, remat: bool = False, ignore: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        layers: Iterable[nn.Module],
+        *,
+        remat: bool = False,
+        ignore: Iterable[str] = (),
+        policy: Callable[..., bool] | None = None,
+    ) -> None:
         super().__init__()
         stack = list(layers)
         if not stack:
@@ -53,6 +61,7 @@ class ScannedModule(nn.Module):
             _compare(stack[0], layer, i, frozenset(ignore))
         self.length = len(stack)
         self.remat = remat
+        self.policy = policy
         self.layer = copy.deepcopy(stack[0])
         with torch.no_grad():
             for (owner, name, parts), tensors in zip(
@@ -96,11 +105,11 @@ class ScannedModule(nn.Module):
 
 
 def _functions(module: ScannedModule) -> FunctionsByMode:
-    length, remat = module.length, module.remat
-    return FunctionsByMode(module.layer, lambda pure: _scanned(pure, length, remat))
+    length, remat, policy = module.length, module.remat, module.policy
+    return FunctionsByMode(module.layer, lambda pure: _scanned(pure, length, remat, policy))
 
 
-def _scanned(pure: FunctionalModule, length: int, remat: bool) -> Callable[..., Any]:
+def _scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Callable[..., Any]:
     def run(params: Any, buffers: Any, key: Any, x: Any, args: Any, kwargs: Any) -> Any:
         def body(carry: Any, part: Any) -> Any:
             i, params, buffers = part
@@ -108,7 +117,7 @@ def _scanned(pure: FunctionalModule, length: int, remat: bool) -> Callable[..., 
             carry, state = pure({**params, **buffers}, (carry, *args), kwargs, mine)
             return carry, {name: state[name] for name in buffers}
 
-        once = jax.checkpoint(body, prevent_cse=False) if remat else body
+        once = jax.checkpoint(body, prevent_cse=False, policy=policy) if remat else body
         return jax.lax.scan(once, x, (jnp.arange(length), params, buffers))
 
     return run

@@ -13,6 +13,7 @@ import numpy as np
 from .._jax import trace_state_clean
 from .._torch.frames import set_eval_frame
 from .avals import LazyFill
+from .memory_errors import as_torch_error
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -35,6 +36,8 @@ def put(array: np.ndarray, index: int | None) -> jax.Array:
             nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval(),
         ):
             return jax.device_put(array, device)
+    except jax.errors.JaxRuntimeError as error:
+        raise as_torch_error(error)  # noqa: B904 (it states its cause)
     finally:
         set_eval_frame(watching)
 
@@ -68,7 +71,10 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
         return jax.lax.full(aval.shape, value, aval.dtype)
     if aval.nbytes <= _SMALL:
         return _constant(fill, repr(fill.value), index)
-    return jnp.full(aval.shape, fill.value, aval.dtype, device=jax.devices()[index])
+    try:
+        return jnp.full(aval.shape, fill.value, aval.dtype, device=jax.devices()[index])
+    except jax.errors.JaxRuntimeError as error:
+        raise as_torch_error(error)  # noqa: B904 (it states its cause)
 
 
 @lru_cache(maxsize=1024)

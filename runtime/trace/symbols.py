@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from ..storage.placement import no_jax_trace
-from .core import require_known
+from .core import require_known, user_line
 
 _WRAP = {bool: torch.SymBool, int: torch.SymInt, float: torch.SymFloat}
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
@@ -61,6 +61,7 @@ class TracedSymNode:
             ):  # an input with a known value, which may change between calls
                 self.array = jax.lax.optimization_barrier(self.array)
         self.kind = kind
+        self.where = user_line()
 
     def is_int(self) -> bool:
         """Whether it is an int."""

@@ -7,30 +7,33 @@ and `shard_` to `torch.Tensor`.
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 import torch
 from torch import nn
 
+from ...aten.registration import register_all
 from ...interop.functional_module import FunctionalModule
-from ...trace.transfer import from_jax, to_jax
+from ...trace.transfer import to_jax
 from . import amp as amp
+from . import checkpoint as checkpoint
 from . import config as config
 from . import export as export
 from . import flax as flax
 from . import interop as interop
+from . import ops as ops
 from . import tensor as tensor
 from . import train as train
+from . import types as types
+from . import util as util
+from . import view as view
+from .checkpoint import load_checkpoint as load_checkpoint
+from .checkpoint import save_checkpoint as save_checkpoint
 from .interop import JittableModule
-from .tensor import Environment
+from .tensor import Environment, default_environment
 
 __all__ = [
     "CompileOptions",
@@ -54,17 +57,18 @@ __all__ = [
     "train",
 ]
 
-_environment = Environment()
+
+register_all()  # a function may be traced, under autocast, before there is a first tensor
 
 
 def default_env() -> Environment:
     """The environment of the process; a context manager and decorator."""
-    return _environment
+    return default_environment
 
 
 def enable_globally() -> Environment:
     """Do nothing: the device exists as soon as torch is imported."""
-    return _environment
+    return default_environment
 
 
 def disable_globally() -> None:
@@ -73,7 +77,7 @@ def disable_globally() -> None:
 
 def disable_temporarily() -> Any:
     """A context manager; tensors without a device are made on the CPU, also within an environment."""
-    return _environment.left()
+    return default_environment.left()
 
 
 def enable_accuracy_mode() -> None:
@@ -88,7 +92,7 @@ def enable_performance_mode() -> None:
 
 def to_xla(tree: Any) -> Any:
     """Move the tensors of a tree to device "jax"."""
-    return _environment.to_xla(tree)
+    return default_environment.to_xla(tree)
 
 
 def extract_jax(
@@ -138,61 +142,3 @@ def compile(fn: Any, options: CompileOptions | None = None) -> Any:  # noqa: A00
         if name != "forward":
             compiled.make_jitted(name)
     return compiled
-
-
-def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
-    """Write a tree of tensors, arrays, numbers and strings with Orbax into the directory `path`.
-
-    With a step it is a subdirectory for that step. What is there is replaced.
-
-    Raises:
-        ImportError: orbax-checkpoint is not installed.
-    """
-    place = path if step is None else os.path.join(path, str(step))
-    with _checkpointer() as checkpointer:
-        checkpointer.save(os.path.abspath(place), to_jax(state), force=True)
-
-
-def load_checkpoint(path: str) -> Any:
-    """Read the latest step of `save_checkpoint`, or a file of `torch.save`, with arrays as tensors of the device.
-
-    Tuples, numbers and strings are what they were. A named tuple has its fields but not its class, and the keys of
-    dicts are strings.
-
-    Raises:
-        FileNotFoundError: `path` has no checkpoint.
-        ImportError: orbax-checkpoint is not installed.
-    """
-    if os.path.isfile(path):
-        return to_xla(torch.load(path, map_location="cpu", weights_only=True))
-    place = os.path.abspath(path)
-    if not os.path.exists(os.path.join(place, "_METADATA")):
-        steps = [name for name in os.listdir(place) if name.isdigit()]
-        if not steps:
-            raise FileNotFoundError(f"load_checkpoint: there is no checkpoint in {place}")
-        place = os.path.join(place, max(steps, key=int))
-    orbax = _orbax()
-    with _checkpointer() as checkpointer:
-        # Arrays are read to the host, so that loading does not require the devices that wrote the checkpoint.
-        kinds = checkpointer.metadata(place).item_metadata.tree
-        as_array, as_written = orbax.RestoreArgs(restore_type=np.ndarray), orbax.RestoreArgs()
-        options = jax.tree.map(lambda k: as_array if type(k) is orbax.metadata.ArrayMetadata else as_written, kinds)
-        loaded = checkpointer.restore(place, restore_args=options)
-    return from_jax(jax.tree.map(lambda x: jnp.asarray(x, x.dtype) if isinstance(x, np.ndarray) else x, loaded))
-
-
-def _checkpointer() -> Any:
-    """A checkpointer that records which containers are tuples."""
-    orbax = _orbax()
-    # The class of this argument has no public name.
-    options = inspect.signature(orbax.PyTreeCheckpointHandler).parameters["pytree_metadata_options"].default
-    rich = dataclasses.replace(options, support_rich_types=True)
-    return orbax.Checkpointer(orbax.PyTreeCheckpointHandler(pytree_metadata_options=rich))
-
-
-def _orbax() -> Any:
-    try:
-        import orbax.checkpoint
-    except ImportError as error:
-        raise ImportError("orbax is not installed; expected: pip install orbax-checkpoint") from error
-    return orbax.checkpoint

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import Any
+
+# Flags that do nothing here when they are changed, and what happens instead.
+_WITHOUT_EFFECT = {
+    "debug_mixed_tensor": "a mix of devices raises with the line, and no debugger is started",
+    "use_int32_for_index": "dtypes are those of torch",
+    "force_materialize_views": "views share the memory of their base, as in torch",
+    "use_dlpack_for_data_conversion": "data is always copied between the CPU and the device",
+    "shmap_flash_attention": "attention chooses its kernel itself; see env.override_op_definition",
+    "treat_cuda_as_jax_device": "device 'cuda' is never device 'jax'",
+    "use_torch_native_for_cpu_tensor": "CPU tensors are computed by CPU torch",
+}
+_warned: set[str] = set()
 
 
 @dataclass
@@ -10,11 +24,15 @@ class Configuration:
     """The flags of an environment, which take effect where it is entered.
 
     Args:
-        debug_print_each_op: log each operation, by `tenax.debug.log`.
+        debug_print_each_op: log each operation with shapes, dtypes and strides, by `tenax.debug.log`.
+        debug_print_each_op_operands: nothing more: the log has the operands.
         debug_accuracy_for_each_op: compare each operation with CPU torch, by `tenax.debug.compare`, and raise where
             they differ.
+        allow_mixed_math_with_scalar_tensor: without it, 0-d CPU tensors in operations of the device raise, too.
+        internal_respect_torch_return_dtypes: always so.
+        use_tpu_flash_attention: always so, where JAX's kernel takes the arguments.
 
-    The other flags have no effect: dtypes are always those of torch, and CPU tensors stay CPU tensors.
+    Setting another flag to other than its default warns, once, that it has no effect and what happens instead.
     """
 
     debug_print_each_op: bool = False
@@ -30,3 +48,10 @@ class Configuration:
     treat_cuda_as_jax_device: bool = True
     use_torch_native_for_cpu_tensor: bool = True
     internal_respect_torch_return_dtypes: bool = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        reason = _WITHOUT_EFFECT.get(name)
+        if reason is not None and name not in _warned and value != getattr(type(self), name):
+            _warned.add(name)
+            warnings.warn(f"torchax.config: {name}={value!r} has no effect: {reason}", stacklevel=2)
+        super().__setattr__(name, value)

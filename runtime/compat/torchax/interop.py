@@ -11,46 +11,24 @@ import torch
 from torch import nn
 
 from ...functional.keys import refuse_draw
-from ...interop.calls import call_jax as call_jax
-from ...interop.convert import j2t, t2j
+from ...interop.convert import t2j
 from ...interop.functional_module import FunctionalModule, FunctionsByMode
 from ...interop.module_tensors import ties_of, unchanged, with_tensors
 from ...interop.remat import TransformedModule, checkpoint, transformed_module
 from ...storage.random import next_key
 from ...trace.core import current_trace
-from ...trace.transfer import from_jax, to_jax
+from ...trace.transfer import from_jax
+from .conversion import call_jax as call_jax
+from .conversion import call_torch as call_torch
+from .conversion import j2t_autograd as j2t_autograd
+from .conversion import jax_view as jax_view
+from .conversion import jax_view_elem as jax_view_elem
+from .conversion import torch_view as torch_view
+from .conversion import torch_view_elem as torch_view_elem
 
 Options = dict[str, Any] | None
 
-
-def torch_view(value: Any) -> Any:
-    """Convert a tree of arrays to tensors, a JAX function to a differentiable function of tensors, or a dtype."""
-    if callable(value) and not isinstance(value, type):
-        return functools.wraps(value)(functools.partial(call_jax, value))
-    return j2t(value) if isinstance(value, jax.numpy.dtype) else from_jax(value)
-
-
-def jax_view(value: Any) -> Any:
-    """Convert a tree of tensors to arrays, a torch function to a pure function of arrays, or a dtype."""
-    if isinstance(value, torch.dtype) or (callable(value) and not isinstance(value, (type, torch.Tensor))):
-        return t2j(value)
-    return to_jax(jax.tree.map(lambda x: x.detach() if isinstance(x, torch.Tensor) else x, value))
-
-
-def call_torch(torch_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a torch function with arrays, in JAX code and under any JAX transformation."""
-    return t2j(torch_func)(*args, **kwargs)
-
-
-def j2t_autograd(fn: Callable[..., Any], call_jax: Callable[..., Any] = call_jax) -> Callable[..., Any]:
-    """Convert a JAX function to a function of tensors whose gradient JAX computes."""
-    return functools.wraps(fn)(functools.partial(call_jax, fn))
-
-
-def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """`jax.lax.fori_loop` with a torch function as body; tensors that the body closes over get no gradient."""
-    body = t2j(body_fun)
-    return call_jax(lambda init: jax.lax.fori_loop(lower, upper, body, init), init_val)
+fori_loop = torch_view(jax.lax.fori_loop)  # tensors that the body closes over get no gradient of torch
 
 
 def wrap_jax_jit(
@@ -120,7 +98,7 @@ def jax_shard_map(torch_function: Callable[..., Any], kwargs_for_jax_shard_map: 
 
 
 def gradient_checkpoint(torch_function: Callable[..., Any], kwargs: Options = None) -> Callable[..., Any]:
-    """Apply `jax.checkpoint` to a torch function or module; the only option of JAX is `policy`."""
+    """Apply `tenax.interop.checkpoint`, with the options `policy`, `prevent_cse` and `static_argnums`."""
     return checkpoint(torch_function, **(kwargs or {}))
 
 
@@ -160,6 +138,20 @@ class JittableModule(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled module."""
         return self._forward(*args, **kwargs)
+
+    def jittable_call(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method by name, compiled."""
+        if method_name == "forward":
+            return self(*args, **kwargs)
+        if method_name not in self._jitted:
+            self.make_jitted(method_name)
+        return self._jitted[method_name](*args, **kwargs)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class of the module, for `isinstance`."""
+        model = self.__dict__.get("_modules", {}).get("_model")
+        return JittableModule if model is None else type(model)
 
     def functional_call(self, method_or_name: Any, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a method of the module, or a function that uses the module, with other parameters and buffers.
@@ -201,14 +193,15 @@ class JittableModule(nn.Module):
 
 
 def _method(model: nn.Module, method_or_name: Any) -> Callable[..., Any]:
-    """The function to call: a method by its name or as a function of the class, bound; or any other callable."""
+    """The function to call: a method by its name, a bound method, or another callable, which takes the module first."""
     if isinstance(method_or_name, str):
         bound: Callable[..., Any] = getattr(model, method_or_name)
         return bound
     if not callable(method_or_name):
         raise TypeError(f"functional_call: got {type(method_or_name).__name__}; expected a name or a callable")
-    name = getattr(method_or_name, "__name__", "")
-    return getattr(model, name) if getattr(type(model), name, None) is method_or_name else method_or_name
+    if getattr(method_or_name, "__self__", None) is model:
+        return method_or_name
+    return functools.partial(method_or_name, model)
 
 
 def _call(model: nn.Module, method: str, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
@@ -253,7 +246,9 @@ def _extract(m: nn.Module, dedup: bool) -> tuple[dict[str, torch.Tensor], dict[s
 
 
 def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor]) -> None:
-    """Write new values to the tensors of a module, by any of their names.
+    """Give new values to the tensors of a module, by any of their names. Tied tensors stay tied.
+
+    A value of another shape, dtype or device replaces what the tensor holds; others are copied into it.
 
     Raises:
         KeyError: the module has no tensor of a name.
@@ -261,4 +256,8 @@ def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict
     own = {name: slot.tensor for tie in ties_of(m, attributes=True) for slot in tie for name in slot.names}
     with torch.no_grad():
         for name, value in {**params, **buffers}.items():
-            own[name].copy_(value)
+            tensor = own[name]
+            if (tensor.shape, tensor.dtype, tensor.device) == (value.shape, value.dtype, value.device):
+                tensor.copy_(value)
+            else:
+                tensor.data = value.detach().clone()

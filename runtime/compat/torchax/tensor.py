@@ -15,13 +15,16 @@ import numpy as np
 import torch
 
 from ... import debug, patches
-from ...aten.custom_ops import register_lowering
+from ...aten.overrides import Override
 from ...device.tensor import Tensor as Tensor
 from ...interop.convert import j2t
+from ...storage import random
 from ...storage.random import draw_key, drawing, manual_seed, next_key
 from ...storage.tensors import cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
 from .config import Configuration
+from .definitions import of_tensors
+from .mixed import NoMixedMath
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,13 @@ class Environment:
         self.config = configuration or Configuration()
         self._entered: list[ExitStack] = []
         self._properties = [RuntimeProperty()]
+        self._key: tuple[tuple[int, int], Any] | None = None  # a state of the random stream, and the key it stands for
 
     def __enter__(self) -> Environment:
         with ExitStack() as stack:
             stack.enter_context(torch.device("jax"))
+            if not self.config.allow_mixed_math_with_scalar_tensor:
+                stack.enter_context(NoMixedMath())
             if self.config.debug_accuracy_for_each_op:
                 stack.enter_context(debug.compare())
             if self.config.debug_print_each_op:
@@ -74,8 +80,9 @@ class Environment:
 
     @property
     def param(self) -> RuntimeProperty:
-        """The properties that are set now."""
-        return self._properties[-1]
+        """The properties that are set now. `prng` is `prng_key` where none was set."""
+        held = self._properties[-1]
+        return held if held.prng is not None else dataclasses.replace(held, prng=self.prng_key)
 
     @contextmanager
     def override_property(self, **properties: Any) -> Iterator[None]:
@@ -84,7 +91,7 @@ class Environment:
         Raises:
             TypeError: an unknown property.
         """
-        self._properties.append(dataclasses.replace(self.param, **properties))
+        self._properties.append(dataclasses.replace(self._properties[-1], **properties))
         try:
             with ExitStack() as stack:
                 if properties.get("autocast_dtype") is not None:
@@ -97,8 +104,17 @@ class Environment:
 
     @property
     def prng_key(self) -> jax.Array:
-        """A new key of the device's random stream. Setting a key restarts that stream from it."""
-        return jax.random.wrap_key_data(next_key())
+        """The key that stands for the state of the device's random stream: the same one until something is drawn.
+
+        Setting a key restarts the stream from it, and gives that key back until something is drawn.
+        """
+        held = self._properties[-1].prng
+        if held is not None:
+            return held
+        now = random.state()
+        if self._key is None or self._key[0] != now:
+            self._key = now, jax.random.wrap_key_data(jax.numpy.asarray(random.key_at(*now)))
+        return self._key[1]
 
     @prng_key.setter
     def prng_key(self, key: jax.Array) -> None:
@@ -106,6 +122,7 @@ class Environment:
             raise TypeError("prng_key: got a key that JAX traces; expected env.override_property(prng=key)")
         data = np.asarray(jax.random.key_data(key)).astype(np.uint64).ravel()
         manual_seed(int(data[0]) << 32 | int(data[-1]))
+        self._key = random.state(), key
 
     def get_and_rotate_prng_key(self, generator: torch.Generator | None = None) -> jax.Array:
         """A new key of the device's random stream, or of a generator."""
@@ -139,9 +156,29 @@ class Environment:
         """Convert tensors, of the CPU too, to arrays."""
         return to_jax(tree)
 
-    def override_op_definition(self, op: Any, function: Callable[..., Any]) -> None:
-        """Call `tenax.register_lowering` for an operator without a lowering."""
-        register_lowering(op, function)
+    def override_op_definition(
+        self, op_to_override: Any, op_impl: Callable[..., Any], is_view_op: bool = False
+    ) -> Override:
+        """Compute an operator on device "jax" by a torch function, in this process.
+
+        Args:
+            op_to_override: an overload or packet of `torch.ops`, or a function of torch that is implemented in C++,
+                such as `torch.nn.functional.scaled_dot_product_attention`.
+            op_impl: takes the arguments of the call. It may compute with arrays, by `jax_view` and `torch_view`: where
+                a gradient is wanted, JAX differentiates it.
+            is_view_op: has no effect: views are tensors.
+
+        Returns:
+            The override; its `remove()` ends it.
+
+        Raises:
+            TypeError: torch has no such operator.
+            NotImplementedError: the operator makes or views memory.
+        """
+        return of_tensors(op_to_override, op_impl)
+
+
+default_environment = Environment()
 
 
 @contextmanager
@@ -204,6 +241,11 @@ def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
         return self.set_(_apply_jax(self, jax.device_put, sharding))  # type: ignore[call-overload]
 
 
+def _jax_device(self: torch.Tensor) -> Any:
+    """JAX's device of the tensor, or its sharding over several."""
+    return self.detach().jax().device  # type: ignore[attr-defined]
+
+
 def _torch(self: torch.Tensor) -> torch.Tensor:
     """A copy on the CPU."""
     return self.detach().cpu()
@@ -211,3 +253,4 @@ def _torch(self: torch.Tensor) -> torch.Tensor:
 
 for _method in (_apply_jax, _apply_jax_, _shard_, _torch):
     patches.replace(f"torch.Tensor.{_method.__name__[1:]}", _method)
+patches.replace("torch.Tensor.jax_device", property(_jax_device))

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
+from torch import nn
 
-from ...interop.scan import ScannedModule as ScannedModule
+from ...interop import scan
 from .interop import call_jax, gradient_checkpoint, jax_value_and_grad, torch_view
+
+
+class RematScannedModule(scan.ScannedModule):
+    """`tenax.ScannedModule` of layers that may lie on the CPU, whose intermediate values are recomputed.
+
+    Args:
+        module_list: equal layers.
+        checkpoint_policy: which values to save all the same, of `jax.checkpoint_policies`.
+    """
+
+    def __init__(self, module_list: Iterable[nn.Module], checkpoint_policy: Callable[..., bool] | None = None) -> None:
+        super().__init__([copy.deepcopy(m).to("jax") for m in module_list], remat=True, policy=checkpoint_policy)
+
+
+ScannedModule = RematScannedModule
 
 
 def remat(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:

@@ -1,0 +1,40 @@
+"""Inductor, the compiler that `torch.compile` uses by default. It generates no code for JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..releases import private_names
+
+
+class _Refusing(type):
+    """The class of `NoInductor`: whatever inductor looks up in it raises."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise RuntimeError(
+            "torch.compile: inductor, the default backend, generates no code for device 'jax'; expected "
+            'torch.compile(function, backend="tenax")'
+        )
+
+
+class NoInductor(metaclass=_Refusing):
+    """The code generator of device "jax" for inductor.
+
+    Raises:
+        RuntimeError: when it is used.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        type(self).scheduling  # noqa: B018 (raises)
+
+
+def register() -> type[NoInductor]:
+    """Have inductor ask `NoInductor` for device "jax". Called when inductor starts."""
+    with private_names("torch", torch.__version__):
+        from torch._inductor.codegen.common import DeviceOpOverrides, register_device_op_overrides
+    register_device_op_overrides("jax", DeviceOpOverrides())
+    return NoInductor

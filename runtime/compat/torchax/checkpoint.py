@@ -1,0 +1,110 @@
+"""`torchax.checkpoint`: trees of tensors and other values in files of Orbax."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import json
+import os
+from math import isfinite
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from ..._torch import pytree
+from ...trace.transfer import from_jax, to_jax
+
+_KEYS = "$keys"  # of a dict whose keys are not all strings, which Orbax would make of them
+
+
+def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
+    """Write a tree of tensors, arrays, numbers and strings with Orbax into the directory `path`.
+
+    With a step it is a subdirectory for that step. What is there is replaced.
+
+    Raises:
+        ImportError: orbax-checkpoint is not installed.
+        TypeError: a key of a dict is no string, finite number, boolean or None.
+    """
+    place = path if step is None else os.path.join(path, str(step))
+    with _checkpointer() as checkpointer:
+        checkpointer.save(os.path.abspath(place), to_jax(_with_string_keys(state)), force=True)
+
+
+def load_checkpoint(path: str) -> Any:
+    """Read the latest step of `save_checkpoint`, or a file of `torch.save`, with arrays as tensors of the device.
+
+    Tuples, numbers, strings and keys of dicts are what they were. A named tuple has its fields but not its class.
+
+    Raises:
+        FileNotFoundError: `path` has no checkpoint.
+        ImportError: orbax-checkpoint is not installed.
+    """
+    if os.path.isfile(path):
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        return pytree.tree_map_only(torch.Tensor, lambda x: x.to("jax"), loaded)
+    place = os.path.abspath(path)
+    if not os.path.exists(os.path.join(place, "_METADATA")):
+        steps = [name for name in os.listdir(place) if name.isdigit()]
+        if not steps:
+            raise FileNotFoundError(f"load_checkpoint: there is no checkpoint in {place}")
+        place = os.path.join(place, max(steps, key=int))
+    orbax = _orbax()
+    with _checkpointer() as checkpointer:
+        # Arrays are read to the host, so that loading does not require the devices that wrote the checkpoint.
+        kinds = checkpointer.metadata(place).item_metadata.tree
+        as_array, as_written = orbax.RestoreArgs(restore_type=np.ndarray), orbax.RestoreArgs()
+        options = jax.tree.map(lambda k: as_array if type(k) is orbax.metadata.ArrayMetadata else as_written, kinds)
+        loaded = checkpointer.restore(place, restore_args=options)
+    arrays = jax.tree.map(lambda x: jnp.asarray(x, x.dtype) if isinstance(x, np.ndarray) else x, loaded)
+    return _with_own_keys(from_jax(arrays))
+
+
+def _with_string_keys(tree: Any) -> Any:
+    """The tree with the keys of its dicts as strings, and a list of the keys in those where they were not."""
+    if isinstance(tree, dict):
+        values = [_with_string_keys(v) for v in tree.values()]
+        if all(isinstance(k, str) for k in tree) and _KEYS not in tree:
+            return dict(zip(tree, values, strict=True))
+        for key in tree:
+            if not isinstance(key, (str, int, float, type(None))) or (isinstance(key, float) and not isfinite(key)):
+                raise TypeError(
+                    f"save_checkpoint: got the key {key!r}; expected a string, finite number, boolean or None"
+                )
+        return {_KEYS: json.dumps([repr(k) for k in tree]), **{str(i): v for i, v in enumerate(values)}}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*map(_with_string_keys, tree))
+    return type(tree)(map(_with_string_keys, tree)) if isinstance(tree, (list, tuple)) else tree
+
+
+def _with_own_keys(tree: Any) -> Any:
+    """What `_with_string_keys` was given."""
+    if isinstance(tree, dict):
+        if _KEYS not in tree:
+            return {k: _with_own_keys(v) for k, v in tree.items()}
+        keys = map(ast.literal_eval, json.loads(tree[_KEYS]))
+        return {key: _with_own_keys(tree[str(i)]) for i, key in enumerate(keys)}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*map(_with_own_keys, tree))
+    return type(tree)(map(_with_own_keys, tree)) if isinstance(tree, (list, tuple)) else tree
+
+
+def _checkpointer() -> Any:
+    """A checkpointer that records which containers are tuples."""
+    orbax = _orbax()
+    # The class of this argument has no public name.
+    options = inspect.signature(orbax.PyTreeCheckpointHandler).parameters["pytree_metadata_options"].default
+    rich = dataclasses.replace(options, support_rich_types=True)
+    return orbax.Checkpointer(orbax.PyTreeCheckpointHandler(pytree_metadata_options=rich))
+
+
+def _orbax() -> Any:
+    try:
+        import orbax.checkpoint
+    except ImportError as error:
+        raise ImportError("orbax is not installed; expected: pip install orbax-checkpoint") from error
+    return orbax.checkpoint

@@ -1,0 +1,10 @@
+"""`torchax.ops`: the words by which programs register operators, over the overrides of tenax."""
+
+from __future__ import annotations
+
+from . import jaten as jaten
+from . import jlibrary as jlibrary
+from . import jtorch as jtorch
+from . import mappings as mappings
+from . import op_base as op_base
+from . import ops_registry as ops_registry

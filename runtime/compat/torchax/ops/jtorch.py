@@ -1,0 +1,5 @@
+"""`torchax.ops.jtorch`: functions of arrays for functions of torch."""
+
+from __future__ import annotations
+
+from .op_base import register_function as register_function

@@ -1,0 +1,91 @@
+"""`torchax.ops.ops_registry`: operators that a program computes by functions of its own.
+
+What is registered takes the place of tenax's lowering on device "jax" until `remove` of the `Operator`'s override.
+Registering again replaces the function.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ....aten.overrides import Override
+from ..definitions import of_arrays, of_tensors
+from ..tensor import default_environment
+
+
+@dataclasses.dataclass
+class Operator:
+    """One registration."""
+
+    torch_op: Any
+    func: Callable[..., Any]
+    is_jax_function: bool
+    is_user_defined: bool
+    needs_env: bool
+    is_view_op: bool
+    override: Override
+
+
+all_aten_ops: dict[Any, Operator] = {}  # what the program registered
+all_torch_functions: dict[Any, Operator] = {}
+all_aten_jax_ops = all_aten_ops
+
+
+def register_torch_dispatch_op(
+    aten_op: Any,
+    impl_callable: Callable[..., Any],
+    is_jax_function: bool = True,
+    is_user_defined: bool = False,
+    needs_env: bool = False,
+    is_view_op: bool = False,
+) -> Callable[..., Any]:
+    """Compute an operator by a function, of arrays or of tensors.
+
+    Args:
+        aten_op: an overload or packet of `torch.ops`, or a function of torch that is implemented in C++.
+        impl_callable: takes the arguments of the call.
+        is_jax_function: whether it takes arrays and JAX differentiates it.
+        is_user_defined: a remark.
+        needs_env: whether it takes the environment as `env`.
+        is_view_op: a remark.
+
+    Raises:
+        TypeError: torch has no such operator.
+        NotImplementedError: the operator makes or views memory.
+    """
+    return _register(all_aten_ops, aten_op, impl_callable, is_jax_function, is_user_defined, needs_env, is_view_op)
+
+
+def register_torch_function_op(
+    torch_func: Any,
+    impl_callable: Callable[..., Any],
+    is_jax_function: bool = True,
+    is_user_defined: bool = False,
+    needs_env: bool = False,
+    is_view_op: bool = False,
+) -> Callable[..., Any]:
+    """`register_torch_dispatch_op` for a function of torch that is implemented in C++, such as `torch.sin`."""
+    return _register(
+        all_torch_functions, torch_func, impl_callable, is_jax_function, is_user_defined, needs_env, is_view_op
+    )
+
+
+def _register(
+    table: dict[Any, Operator],
+    op: Any,
+    function: Callable[..., Any],
+    is_jax_function: bool,
+    is_user_defined: bool,
+    needs_env: bool,
+    is_view_op: bool,
+) -> Callable[..., Any]:
+    given = functools.partial(function, env=default_environment) if needs_env else function
+    override = of_arrays(op, given) if is_jax_function else of_tensors(op, given)
+    before = table.get(op)
+    table[op] = Operator(op, function, is_jax_function, is_user_defined, needs_env, is_view_op, override)
+    if before is not None:
+        before.override.remove()
+    return function
