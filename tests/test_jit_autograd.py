@@ -289,3 +289,49 @@ def test_independent_results_have_backward_passes_of_their_own() -> None:
     one.backward()
     other.backward()
     assert left.grad is not None and right.grad is not None
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_parameters_that_change_places_in_each_call_keep_their_gradients(inside: bool) -> None:
+    found = []
+    for device, compile_ in (("cpu", lambda function: function), ("jax", tenax.jit)):
+        model = nn.ModuleDict({name: nn.Linear(2, 1, bias=False) for name in "ab"})
+        for n, parameter in enumerate(model.parameters()):
+            parameter.data.fill_(n + 1.0)
+        a, b = (model.to(device)[name] for name in "ab")
+
+        def step(x: torch.Tensor, a: Any = a, b: Any = b) -> torch.Tensor:
+            a.weight, b.weight = b.weight, a.weight
+            loss = a(x).sum()
+            if inside:
+                loss.backward()
+            return loss
+
+        compiled, x = compile_(step), torch.ones(1, 2, device=device)
+        for scale in (1.0, 2.0, 3.0, 4.0, 5.0):
+            result = compiled(x * scale)
+            if not inside:
+                result.backward()
+            found.append([None if p.grad is None else p.grad.clone().cpu() for p in (a.weight, b.weight)])
+    for theirs, ours in zip(found[:5], found[5:], strict=True):
+        for expected, gradient in zip(theirs, ours, strict=True):
+            assert (expected is None) == (gradient is None)
+            if expected is not None:
+                close(gradient, expected)
+
+
+def test_a_graph_that_an_in_place_write_spoilt_raises_in_backward_and_not_before() -> None:
+    def spoilt(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        result = y * y
+        y.mul_(2)
+        return result
+
+    compiled, x = tenax.jit(spoilt), torch.full((2,), 3.0, device="jax", requires_grad=True)
+    for _ in range(2):
+        result = compiled(x)
+        close(result, torch.full((2,), 9.0))
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            result.sum().backward()
+    with torch.no_grad():
+        close(compiled(x), torch.full((2,), 9.0))

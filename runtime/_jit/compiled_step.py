@@ -80,7 +80,7 @@ class CompiledStep:
         self.host = HostOperands(step.inputs, self.cells.index)
         self.writes = self._writes(step, place)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
-        differentiable = step.backward is not None and not step.backward.used_up
+        differentiable = step.backward is not None and not step.backward.failure
         if not differentiable and (axes := self._transposed_axes(step, cells)):
             self.inputs.axes = axes
             self.arrays.layout = TransposedParameters(self.inputs, self._abandon_layout)

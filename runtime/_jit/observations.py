@@ -181,7 +181,8 @@ def observe(
     Raises:
         TraceError: it reads an iterator.
     """
-    restriction = Restriction(step.state, step.reads, _added_entries(step))
+    changed = {(id(source.container), source.key) for source, _ in step.effects.entries}
+    restriction = Restriction(step.state, step.reads, _added_entries(step), changed)
     for i, (path, _) in step.state.reached.iterators.items():
         if i in restriction.nodes:
             raise TraceError(
@@ -215,9 +216,10 @@ def observe(
         if id(tensor) not in numbers:
             cell_of(tensor).observed = True
             observations.append(Observation(DATA, tensor, None, _data(tensor), path))
-    flagged = [(path, t) for path, t in owners] if torch.is_grad_enabled() else []
-    changed = {id(effect.tensor) for effect in step.effects.flags}
-    flagged += [(path, t) for path, t in stable if id(t) in changed]
+    # The run may have set the flag of any of them to what it was.
+    flagged = [*placed.values()] if torch.is_grad_enabled() else []
+    flips = {id(effect.tensor) for effect in step.effects.flags}
+    flagged += [(path, t) for path, t in stable if id(t) in flips and id(t) not in placed]
     observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in flagged]
     for tensor, gradient in leaves:
         number, none = numbers.get(id(tensor)), gradient is None
@@ -257,8 +259,8 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
         if entries.absent:
             observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
         if whole and len(keys) == len(content):
-            observations.append(Observation(ENTRY, container, SIZE, len(content), name))
-        if whole and not snapshot.table:  # of the program: its order counts
+            observations.append(Observation(ENTRY, container, SIZE, len(container), name))
+        if whole and not (snapshot.table or snapshot.hidden):  # of the program: its order counts
             observations.append(Observation(ORDER, container, None, (*content,), name))
         return observations
     if whole:
