@@ -335,3 +335,48 @@ def test_a_graph_that_an_in_place_write_spoilt_raises_in_backward_and_not_before
             result.sum().backward()
     with torch.no_grad():
         close(compiled(x), torch.full((2,), 9.0))
+
+
+def test_a_write_to_an_argument_with_a_history_raises_with_the_line() -> None:
+    argument = torch.ones(2, device="jax", requires_grad=True) * 1
+    for write in (lambda x: x.mul_(2), lambda x: x.view(2).mul_(2)):
+        with pytest.raises(
+            TraceError, match=r"\(.*test_jit_autograd\.py:\d+, in <lambda>\) writes to a tensor that requires"
+        ):
+            tenax.jit(write)(argument)
+    assert argument._version == 0
+
+
+@pytest.mark.parametrize(
+    ("write", "counts"),
+    [
+        (lambda x: x.copy_(x), True),
+        (lambda x: x.set_(x.untyped_storage(), 0, (1,), (1,)), True),
+        (lambda x: setattr(x.add_(1), "data", x.clone()), True),
+        (lambda x: setattr(x, "data", x.clone()), False),
+    ],
+    ids=["itself", "geometry", "written and replaced", "replaced"],
+)
+def test_versions_count_writes_whose_result_is_not_kept(write: Any, counts: bool) -> None:
+    x = torch.ones(2, device="jax")
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> None:
+        write(x)
+
+    for _ in range(3):
+        before = x._version
+        step(x)
+        assert (x._version != before) == counts
+
+
+def test_data_that_cannot_be_replaced_is_named_with_its_line() -> None:
+    x = torch.ones(4, device="jax")
+    y = x[:2]
+
+    @tenax.jit
+    def step(x: torch.Tensor, y: torch.Tensor) -> None:
+        x.data = torch.zeros(4, device="jax")
+
+    with pytest.raises(TraceError, match=r"shares memory with another gets new data .*test_jit_autograd\.py:\d+"):
+        step(x, y)

@@ -65,9 +65,10 @@ class Effects:
     gradients: tuple[GradientEffect, ...]
     geometries: tuple[GeometryEffect, ...] = ()
     flags: tuple[FlagEffect, ...] = ()
+    versions: tuple[TensorSource, ...] = ()  # of tensors written in place whose cells hold what they held
 
     def __bool__(self) -> bool:
-        return bool(self.entries or self.data or self.gradients or self.geometries)
+        return bool(self.entries or self.data or self.gradients or self.geometries or self.versions)
 
     def set_flags(self, arguments: Sequence[Any]) -> None:
         """Set `requires_grad` as the run did; before its results are attached to the leaves."""
@@ -82,6 +83,8 @@ class Effects:
             tensor_at(tensor, arguments).data = builder.make(data)
         for tensor, spec in self.geometries:
             set_geometry(tensor_at(tensor, arguments), spec.size, spec.stride, spec.offset)
+        if self.versions:
+            torch.autograd.graph.increment_version([tensor_at(tensor, arguments) for tensor in self.versions])
         for tensor, value in self.gradients:
             tensor_at(tensor, arguments).grad = None if value is None else builder.make(value)
 
@@ -150,15 +153,18 @@ def describe_data(
     effects = []
     known = {id(t): t for t in reached}
     sharing = Counter(cell_of(t) for t in known.values() if is_device_tensor(t) and id(t) not in trace.moved)
-    sharing.update(cell_of(before) for _, before in trace.moved.values())
-    for tensor, before in trace.moved.values():
+    sharing.update(cell_of(moved.before) for moved in trace.moved.values())
+    for tensor, before, line in trace.moved.values():
         if id(tensor) in known:
             if sharing[cell_of(before)] > 1:
-                raise TraceError("a tensor that shares memory with another gets new data in a compiled function")
+                raise TraceError(
+                    f"a tensor that shares memory with another gets new data in a compiled function{line}; write into "
+                    "it instead, or clone it outside"
+                )
             effects.append(DataEffect(arguments.get(id(tensor), tensor), describer.describe(tensor.detach())))
         elif cell_of(before) not in trace.born and not has_at_most([tensor], 2):
             raise TraceError(
-                "a tensor that is not reached from the compiled function gets new data; write into it instead"
+                f"a tensor that is not reached from the compiled function gets new data{line}; write into it instead"
             )
     return tuple(effects)
 
@@ -174,6 +180,17 @@ def describe_geometries(
         if id(t) in known and id(t) not in trace.moved
     ]
     return tuple(GeometryEffect(arguments.get(id(t), t), now) for t, now, before in changed if now != before)
+
+
+def describe_versions(
+    before: Sequence[tuple[torch.Tensor, int]], trace: Trace, arguments: dict[int, int]
+) -> tuple[TensorSource, ...]:
+    """The tensors from outside that the run wrote in place, in vain or before it gave them other data; those whose
+    cells it wrote have their versions counted with these. `before` are their versions before the run."""
+    written = {cell for cell in trace.written if cell.content is not trace.lifted.get(cell)}
+    return tuple(
+        arguments.get(id(t), t) for t, version in before if t._version != version and cell_of(t) not in written
+    )
 
 
 def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:
