@@ -65,10 +65,10 @@ class Effects:
     gradients: tuple[GradientEffect, ...]
     geometries: tuple[GeometryEffect, ...] = ()
     flags: tuple[FlagEffect, ...] = ()
-    versions: tuple[TensorSource, ...] = ()  # of tensors written in place whose cells hold what they held
+    versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
 
     def __bool__(self) -> bool:
-        return bool(self.entries or self.data or self.gradients or self.geometries or self.versions)
+        return bool(self.entries or self.data or self.gradients or self.geometries)
 
     def set_flags(self, arguments: Sequence[Any]) -> None:
         """Set `requires_grad` as the run did; before its results are attached to the leaves."""
@@ -83,8 +83,6 @@ class Effects:
             tensor_at(tensor, arguments).data = builder.make(data)
         for tensor, spec in self.geometries:
             set_geometry(tensor_at(tensor, arguments), spec.size, spec.stride, spec.offset)
-        if self.versions:
-            torch.autograd.graph.increment_version([tensor_at(tensor, arguments) for tensor in self.versions])
         for tensor, value in self.gradients:
             tensor_at(tensor, arguments).grad = None if value is None else builder.make(value)
 
@@ -183,14 +181,10 @@ def describe_geometries(
 
 
 def describe_versions(
-    before: Sequence[tuple[torch.Tensor, int]], trace: Trace, arguments: dict[int, int]
+    before: Sequence[tuple[torch.Tensor, int]], arguments: dict[int, int]
 ) -> tuple[TensorSource, ...]:
-    """The tensors from outside that the run wrote in place, in vain or before it gave them other data; those whose
-    cells it wrote have their versions counted with these. `before` are their versions before the run."""
-    written = {cell for cell in trace.written if cell.content is not trace.lifted.get(cell)}
-    return tuple(
-        arguments.get(id(t), t) for t, version in before if t._version != version and cell_of(t) not in written
-    )
+    """The tensors from outside that the run wrote in place; `before` are their versions before the run."""
+    return tuple(arguments.get(id(t), t) for t, version in before if t._version != version)
 
 
 def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:

@@ -83,15 +83,17 @@ _mro, _code = attrgetter("__mro__"), attrgetter("__code__", "__defaults__", "__k
 _contents, _requires_grad, _grad = attrgetter("cell_contents"), attrgetter("requires_grad"), attrgetter("grad")
 
 
-def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None]:
-    """The cell and the geometry of a tensor; None of a tensor that has left the device."""
+def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None, int]:
+    """The cell and the geometry of a tensor, None of a tensor that has left the device; and the bytes of its storage."""
     cell = getattr(tensor.untyped_storage(), "cell", None)
-    return cell, None if cell is None else TensorSpec.of(tensor)
+    return (None, None, 0) if cell is None else (cell, TensorSpec.of(tensor), cell.nbytes)
 
 
 def _data_reason(old: Any, new: Any) -> str:
     if old[0] is not new[0]:
         return "other data (.data was set, or it was swapped or moved)"
+    if old[1] == new[1]:
+        return f"a storage of another size: it was {old[2]} bytes and is {new[2]}"
     return f"another geometry: it was {_geometry(old[1])} and is {_geometry(new[1])}"
 
 

@@ -240,10 +240,8 @@ def _describe(
     )
     backward = None
     if describer.differentiable and torch.is_grad_enabled():
-        index = outputs.device_index
-        backward, more = trace_backward(
-            describer, trace, state, recorders.reads, effects, before.gradients, numbers, index
-        )
+        index, reads = outputs.device_index, recorders.reads
+        backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
         arrays += more
     return Outcome(outputs, effects, backward, missing), arrays
 
@@ -264,10 +262,8 @@ def _describe_effects(
     reached = [t for _, t in state.reached.tensors.values()] + [arguments[i] for i in numbers.values()]
     data = describe_data(describer, recorders.trace, reached, numbers)
     geometries = describe_geometries(recorders.trace, reached, numbers)
-    flags, versions = (
-        describe_flags(before.flags, numbers),
-        describe_versions(before.versions, recorders.trace, numbers),
-    )
+    versions = describe_versions(before.versions, numbers)
+    flags = describe_flags(before.flags, numbers)
     return Effects(entries, data, changed, geometries, flags, versions), missing
 
 

@@ -82,7 +82,7 @@ class Trace:
 
     def reshaping(self, tensor: torch.Tensor) -> None:
         """Save the geometry of a tensor that is about to change in place."""
-        if self.lifts and id(tensor) not in self.reshaped:
+        if self.lifts and id(tensor) not in self.reshaped and id(tensor) not in self.moved:
             self.reshaped[id(tensor)] = tensor, TensorSpec.of(tensor)
 
     def stored(self, state: dict[str, Any], name: str, value: Any) -> Any:
