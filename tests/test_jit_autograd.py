@@ -380,3 +380,17 @@ def test_data_that_cannot_be_replaced_is_named_with_its_line() -> None:
 
     with pytest.raises(TraceError, match=r"shares memory with another gets new data .*test_jit_autograd\.py:\d+"):
         step(x, y)
+
+
+def test_a_leaf_that_a_function_freezes_after_use_gets_no_gradient() -> None:
+    a, b = (torch.full((2,), n, device="jax", requires_grad=True) for n in (2.0, 3.0))
+
+    @tenax.jit
+    def step() -> torch.Tensor:
+        result = (a * b).sum()
+        a.requires_grad_(False)
+        return result
+
+    step().backward()
+    assert a.grad is None
+    close(b.grad, torch.full((2,), 2.0))

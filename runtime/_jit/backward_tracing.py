@@ -100,7 +100,8 @@ class _BackwardTracer:
         """Trace the pass; the gradients of the leaves that get one."""
         cotangents = [wrap(a) for a in mark_boundary(self.cotangents)]
         graphs = [graph_leaves(t) for t in self.results]
-        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
+        # The function may have frozen a leaf after it was used: eager mode gives it no gradient.
+        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items() if leaf.requires_grad}
         opens = any(graph.open for graph in graphs)
         hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}
         leaves, begun = list({**shown, **hidden}.values()), autograd_engine.backward_count()

@@ -84,7 +84,7 @@ _contents, _requires_grad, _grad = attrgetter("cell_contents"), attrgetter("requ
 
 
 def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None, int]:
-    """The cell and the geometry of a tensor, None of a tensor that has left the device; and the bytes of its storage."""
+    """The cell of a tensor, its geometry and the size of its storage; None of a tensor that has left the device."""
     cell = getattr(tensor.untyped_storage(), "cell", None)
     return (None, None, 0) if cell is None else (cell, TensorSpec.of(tensor), cell.nbytes)
 
