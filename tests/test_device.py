@@ -244,3 +244,15 @@ def test_a_bare_import_of_torch_registers_the_device_without_jax():
 def test_the_package_has_one_name():
     message = run("import sys; sys.path.insert(0, '.')\ntry: import runtime\nexcept ImportError as e: print(e)")
     assert "tenax" in message
+
+
+def test_modules_that_share_a_buffer_share_it_on_the_device():
+    module = torch.nn.ModuleDict({name: torch.nn.Module() for name in "ab"})
+    buffer = torch.zeros(2)
+    for child in module.values():
+        child.register_buffer("mean", buffer)
+    module.to("jax")
+    assert module["a"].mean is module["b"].mean
+    assert module["a"].mean.device.type == "jax"
+    module.cpu()
+    assert module["a"].mean is module["b"].mean

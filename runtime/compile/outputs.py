@@ -86,9 +86,10 @@ class GraphOutputs:
             return recorder.record(result)
 
         self.results = [recorded(result) for result in results]
-        moved = {i: x for i, x in enumerate(arguments) if inputs[i] is not None and cell_of(x) is not cells[inputs[i]]}
+        places = [(i, place) for i, place in enumerate(inputs) if place is not None]
+        moved = [i for i, place in places if cell_of(arguments[i]) is not cells[place]]
         positions.clear()
-        self.moved = [(i, recorded(x)) for i, x in moved.items()]
+        self.moved = [(i, recorded(arguments[i])) for i in moved]
         self.storages = recorder.storages()
         return tuple(recorder.outputs)
 

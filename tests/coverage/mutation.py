@@ -198,6 +198,8 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
 
 def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
     chosen = [rng.randrange(len(p)) for _ in range(rng.randint(1, 4))]
+    if any(t.requires_grad for t in p):  # torch differentiates a tensor that is twice in a list as if it were once
+        chosen = list(dict.fromkeys(chosen))
     mine = ", ".join(f"p[{i}]" for i in chosen)
     fits = [[k for k, y in enumerate(p) if y.dtype is p[i].dtype and _broadcasts(y, p[i])] for i in chosen]
     other = ", ".join(f"p[{rng.choice(f)}]" for f in fits)
