@@ -39,11 +39,12 @@ check: $(STAMP)
 coverage: $(STAMP)
 	$(FAST_ENV) $(BIN)/tenax coverage run
 
-# `make fuzz MINUTES=30 SEED=7`; the samples of torch's databases have a fuzzer of their own, `tenax coverage fuzz`.
+# `make fuzz MINUTES=30 SEED=7 MODES=jit,t2j`; the samples of torch's databases have a fuzzer of their own, `tenax coverage fuzz`.
 MINUTES ?= 10
 SEED ?= 0
+MODES ?= all
 fuzz: $(STAMP)
-	$(FAST_ENV) $(BIN)/tenax coverage mutate --minutes $(MINUTES) --seed $(SEED)
+	$(FAST_ENV) $(BIN)/tenax coverage mutate --minutes $(MINUTES) --seed $(SEED) --modes $(MODES)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

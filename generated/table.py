@@ -769,7 +769,6 @@ ROWS: dict[str, Row] = {
         "_index_put_impl_",
         "inplace",
         conditions="indexing._index_put_impl___checks",
-        writes_expanded=True,
         prepare=("put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
@@ -2337,7 +2336,6 @@ ROWS: dict[str, Row] = {
         "index_put",
         "inplace",
         conditions="indexing.index_put__checks",
-        writes_expanded=True,
         prepare=("put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(

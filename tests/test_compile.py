@@ -461,3 +461,35 @@ class Counting(nn.Module):
 
 def test_a_gradient_is_that_of_the_buffers_as_forward_found_them() -> None:
     check_training(Counting, torch.ones(2, 3))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda y: y.unsqueeze_(0), lambda y: y.t_(), lambda y: y.squeeze_(0), lambda y: y.transpose_(0, 1)],
+    ids=["unsqueeze_", "t_", "squeeze_", "transpose_"],
+)
+def test_the_geometry_of_an_intermediate_changes_in_place(change: Callable[[Tensor], Tensor]) -> None:
+    def changed(x: Tensor) -> Tensor:
+        y = x * 2
+        change(y)
+        return y.neg_()
+
+    x = torch.arange(3.0).view(1, 3)
+    result = torch.compile(changed, backend="tenax")(x.to("jax"))
+    close(result, changed(x))
+
+
+def test_an_argument_gets_the_data_that_a_function_sets() -> None:
+    def step(x: Tensor, y: Tensor) -> Tensor:
+        x.mul_(2)
+        x.data = x + 1
+        y.data, x.data = x.data, y.data.clone()
+        return x * 1
+
+    found = []
+    for device, compile_ in (("cpu", lambda f: f), ("jax", torch.compile(backend="tenax"))):
+        x, y = torch.ones(3, device=device), torch.zeros(3, device=device)
+        compiled_step = compile_(step)
+        results = [compiled_step(x, y).clone() for _ in range(3)]
+        found.append([*results, x, y])
+    close(found[1], found[0])

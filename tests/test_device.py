@@ -277,3 +277,15 @@ def test_the_device_module_has_the_names_that_programs_use() -> None:
     assert "allocated_bytes.all.current" in torch.jax.memory_summary()
     with pytest.raises(NotImplementedError, match="is no NVIDIA GPU"):
         torch.jax.get_device_capability()
+
+
+def test_modules_that_share_a_buffer_share_it_on_the_device():
+    module = torch.nn.ModuleDict({name: torch.nn.Module() for name in "ab"})
+    buffer = torch.zeros(2)
+    for child in module.values():
+        child.register_buffer("mean", buffer)
+    module.to("jax")
+    assert module["a"].mean is module["b"].mean
+    assert module["a"].mean.device.type == "jax"
+    module.cpu()
+    assert module["a"].mean is module["b"].mean

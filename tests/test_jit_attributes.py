@@ -266,3 +266,81 @@ def test_every_write_to_a_dict_counts(name: str, kind: Callable[[dict[str, Any]]
     WRITES[name](held)
     for _ in range(2):
         assert torch.equal(function(x).cpu(), torch.full((2,), held["scale"] * len(held)))
+
+
+class Settings:
+    """An object of the program."""
+
+    mode = "fast"
+
+
+def _write(settings: Any) -> None:
+    settings.mode = "exact"
+
+
+@pytest.mark.parametrize(
+    ("make", "write", "change", "read"),
+    [
+        (Settings, _write, lambda s: setattr(s, "mode", "other"), lambda s: s.mode),
+        (lambda: nn.Linear(2, 2), lambda m: m.train(), lambda m: m.eval(), lambda m: m.training),
+        (lambda: nn.Linear(2, 2), lambda m: setattr(m, "k", 1), lambda m: setattr(m, "k", 2), lambda m: m.k),
+        (
+            lambda: nn.Linear(2, 2).to("jax"),
+            lambda m: m.requires_grad_(True),
+            lambda m: m.requires_grad_(False),
+            lambda m: m.weight.requires_grad,
+        ),
+    ],
+    ids=["attribute", "train", "module", "requires_grad"],
+)
+def test_a_write_that_changes_nothing_in_the_traced_call_changes_something_in_another(
+    make: Any, write: Any, change: Any, read: Any
+) -> None:
+    found = make()
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        write(found)
+        return x * 2
+
+    compiled, x = tenax.jit(step), torch.ones(2, device="jax")
+    compiled(x)
+    compiled(x)
+    written, traces = read(found), len(compiled.history)
+    change(found)
+    assert read(found) != written
+    compiled(x)
+    assert read(found) == written
+    compiled(x)
+    assert len(compiled.history) <= traces + 1
+
+
+class Gained(nn.Module):
+    """A module that reads an attribute of its class, and has a buffer."""
+
+    factor = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean = self.mean * 0.5
+        return x * self.factor
+
+
+def test_an_attribute_of_the_class_is_hidden_by_one_of_a_module_whose_buffer_the_step_replaces() -> None:
+    module, x = Gained().to("jax"), torch.ones(2, device="jax")
+    step = tenax.jit(lambda x: module(x))
+    step(x)
+    module.factor = 4.0
+    close(step(x), torch.full((2,), 4.0))
+
+
+def test_an_entry_that_the_attributes_of_a_module_get_is_noticed() -> None:
+    module, x = nn.Linear(2, 2), torch.ones(2, device="jax")
+    step = tenax.jit(lambda x: x * vars(module).get("factor", 1.0))
+    step(x)
+    step(x)
+    assert len(step.history) == 1
+    module.factor = 4.0
+    close(step(x), torch.full((2,), 4.0))

@@ -289,3 +289,108 @@ def test_independent_results_have_backward_passes_of_their_own() -> None:
     one.backward()
     other.backward()
     assert left.grad is not None and right.grad is not None
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_parameters_that_change_places_in_each_call_keep_their_gradients(inside: bool) -> None:
+    found = []
+    for device, compile_ in (("cpu", lambda function: function), ("jax", tenax.jit)):
+        model = nn.ModuleDict({name: nn.Linear(2, 1, bias=False) for name in "ab"})
+        for n, parameter in enumerate(model.parameters()):
+            parameter.data.fill_(n + 1.0)
+        a, b = (model.to(device)[name] for name in "ab")
+
+        def step(x: torch.Tensor, a: Any = a, b: Any = b) -> torch.Tensor:
+            a.weight, b.weight = b.weight, a.weight
+            loss = a(x).sum()
+            if inside:
+                loss.backward()
+            return loss
+
+        compiled, x = compile_(step), torch.ones(1, 2, device=device)
+        for scale in (1.0, 2.0, 3.0, 4.0, 5.0):
+            result = compiled(x * scale)
+            if not inside:
+                result.backward()
+            found.append([None if p.grad is None else p.grad.clone().cpu() for p in (a.weight, b.weight)])
+    for theirs, ours in zip(found[:5], found[5:], strict=True):
+        for expected, gradient in zip(theirs, ours, strict=True):
+            assert (expected is None) == (gradient is None)
+            if expected is not None:
+                close(gradient, expected)
+
+
+def test_a_graph_that_an_in_place_write_spoilt_raises_in_backward_and_not_before() -> None:
+    def spoilt(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        result = y * y
+        y.mul_(2)
+        return result
+
+    compiled, x = tenax.jit(spoilt), torch.full((2,), 3.0, device="jax", requires_grad=True)
+    for _ in range(2):
+        result = compiled(x)
+        close(result, torch.full((2,), 9.0))
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            result.sum().backward()
+    with torch.no_grad():
+        close(compiled(x), torch.full((2,), 9.0))
+
+
+def test_a_write_to_an_argument_with_a_history_raises_with_the_line() -> None:
+    argument = torch.ones(2, device="jax", requires_grad=True) * 1
+    for write in (lambda x: x.mul_(2), lambda x: x.view(2).mul_(2)):
+        with pytest.raises(
+            TraceError, match=r"\(.*test_jit_autograd\.py:\d+, in <lambda>\) writes to a tensor that requires"
+        ):
+            tenax.jit(write)(argument)
+    assert argument._version == 0
+
+
+@pytest.mark.parametrize(
+    ("write", "counts"),
+    [
+        (lambda x: x.copy_(x), True),
+        (lambda x: x.set_(x.untyped_storage(), 0, (1,), (1,)), True),
+        (lambda x: setattr(x.add_(1), "data", x.clone()), True),
+        (lambda x: setattr(x, "data", x.clone()), False),
+    ],
+    ids=["itself", "geometry", "written and replaced", "replaced"],
+)
+def test_versions_count_writes_whose_result_is_not_kept(write: Any, counts: bool) -> None:
+    x = torch.ones(2, device="jax")
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> None:
+        write(x)
+
+    for _ in range(3):
+        before = x._version
+        step(x)
+        assert (x._version != before) == counts
+
+
+def test_data_that_cannot_be_replaced_is_named_with_its_line() -> None:
+    x = torch.ones(4, device="jax")
+    y = x[:2]
+
+    @tenax.jit
+    def step(x: torch.Tensor, y: torch.Tensor) -> None:
+        x.data = torch.zeros(4, device="jax")
+
+    with pytest.raises(TraceError, match=r"shares memory with another gets new data .*test_jit_autograd\.py:\d+"):
+        step(x, y)
+
+
+def test_a_leaf_that_a_function_freezes_after_use_gets_no_gradient() -> None:
+    a, b = (torch.full((2,), n, device="jax", requires_grad=True) for n in (2.0, 3.0))
+
+    @tenax.jit
+    def step() -> torch.Tensor:
+        result = (a * b).sum()
+        a.requires_grad_(False)
+        return result
+
+    step().backward()
+    assert a.grad is None
+    close(b.grad, torch.full((2,), 2.0))

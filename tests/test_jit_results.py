@@ -290,3 +290,46 @@ def test_what_a_function_found_is_given_itself() -> None:
 def test_what_no_call_can_make_anew_is_no_result(make: Callable[[torch.Tensor], Any]) -> None:
     with pytest.raises(TraceError, match=r"gives or keeps a .*; give"):
         tenax.jit(make)(torch.ones(2, device="jax"))
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_a_storage_that_a_program_grows_is_an_input_of_its_new_size(outside: bool) -> None:
+    number, one = torch.tensor(1.0, device="jax"), torch.ones(1, device="jax")
+    view = number.detach()
+
+    @tenax.jit
+    def step() -> torch.Tensor:
+        torch.cat([one, one], out=view if outside else number.unsqueeze(0))
+        return number + 0
+
+    with pytest.warns(UserWarning, match="was resized"):
+        found = [step().item() for _ in range(4)]
+    assert found == [1.0] * 4
+    assert number.untyped_storage().nbytes() == 8
+    assert len(step.history) == 2
+
+
+def test_tensors_are_as_before_a_call_that_raises() -> None:
+    x, other = torch.ones(2, 3, device="jax"), torch.zeros(2, device="jax")
+    view = other[:1]
+
+    @tenax.jit
+    def step(x: torch.Tensor, other: torch.Tensor, view: torch.Tensor) -> None:
+        x.set_(x.untyped_storage(), 0, (1,), (1,))
+        x.resize_(3)
+        other.data = torch.zeros(4, device="jax")
+
+    with pytest.raises(TraceError, match="shares memory"):
+        step(x, other, view)
+    assert x.shape == (2, 3)
+    assert other.shape == (2,)
+
+
+def test_a_write_to_detached_data_counts_no_version_of_its_tensor() -> None:
+    x = torch.ones(2, device="jax")
+    step = tenax.jit(lambda: x.data.mul_(2))
+    step()
+    version = x._version
+    step()
+    assert x._version == version
+    assert x.tolist() == [4.0, 4.0]

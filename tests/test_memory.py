@@ -237,6 +237,13 @@ def test_an_expanded_tensor_is_filled(fill):
     same(ours, cpu)
 
 
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_a_part_of_an_expanded_tensor_is_not_written(accumulate):
+    _, ours = both([4])
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        ours[:1].expand(2, 3).index_put_((torch.tensor([0], device="jax"),), ours[1], accumulate=accumulate)
+
+
 ILLEGAL = {
     "expanded": lambda x: x[:1].expand(4, 3).add_(1),
     "leaf": lambda x: x.clone().requires_grad_().add_(1),

@@ -31,6 +31,8 @@ OVERLAPPING = {
     "a shifted part": lambda x: torch.cumsum(x[:3], 0, out=x[1:4]),
     "another part": lambda x: torch.cumsum(x[:3], 0, out=x[3:]),
     "the input itself": lambda x: torch.cumsum(x, 0, out=x),
+    "another order of a fill": lambda x: torch.mul(x.fill_(2).view(2, 3), 2, out=x[:4].view(2, 2).t()),
+    "a fill with other strides": lambda x: torch.add(x[:1].view(1, 1), 1, out=x.zero_()[0].view(1)),
 }
 
 

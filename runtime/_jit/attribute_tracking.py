@@ -1,7 +1,9 @@
-"""Which attributes of modules and plain objects, and which gradients, a run reads. The others may change between calls.
+"""Which attributes of modules and plain objects, and which gradients, a run reads or writes. The others may change
+between calls.
 
 A step is often a method of an object that also counts steps and keeps losses. While the function is traced, the classes
-of the objects that it reaches record which attributes of their instances are read.
+of the objects that it reaches record which attributes of their instances are read. A write counts as a read if it left
+what was there: `model.train()` changed nothing in the run, and must in a call that finds another mode.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from .._torch.autograd import GRAD
 # The functions that look one name up in a `__dict__`.
 _LOOKUPS = {
     function.__code__
-    for function in (torch.nn.Module.__getattr__, torch.nn.Module.__setattr__, functools.cached_property.__get__)
+    for function in (
+        *(torch.nn.Module.__getattr__, torch.nn.Module.__setattr__, functools.cached_property.__get__),
+        *(torch.nn.Module.register_buffer, torch.nn.Module.register_parameter),
+    )
 }
 
 
@@ -30,6 +35,7 @@ class AttributeReads:
     def __init__(self, objects: Iterable[Any]) -> None:
         self._objects = [*objects]  # whose ids are theirs for as long as they live
         self._names: dict[int, set[str]] = {id(o): set() for o in self._objects}
+        self._written: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self.gradients: set[int] = set()  # the ids of the tensors whose gradients are read
 
     @contextmanager
@@ -40,26 +46,27 @@ class AttributeReads:
 
     def _recorded(self) -> Iterator[None]:
         """While the classes of the objects record what is read of them."""
-        replaced: list[tuple[type, Any]] = []
-        methods = {cls: cls.__getattribute__ for cls in map(type, self._objects)}
+        replaced: list[tuple[type, str, Any]] = []
+        methods = {cls: (cls.__getattribute__, cls.__setattr__) for cls in map(type, self._objects)}
         try:
-            for cls, method in methods.items():
-                own = vars(cls).get("__getattribute__")
+            for cls, (read, write) in methods.items():
+                own = {name: vars(cls).get(name) for name in ("__getattribute__", "__setattr__")}
                 try:
-                    cls.__getattribute__ = self._recording(method)  # type: ignore[method-assign]
+                    cls.__getattribute__ = self._recording(read)  # type: ignore[method-assign]
                 except (TypeError, AttributeError):  # a class that cannot be changed: all attributes count as read
                     for o in self._objects:
                         if type(o) is cls:
                             self._names.pop(id(o), None)
                 else:
-                    replaced.append((cls, own))
+                    cls.__setattr__ = self._recording_writes(write)  # type: ignore[method-assign]
+                    replaced += [(cls, name, method) for name, method in own.items()]
             yield
         finally:
-            for cls, own in replaced:
-                if own is None:
-                    del cls.__getattribute__
+            for cls, name, method in replaced:
+                if method is None:
+                    delattr(cls, name)
                 else:
-                    cls.__getattribute__ = own  # type: ignore[method-assign]
+                    setattr(cls, name, method)
 
     def _gradient(self) -> property:
         read: set[int] = self.gradients
@@ -84,6 +91,21 @@ class AttributeReads:
             return plain(self, name)
 
         return __getattribute__
+
+    def _recording_writes(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        names = self._written
+
+        def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+            written = names.get(id(self))
+            if written is not None:
+                written.add(name)
+            plain(self, name, value)
+
+        return __setattr__
+
+    def written(self, value: Any) -> set[str]:
+        """The attributes of an object that were written."""
+        return self._written.get(id(value), set())
 
     def of(self, value: Any) -> set[str] | None:
         """The attributes of an object that were read; None for all."""

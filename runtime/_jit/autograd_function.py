@@ -61,7 +61,7 @@ class CompiledStepFunction(torch.autograd.Function):
     def forward(ctx: Any, backward: Backward, saved: Saved, tensors: list[torch.Tensor], *leaves: torch.Tensor) -> Any:
         """The tensors; `leaves` are those to which their graph leads."""
         ctx.backward, ctx.saved, ctx.leaves = backward, saved, leaves
-        if not backward.used_up:
+        if not backward.failure:
             ctx.save_for_backward(*leaves)  # whose versions a second derivative checks
         ctx.versions = [(t, t._version) for t in compress(leaves, backward.checked)]
         ctx.avals = [tensor_aval(t.size(), t.dtype) for t in tensors]
@@ -75,8 +75,8 @@ class CompiledStepFunction(torch.autograd.Function):
         may wait for its gradient."""
         backward: Backward = ctx.backward
         present = {i for i, g in enumerate(cotangents) if g is not None}
-        if backward.used_up or not ctx.freed.isdisjoint(present):
-            raise RuntimeError(_FREED)
+        if backward.failure or not ctx.freed.isdisjoint(present):
+            raise RuntimeError(backward.failure or _FREED)
         for tensor, version in ctx.versions:
             if tensor._version != version:
                 raise RuntimeError(

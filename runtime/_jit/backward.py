@@ -61,7 +61,7 @@ class Backward:
             index: the device.
         """
         self.leaves: tuple[TensorSource | NewTensor, ...] = traced.leaves
-        self.givers, self.used_up = traced.givers, traced.used_up
+        self.givers, self.failure = traced.givers, traced.failure
         self.results, self.late, self.index = results, late, index
         self.executables = executables
         self.leaf_places, self.places = leaf_places, places

@@ -60,6 +60,9 @@ def trace_backward(
     with reads.attached(gradients=False):
         backward = _BackwardTracer(describer, gradients, arguments, index)
         arrays = backward.run()
+    cotangents, leaves, givers = tuple(backward.cotangents), tuple(backward.leaves), tuple(backward.givers)
+    if backward.failure:
+        return TracedBackward(cotangents, leaves, givers, backward.failure, (), (), index, ()), []
     later = OutputDescriber(describer.scope)
     changes = _describe_changes(later, state, before, kept)
     if any(not described.found for _, described in later.aliases.values()):
@@ -70,16 +73,7 @@ def trace_backward(
     arrays += later.recorder.outputs
     written = tuple(cell for cell in trace.written if cell.content is not forward.get(cell))
     arrays += [cell.read() for cell in written]
-    traced = TracedBackward(
-        tuple(backward.cotangents),
-        tuple(backward.leaves),
-        tuple(backward.givers),
-        backward.used_up,
-        changes,
-        storages,
-        later.recorder.index,
-        written,
-    )
+    traced = TracedBackward(cotangents, leaves, givers, "", changes, storages, later.recorder.index, written)
     return traced, arrays
 
 
@@ -100,13 +94,14 @@ class _BackwardTracer:
         self.cotangents = [put(array, index) for array in zeros]
         self.leaves: list[Any] = []
         self.givers: list[frozenset[int]] = []
-        self.used_up = False
+        self.failure = ""
 
     def run(self) -> list[jax.Array]:
         """Trace the pass; the gradients of the leaves that get one."""
         cotangents = [wrap(a) for a in mark_boundary(self.cotangents)]
         graphs = [graph_leaves(t) for t in self.results]
-        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
+        # The function may have frozen a leaf after it was used: eager mode gives it no gradient.
+        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items() if leaf.requires_grad}
         opens = any(graph.open for graph in graphs)
         hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}
         leaves, begun = list({**shown, **hidden}.values()), autograd_engine.backward_count()
@@ -117,10 +112,10 @@ class _BackwardTracer:
                     found = accumulated_gradients(self.results, leaves, cotangents)
                 else:
                     found = list(torch.autograd.grad(self.results, leaves, cotangents, allow_unused=True))
+        except (TraceError, NotImplementedError):
+            raise
         except RuntimeError as error:
-            if "second time" not in str(error):
-                raise
-            self._attach_to_one_leaf(leaves)
+            self._fail(str(error), leaves)
             return []
         nested = autograd_engine.backward_count() > begun + 1
         for leaf, gradient in zip(leaves, found, strict=True):
@@ -129,10 +124,10 @@ class _BackwardTracer:
                 self.givers.append(_givers(leaf, graphs, nested) if gradient is not None else frozenset())
         return [read(gradient) for gradient in found if gradient is not None]
 
-    def _attach_to_one_leaf(self, leaves: Sequence[torch.Tensor]) -> None:
-        """The run freed the graph of its results. They still belong to one, whose backward pass raises: one of its
-        leaves is enough to make it."""
-        self.used_up = True
+    def _fail(self, message: str, leaves: Sequence[torch.Tensor]) -> None:
+        """torch cannot differentiate the results: the run freed their graph, or wrote what the graph had saved. They
+        still belong to one, whose backward pass raises: one of its leaves is enough to make it."""
+        self.failure = message
         self.leaves = [self._source(leaf) for leaf in leaves[:1]]
         self.givers = [frozenset()] * len(self.leaves)
 

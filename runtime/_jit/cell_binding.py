@@ -76,9 +76,10 @@ class Slots:
 def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
     """The places that a run changed, as far as their tensors are on cells that it read or wrote."""
     slots, arguments, effects = Slots(), step.arguments, step.effects
+    leaves = _changed_tensors(step, involved)
     for source, _ in effects.entries:
         old = step.state.before(source)
-        if is_device_tensor(old):
+        if is_device_tensor(old) and id(old) not in leaves:
             slots.entries.add((id(source.container), source.key))
             slots.add(source.path, _fetch_entry(source), old)
     for late in step.backward.effects if step.backward else ():
@@ -98,6 +99,17 @@ def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
         if is_device_tensor(tensor) and id(tensor) not in data:
             slots.keep(tensor)
     return slots
+
+
+def _changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
+    """The ids of the tensors of which more than the content counts, so that no other can take their place: those whose
+    gradient, data, geometry or flag the run read or changed, and those that its results lead to."""
+    effects, backward = step.effects, step.backward
+    changes = (effects.data, effects.gradients, effects.geometries, effects.flags)
+    sources = (*(tensor for kind in changes for tensor, _ in kind), *(backward.leaves if backward else ()))
+    found = {id(source) for source in sources if isinstance(source, torch.Tensor)}
+    held = ((leaf, g) for leaf, g in step.gradients if g is not None and is_device_tensor(g))
+    return found | step.reads.gradients | {id(leaf) for leaf, g in held if cell_of(g) in involved}
 
 
 def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, torch.Tensor | None]]:

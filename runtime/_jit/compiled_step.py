@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 import jax
+import torch
 from jax.extend.core import Jaxpr
 
 from ..dispatch.aot_call import AotCall
@@ -76,7 +77,7 @@ class CompiledStep:
         self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
         self.writes = self._writes(step, place)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
-        differentiable = step.backward is not None and not step.backward.used_up
+        differentiable = step.backward is not None and not step.backward.failure
         if not differentiable and (axes := self._transposed_axes(step, cells)):
             self.inputs.axes = axes
             self.arrays.layout = TransposedParameters(self.inputs, self._abandon_layout)
@@ -87,12 +88,10 @@ class CompiledStep:
         self.backward = self._backward(step, place)
 
     def _writes(self, step: TracedStep, place: dict[Cell, int]) -> Writes:
-        found = self.cells
-        places = [place[cell] for cell, _ in step.outputs.written]
-        written, first = set(places), len(found.owners) + len(found.slots)
-        tensors = [t for i, (_, t) in enumerate(found.owners) if i in written]
-        arguments = [argument for i, argument in enumerate(found.given, first) if i in written]
-        return Writes(step.outputs.written, places, tensors, arguments)
+        versions = step.effects.versions
+        tensors = [t for t in versions if isinstance(t, torch.Tensor)]
+        arguments = [i for i in versions if isinstance(i, int)]
+        return Writes(step.outputs.written, [place[cell] for cell, _ in step.outputs.written], tensors, arguments)
 
     def _transposed_axes(self, step: TracedStep, cells: list[Cell]) -> dict[int, Axes]:
         """The orders of axes in which the program reads arrays fastest, by their numbers: of tensors that it never

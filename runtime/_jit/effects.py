@@ -65,6 +65,7 @@ class Effects:
     gradients: tuple[GradientEffect, ...]
     geometries: tuple[GeometryEffect, ...] = ()
     flags: tuple[FlagEffect, ...] = ()
+    versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.data or self.gradients or self.geometries)
@@ -150,15 +151,18 @@ def describe_data(
     effects = []
     known = {id(t): t for t in reached}
     sharing = Counter(cell_of(t) for t in known.values() if is_device_tensor(t) and id(t) not in trace.moved)
-    sharing.update(cell_of(before) for _, before in trace.moved.values())
-    for tensor, before in trace.moved.values():
+    sharing.update(cell_of(moved.before) for moved in trace.moved.values())
+    for tensor, before, line in trace.moved.values():
         if id(tensor) in known:
             if sharing[cell_of(before)] > 1:
-                raise TraceError("a tensor that shares memory with another gets new data in a compiled function")
+                raise TraceError(
+                    f"a tensor that shares memory with another gets new data in a compiled function{line}; write into "
+                    "it instead, or clone it outside"
+                )
             effects.append(DataEffect(arguments.get(id(tensor), tensor), describer.describe(tensor.detach())))
         elif cell_of(before) not in trace.born and not has_at_most([tensor], 2):
             raise TraceError(
-                "a tensor that is not reached from the compiled function gets new data; write into it instead"
+                f"a tensor that is not reached from the compiled function gets new data{line}; write into it instead"
             )
     return tuple(effects)
 
@@ -174,6 +178,13 @@ def describe_geometries(
         if id(t) in known and id(t) not in trace.moved
     ]
     return tuple(GeometryEffect(arguments.get(id(t), t), now) for t, now, before in changed if now != before)
+
+
+def describe_versions(
+    before: Sequence[tuple[torch.Tensor, int]], arguments: dict[int, int]
+) -> tuple[TensorSource, ...]:
+    """The tensors from outside that the run wrote in place; `before` are their versions before the run."""
+    return tuple(arguments.get(id(t), t) for t, version in before if t._version != version)
 
 
 def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:

@@ -44,6 +44,7 @@ from .visitors import reach
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
+_WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
 _MANY = 8  # traces of one function; at this count, and each time it doubles, a warning gives the reason
 
 
@@ -165,7 +166,7 @@ class CompiledFunction:
     def _compile(self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]) -> CompiledStep:
         """Trace the function for a call and compile what it did."""
         inner = [_without_history(x) for x in arguments]
-        if any(a is not b for a, b in zip(inner, arguments, strict=True)):
+        if replaced := any(a is not b for a, b in zip(inner, arguments, strict=True)):
             _, spec = pytree.tree_flatten((args, kwargs))
             args, kwargs = pytree.tree_unflatten(inner, spec)
         roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
@@ -174,8 +175,10 @@ class CompiledFunction:
             state.extend()
         try:
             step = trace_step(self.function, args, kwargs, inner, state, self.numbers)
-        except BaseException:
+        except BaseException as error:
             created.remove_unused(())
+            if replaced and isinstance(error, RuntimeError) and _WRITTEN_LEAF in str(error):
+                raise _written_argument(error) from error
             raise
         self.numbers.update(step.numbers)
         # The only case of a second run: the run did not use optimizer state that was created ahead of it, or it changed
@@ -196,6 +199,15 @@ def _without_history(leaf: Any) -> Any:
         vars(leaf).update(attributes)
         leaf.register_post_accumulate_grad_hook(_refuse_gradient)
     return leaf
+
+
+def _written_argument(error: RuntimeError) -> TraceError:
+    """What torch says of a leaf is said of the argument in whose place the traced run got one."""
+    return TraceError(
+        f"an in-place operation within a compiled function{user_line(error)} writes to a tensor that requires a "
+        "gradient: a leaf, or an argument that was computed outside, where later calls could not change its history. "
+        "Write to a clone of it, or call the function with argument.detach()"
+    )
 
 
 def _refuse_gradient(leaf: torch.Tensor) -> None:

@@ -89,15 +89,17 @@ def _gradient_reason(_: Observation, old: bool, new: bool, key: Any = None) -> s
 _requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
 
 
-def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None]:
-    """The cell and the geometry of a tensor; None of a tensor that has left the device."""
+def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None, int]:
+    """The cell of a tensor, its geometry and the size of its storage; None of a tensor that has left the device."""
     cell = getattr(tensor.untyped_storage(), "cell", None)
-    return cell, None if cell is None else TensorSpec.of(tensor)
+    return (None, None, 0) if cell is None else (cell, TensorSpec.of(tensor), cell.nbytes)
 
 
 def _data_reason(old: Any, new: Any) -> str:
     if old[0] is not new[0]:
         return "other data (.data was set, or it was swapped or moved)"
+    if old[1] == new[1]:
+        return f"a storage of another size: it was {old[2]} bytes and is {new[2]}"
     return f"another geometry: it was {_geometry(old[1])} and is {_geometry(new[1])}"
 
 
@@ -185,7 +187,8 @@ def observe(
     Raises:
         TraceError: it reads an iterator.
     """
-    restriction = Restriction(step.state, step.reads, _added_entries(step))
+    changed = {(id(source.container), source.key) for source, _ in step.effects.entries}
+    restriction = Restriction(step.state, step.reads, _added_entries(step), changed)
     for i, (path, _) in step.state.reached.iterators.items():
         if i in restriction.nodes:
             raise TraceError(
@@ -220,9 +223,10 @@ def observe(
         if id(tensor) not in numbers:
             cell_of(tensor).observed = True
             observations.append(Observation(DATA, tensor, None, _data(tensor), path))
-    flagged = [(path, t) for path, t in owners] if torch.is_grad_enabled() else []
-    changed = {id(effect.tensor) for effect in step.effects.flags}
-    flagged += [(path, t) for path, t in stable if id(t) in changed]
+    # The run may have set the flag of any of them to what it was.
+    flagged = [*placed.values()] if torch.is_grad_enabled() else []
+    flips = {id(effect.tensor) for effect in step.effects.flags}
+    flagged += [(path, t) for path, t in stable if id(t) in flips and id(t) not in placed]
     observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in flagged]
     for tensor, gradient in leaves:
         number, none = numbers.get(id(tensor)), gradient is None
@@ -262,8 +266,8 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
         if entries.absent:
             observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
         if whole and len(keys) == len(content):
-            observations.append(Observation(ENTRY, container, SIZE, len(content), name))
-        if whole and not snapshot.table:  # of the program: its order counts
+            observations.append(Observation(ENTRY, container, SIZE, len(container), name))
+        if whole and not (snapshot.table or snapshot.hidden):  # of the program: its order counts
             observations.append(Observation(ORDER, container, None, (*content,), name))
         return observations
     if whole:

@@ -10,6 +10,7 @@ import torch
 from torch.nn import Module
 
 from .attribute_tracking import AttributeReads
+from .host_script import EntryId
 from .libraries import may_hold_state
 from .snapshots import StateSnapshot
 from .sources import MISSING
@@ -29,9 +30,12 @@ class ObservedEntries:
 class Restriction:
     """Goes through a state graph by the entries that a run read."""
 
-    def __init__(self, graph: StateGraph, reads: AttributeReads, made: dict[int, list[Any]]) -> None:
-        """`made` are the keys of the entries that the run added, by the id of their container."""
-        self.graph, self.reads, self.made = graph, reads, made
+    def __init__(
+        self, graph: StateGraph, reads: AttributeReads, made: dict[int, list[Any]], changed: set[EntryId]
+    ) -> None:
+        """`made` are the keys of the entries that the run added, by the id of their container; `changed` are all that
+        it left otherwise than it found them."""
+        self.graph, self.reads, self.made, self.changed = graph, reads, made, changed
         self.entries: dict[StateSnapshot, ObservedEntries] = {}
         self.nodes: set[int] = set()  # the ids of the objects that were met
         graph.walk(self._edges, self._name)
@@ -64,9 +68,10 @@ class Restriction:
         if isinstance(owner, torch.Tensor):  # of whose attributes those count that code names
             return self._some(snapshot, self.graph.named, self.made.get(id(snapshot.container), ()))
         read = self.reads.of(owner)
-        if isinstance(owner, Module):
-            if read is None:
-                return self._some(snapshot, snapshot.content, self.made.get(id(snapshot.container), ()))
+        if read is not None:
+            place = id(snapshot.container)
+            read = read | {name for name in self.reads.written(owner) if (place, name) not in self.changed}
+        if isinstance(owner, Module) and read is not None:
             return self._some(snapshot, read, self._absent(owner, read - _attributes_of(owner)))
         if read is None:
             return ObservedEntries(snapshot, snapshot.keys and dict(snapshot.keys))

@@ -90,7 +90,7 @@ class TracedBackward:
     cotangents: tuple[jax.Array, ...]
     leaves: tuple[TensorSource | NewTensor, ...]
     givers: tuple[frozenset[int], ...]  # for each leaf, the numbers of the results that give it a gradient
-    used_up: bool  # whether the run itself had gone through the graph of the results and freed it
+    failure: str  # the error that torch raised, which every backward pass raises again; or nothing
     effects: tuple[BackwardEffect, ...]
     storages: tuple[NewStorage, ...]  # that the effects need
     device_index: int

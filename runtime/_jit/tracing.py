@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +30,7 @@ from .effects import (
     describe_flags,
     describe_geometries,
     describe_gradients,
+    describe_versions,
 )
 from .host_inputs import HostTensorRecorder
 from .host_rng import refuse_host_rng
@@ -42,8 +43,13 @@ from .sources import MISSING
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
 
-Flags = tuple[tuple[torch.Tensor, bool], ...]  # leaves, with `requires_grad`
-Gradients = tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves, with their gradients
+
+class TensorsBefore(NamedTuple):
+    """What tensors from outside were before a run, beside their content."""
+
+    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # of leaves
+    flags: tuple[tuple[torch.Tensor, bool], ...]  # `requires_grad` of leaves
+    versions: tuple[tuple[torch.Tensor, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +114,12 @@ def trace_step(
     script, host = HostScriptRecorder(trace, state, passed), HostTensorRecorder(trace, arguments, reached)
     recorders = Recorders(trace, rng, script, host, reads, TracedIndexing())
     leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
-    gradients = tuple((t, t.grad) for t in leaves)
-    flags = tuple((t, t.requires_grad) for t in leaves)
+    counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
+    before = TensorsBefore(
+        tuple((t, t.grad) for t in leaves),
+        tuple((t, t.requires_grad) for t in leaves),
+        tuple((t, t._version) for t in counted),
+    )
     outcomes: list[Outcome] = []
     failures: list[Exception] = []
 
@@ -118,14 +128,14 @@ def trace_step(
         with tracing(trace):
             try:
                 result = _call(function, args, kwargs, arguments, recorders, state)
-                outcome, arrays = _describe(result, arguments, recorders, state, gradients, flags)
+                outcome, arrays = _describe(result, arguments, recorders, state, before)
                 outcomes.append(outcome)
                 return arrays
             except Exception as failure:  # raised below, without the frames and the note of JAX
                 failures.append(failure)
                 return []
             finally:
-                _restore(modes, state, trace, gradients, flags)
+                _restore(modes, state, trace, before)
 
     try:
         jaxpr = jax.make_jaxpr(run)()
@@ -145,7 +155,7 @@ def trace_step(
         tuple(arguments),
         state,
         recorders.reads,
-        gradients,
+        before.gradients,
         inputs,
         outcome.outputs,
         outcome.effects,
@@ -178,22 +188,20 @@ def _call(
     return result
 
 
-def _restore(
-    modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, gradients: Gradients, flags: Flags
-) -> None:
+def _restore(modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, before: TensorsBefore) -> None:
     """Put back what a run changed."""
     torch.set_grad_enabled(modes[0])
     torch.set_default_dtype(modes[1])
     state.restore()
-    for tensor, data in trace.moved.values():
-        tensor.data = data
+    for moved in trace.moved.values():
+        moved.tensor.data = moved.before
     for tensor, spec in trace.reshaped.values():
         if TensorSpec.of(tensor) != spec:
             set_geometry(tensor, spec.size, spec.stride, spec.offset)
-    for leaf, gradient in gradients:
+    for leaf, gradient in before.gradients:
         if leaf.grad is not gradient:
             leaf.grad = gradient
-    for leaf, flag in flags:
+    for leaf, flag in before.flags:
         if leaf.requires_grad != flag:
             leaf.requires_grad_(flag)
 
@@ -203,17 +211,16 @@ def _describe(
     arguments: Sequence[Any],
     recorders: Recorders,
     state: StateGraph,
-    gradients: Gradients,
-    flags: Flags,
+    before: TensorsBefore,
 ) -> tuple[Outcome, list[jax.Array]]:
     """Describe what a run returned and changed; the outputs of its jaxpr."""
     trace = recorders.trace
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
     tensors = [t for _, t in state.reached.tensors.values()]
-    outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in gradients if gradient is not None}
+    outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in before.gradients if gradient is not None}
     describer = OutputDescriber(RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse))
     tree = describer.describe(result)
-    effects, missing = _describe_effects(describer, arguments, recorders, state, gradients, flags)
+    effects, missing = _describe_effects(describer, arguments, recorders, state, before)
     recorders.indexing.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
     arrays = [*describer.recorder.outputs]
@@ -233,8 +240,8 @@ def _describe(
     )
     backward = None
     if describer.differentiable and torch.is_grad_enabled():
-        index = outputs.device_index
-        backward, more = trace_backward(describer, trace, state, recorders.reads, effects, gradients, numbers, index)
+        index, reads = outputs.device_index, recorders.reads
+        backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
         arrays += more
     return Outcome(outputs, effects, backward, missing), arrays
 
@@ -244,19 +251,20 @@ def _describe_effects(
     arguments: Sequence[Any],
     recorders: Recorders,
     state: StateGraph,
-    gradients: Gradients,
-    flags: Flags,
+    before: TensorsBefore,
 ) -> tuple[Effects, PassedNumbers]:
     """Describe what a run changed in Python, and which of the numbers that it changed were not inputs."""
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
     changes = state.changes()
     missing = recorders.script.missing(source for source, _, _ in changes)
     entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
-    changed = describe_gradients(describer, gradients, numbers)
+    changed = describe_gradients(describer, before.gradients, numbers)
     reached = [t for _, t in state.reached.tensors.values()] + [arguments[i] for i in numbers.values()]
     data = describe_data(describer, recorders.trace, reached, numbers)
     geometries = describe_geometries(recorders.trace, reached, numbers)
-    return Effects(entries, data, changed, geometries, describe_flags(flags, numbers)), missing
+    versions = describe_versions(before.versions, numbers)
+    flags = describe_flags(before.flags, numbers)
+    return Effects(entries, data, changed, geometries, flags, versions), missing
 
 
 def _modes() -> tuple[bool, torch.dtype]:

@@ -10,6 +10,7 @@ import torch
 
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
+from ..trace.data_swaps import record_growth
 from .traced_step import WrittenCell
 
 _increment_versions = torch.autograd.graph.increment_version
@@ -27,7 +28,7 @@ class Writes:
         Args:
             written: the cells of the run, as it was before it and as it left them.
             places: of these cells, among the cells of a call.
-            tensors: those on such cells that are the same in every call.
+            tensors: those that the run wrote in place and that are the same in every call.
             arguments: the numbers of those that are arguments.
         """
         self.places, self.tensors, self.arguments = places, tensors, arguments
@@ -35,6 +36,8 @@ class Writes:
 
     def store(self, cells: list[Cell], arrays: Sequence[jax.Array]) -> None:
         """Write the cells of a call."""
+        if self.resizes:
+            record_growth()
         for place, array in zip(self.places, arrays, strict=True):
             cell = cells[place]
             if self.resizes or cell.array is None:

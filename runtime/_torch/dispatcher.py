@@ -16,6 +16,7 @@ with private_names("torch", torch.__version__):
     META = DispatchKey.Meta
     CPU = DispatchKey.CPU
     COMPOSITE_EXPLICIT = DispatchKey.CompositeExplicitAutograd
+    NON_FUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
     COMPOSITE_IMPLICIT = DispatchKey.CompositeImplicitAutograd
     key_of_name = torch._C._parse_dispatch_key
 

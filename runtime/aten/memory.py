@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, kernel_on
+from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel_on
 from .._torch.tensors import meta_as_strided, meta_set, view_as_dtype
 from ..dtypes import numpy_dtype
 from ..storage.avals import LazyFill, tensor_aval
@@ -67,8 +67,13 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """`squeeze_`, `unsqueeze_`, `t_` and `transpose_` call this."""
     offset = int(self.storage_offset()) if storage_offset is None else storage_offset
+    if not hasattr(self.untyped_storage(), "cell"):  # a wrapper of torch.compile, which has nothing but a geometry
+        return _set_strides(self, size, stride, offset)
     _check_bounds("as_strided_", size, stride, offset, elements(self))
     return set_geometry(self, size, stride, offset)
+
+
+_set_strides = kernel_on(_aten.as_strided_.default, NON_FUNCTIONAL)
 
 
 def view_dtype(self: Tensor, dtype: torch.dtype) -> Tensor:

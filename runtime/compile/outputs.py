@@ -47,6 +47,7 @@ class GraphOutputs:
         self.storages: list[NewStorage] = []
         self.written: list[WrittenInput] = []
         self.results: list[Any] = []  # records; what is none of these classes is a plain value
+        self.moved: list[tuple[int, Any]] = []  # the arguments that got other data, by `set_`, with its records
 
     def record(
         self,
@@ -85,6 +86,10 @@ class GraphOutputs:
             return recorder.record(result)
 
         self.results = [recorded(result) for result in results]
+        places = [(i, place) for i, place in enumerate(inputs) if place is not None]
+        moved = [i for i, place in places if cell_of(arguments[i]) is not cells[place]]
+        positions.clear()
+        self.moved = [(i, recorded(arguments[i])) for i in moved]
         self.storages = recorder.storages()
         return tuple(recorder.outputs)
 
@@ -101,14 +106,18 @@ class GraphOutputs:
             cells[i].replace(source.content(outputs, arrays))
             cells[i].aval = aval
         builder = ResultBuilder(self.storages, [s.source.content(outputs, arrays) for s in self.storages], index)
-        results = []
-        for record in self.results:
+
+        def made(record: Any) -> Any:
             if record.__class__ is TensorOnStorage:
-                results.append(builder.tensor(record))
-            elif record.__class__ is SameArgument:
-                results.append(arguments[record.argument])
-            elif record.__class__ is ViewOfArgument:
-                results.append(record.spec.on(arguments[record.argument]))
-            else:
-                results.append(record)
+                return builder.tensor(record)
+            if record.__class__ is SameArgument:
+                return arguments[record.argument]
+            return record.spec.on(arguments[record.argument]) if record.__class__ is ViewOfArgument else record
+
+        results = [made(record) for record in self.results]
+        if self.moved:
+            data = [made(record) for _, record in self.moved]  # all of them from the storages of before
+            with torch.no_grad():
+                for (i, _), tensor in zip(self.moved, data, strict=True):
+                    arguments[i].set_(tensor)
         return results

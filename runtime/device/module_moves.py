@@ -24,7 +24,7 @@ Conversion = Callable[[torch.Tensor], torch.Tensor]
 
 def _crosses(module: nn.Module, fn: Conversion) -> bool:
     """Whether `fn` moves tensors of the module to or from the device."""
-    kinds = {t.device.type for t in module.parameters(recurse=True)}
+    kinds = {t.device.type for t in (*module.parameters(), *module.buffers())}
     try:
         with torch.no_grad():
             if kinds - {NAME, "meta"} and fn(torch.empty(0, device="cpu")).device.type == NAME:
@@ -42,6 +42,7 @@ def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
             return plain(self, fn, recurse)
         if isinstance(self, torch.jit.ScriptModule):
             return _move_script(self, fn)
+        fn = fn if isinstance(fn, _Once) else _Once(fn)
         if recurse:
             for child in self.children():
                 child._apply(fn)
@@ -54,6 +55,22 @@ def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
         return self
 
     return apply
+
+
+class _Once:
+    """A conversion that gives modules which share a buffer one tensor again."""
+
+    def __init__(self, fn: Conversion) -> None:
+        self.fn = fn
+        self.moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by the id of the buffer, which lives on here
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor, converted."""
+        if isinstance(tensor, nn.Parameter) or tensor.grad_fn is not None:
+            return self.fn(tensor)
+        if id(tensor) not in self.moved:
+            self.moved[id(tensor)] = tensor, self.fn(tensor)
+        return self.moved[id(tensor)][1]
 
 
 def _move(parameter: nn.Parameter, fn: Conversion) -> None:

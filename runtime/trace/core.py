@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -51,9 +51,7 @@ class Trace:
         self.conditions: list[tuple[jax.Array, Assertion]] = []  # computed by the program
         self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # array, value and aval of each cell from outside
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
-        self.moved: dict[
-            int, tuple[torch.Tensor, torch.Tensor]
-        ] = {}  # tensors whose data was replaced, and the old data
+        self.moved: dict[int, MovedTensor] = {}  # the tensors whose data was replaced, by their ids
         self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # in place, and the geometry before
 
     def lift(self, cell: Cell) -> None:
@@ -80,11 +78,11 @@ class Trace:
     def moving(self, tensor: torch.Tensor) -> None:
         """Save the data of a tensor that is about to be replaced."""
         if self.lifts and id(tensor) not in self.moved and tensor.device.type == "jax":
-            self.moved[id(tensor)] = tensor, tensor.detach()
+            self.moved[id(tensor)] = MovedTensor(tensor, tensor.detach(), user_line())
 
     def reshaping(self, tensor: torch.Tensor) -> None:
         """Save the geometry of a tensor that is about to change in place."""
-        if self.lifts and id(tensor) not in self.reshaped:
+        if self.lifts and id(tensor) not in self.reshaped and id(tensor) not in self.moved:
             self.reshaped[id(tensor)] = tensor, TensorSpec.of(tensor)
 
     def stored(self, state: dict[str, Any], name: str, value: Any) -> Any:
@@ -106,6 +104,14 @@ class Trace:
                 state["content"] = LostArray()
                 state["array"] = None
             state.pop("owner", None)
+
+
+class MovedTensor(NamedTuple):
+    """A tensor whose data a run replaced."""
+
+    tensor: torch.Tensor
+    before: torch.Tensor  # another tensor on the old data
+    line: str
 
 
 class LostArray:
@@ -249,14 +255,14 @@ def require_known(array: Any, wanted: str) -> Any:
     return array
 
 
-def user_line() -> str:
-    """The line of the user's program: the innermost frame that belongs neither to torch nor to JAX nor to tenax."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+def user_line(error: BaseException | None = None) -> str:
+    """The line of the user's program, now or where an error was raised: the innermost frame that belongs neither to
+    torch nor to JAX nor to tenax."""
+    here = traceback.walk_stack(sys._getframe(1))
+    for frame, line in here if error is None else reversed([*traceback.walk_tb(error.__traceback__)]):
         module = frame.f_globals.get("__name__", "tenax")
         if module.partition(".")[0] not in ("torch", "jax", "tenax", "contextlib", "functools"):
-            return f" ({frame.f_code.co_filename}:{frame.f_lineno}, in {frame.f_code.co_name})"
-        frame = frame.f_back
+            return f" ({frame.f_code.co_filename}:{line}, in {frame.f_code.co_name})"
     return ""
 
 

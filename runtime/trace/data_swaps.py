@@ -34,6 +34,12 @@ def record_swap(tensor: torch.Tensor) -> None:
         trace.moving(tensor)
 
 
+def record_growth() -> None:
+    """Count a storage that a compiled step has given another size."""
+    global count
+    count = next(_numbers)
+
+
 def set_geometry(
     tensor: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int, storage: Any = None
 ) -> torch.Tensor:

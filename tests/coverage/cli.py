@@ -156,20 +156,26 @@ def fuzz(
 def mutate(
     minutes: Annotated[float, typer.Option(help="Duration in minutes.")] = 10.0,
     seed: Annotated[int, typer.Option(help="Random seed; equal seeds generate equal programs.")] = 0,
-    device: Annotated[str, typer.Option(help="Torch device to test.")] = "jax",
+    modes: Annotated[
+        str, typer.Option(help="eager, jit, t2j, compile and stateful (training programs in tenax.jit); or all.")
+    ] = "all",
 ) -> None:
-    """Run random programs of views, in-place operators and lists; print those that differ from CPU torch."""
-    from .mutation import search
+    """Run random programs of views, in-place operators, lists and state; print those that differ from CPU torch."""
+    from .mutation_modes import MODES, search
 
+    _refuse_unknown("--modes", modes, (*MODES, "all"))
     console.print(f"seed {seed}")
-    total, found = 0, 0
-    for difference in search(seed, device=device, seconds=minutes * 60):
-        total += 1
-        if difference is not None:
-            found += 1
-            console.print(str(difference), markup=False, highlight=False, end="\n\n")
-    console.print(f"{total} programs, {found} differ")
-    raise typer.Exit(1 if found else 0)
+    total, differ, refused = Counter[str](), Counter[str](), Counter[str]()
+    for outcome in search(seed, MODES if modes == "all" else modes.split(","), minutes * 60):
+        total[outcome.mode] += 1
+        refused[outcome.mode] += bool(outcome.refused)
+        if outcome.difference:
+            differ[outcome.mode] += 1
+            console.print(str(outcome), markup=False, highlight=False, soft_wrap=True, end="\n\n")
+    for mode, count in total.items():
+        share = f"{refused[mode] / count:.1%} refused"
+        console.print(f"{mode}: {count} programs, {differ[mode]} differ, {share}", highlight=False)
+    raise typer.Exit(1 if differ.total() else 0)
 
 
 @app.command()

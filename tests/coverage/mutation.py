@@ -1,16 +1,15 @@
 """Fuzz of memory: random programs of views, in-place operators, `out=` and lists, on the device and on CPU torch.
 
 A program is lines of Python over a list `p` of tensors; the report of a difference is thus a program that shows it.
-`fuzz.py` varies the arguments of one operator; this module varies what shares memory with what.
+`fuzz.py` varies the arguments of one operator; this module varies what shares memory with what, and runs programs line
+by line in eager mode. `mutation_modes.py` compiles them.
 """
 
 from __future__ import annotations
 
-import itertools
 import random
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +49,13 @@ def start(leaves: bool, device: str, shapes: Shapes) -> list[torch.Tensor]:
         values = values % 2 if dtype is torch.bool else values
         tensors.append(values.to(dtype).to(device))
     return [t.requires_grad_() for t in tensors] if leaves else tensors
+
+
+def start_copy(tensor: torch.Tensor) -> torch.Tensor:
+    """A CPU tensor of the same values and geometry."""
+    storage = torch.empty(tensor.untyped_storage().nbytes() // tensor.itemsize, dtype=tensor.dtype)
+    copy = storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return copy.copy_(tensor.detach()).requires_grad_(tensor.requires_grad)
 
 
 def _index(rng: random.Random, size: int, count: int) -> str:
@@ -100,8 +106,11 @@ def _write(rng: random.Random, p: list[torch.Tensor]) -> str:
     n = x.dim()
     d = rng.randrange(n) if n else 0
     size = x.shape[d] if n else 1
-    number = rng.choice(["2", "3", "-1", "0", "True"])
-    like = [k for k, y in enumerate(p) if y.dtype is x.dtype and _broadcasts(y, x)]
+    number = rng.choice(["2", "3", "-1", "0", "True", "k"])
+    sharing = _sharing(p)
+    # A write of what lies otherwise in the same memory reads what it has written.
+    apart = [y.shape == x.shape or sharing[k] != sharing[i] for k, y in enumerate(p)]
+    like = [k for k, y in enumerate(p) if y.dtype is x.dtype and _broadcasts(y, x) and apart[k]]
     same = rng.choice(like) if like else i
     choices = [
         f"p[{i}].add_(p[{same}])",
@@ -109,22 +118,25 @@ def _write(rng: random.Random, p: list[torch.Tensor]) -> str:
         f"p[{i}].mul_({number})",
         f"p[{i}].fill_({number})",
         f"p[{i}].copy_(p[{same}])",
-        f"p[{i}].copy_(p[{same if x.dtype in NARROW else j}])",
+        f"p[{i}].copy_(p[{j if apart[j] and x.dtype not in NARROW else same}])",
         f"p[{i}].zero_()",
-        f"p[{i}].masked_fill_(p[{i}] == 2, {number})",
-        f"p[{i}][...] = p[{same}]",
-        f"p[{i}].index_fill_({d}, {_index(rng, size, 2)}, {number})",
+        f"p[{i}][...] = p[{same}]" if x.numel() > 1 else f"p[{i}].neg_()",  # of one element, CPU torch makes a fill
         f"p[{i}].cumsum_({d})",
         f"torch.where(p[{i}] == 2, p[{same}], p[{i}], out=p[{i}])",
     ]
     if n:
         where, rows = _index(rng, size, 3), _index(rng, x.shape[0], 3)
+        if not _is_expanded(x):  # torch deprecates such writes, and tenax refuses them
+            choices += [
+                f"p[{i}].index_put_(({rows},), torch.full((), 3, dtype=p[{i}].dtype, device=d), accumulate=True)",
+                f"p[{i}].index_put_((p[{i}].select(-1, 0) == 2,), torch.ones((), dtype=p[{i}].dtype, device=d))"
+                if n > 1 and x.shape[-1]
+                else f"p[{i}][{_index(rng, x.shape[0], 2)}] = {number}",
+                f"p[{i}].masked_fill_(p[{i}] == 2, {number})",
+                f"p[{i}].index_fill_({d}, {_index(rng, size, 2)}, {number})",
+            ]
         choices += [
             f"p[{i}].index_add_({d}, {where}, torch.ones_like(p[{i}]).index_select({d}, {where}))",
-            f"p[{i}].index_put_(({rows},), torch.full((), 3, dtype=p[{i}].dtype, device=d), accumulate=True)",
-            f"p[{i}].index_put_((p[{i}].select(-1, 0) == 2,), torch.ones((), dtype=p[{i}].dtype, device=d))"
-            if n > 1 and x.shape[-1]
-            else f"p[{i}][{_index(rng, x.shape[0], 2)}] = {number}",
             f"p[{i}].scatter_({d}, torch.zeros_like(p[{i}], dtype=torch.int64), 2)",
             f"p[{i}][{rng.randrange(max(x.shape[0], 1))}] += {number}",
         ]
@@ -166,6 +178,8 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
         f"torch.eq(p[{i}], p[{j}], out=p[{k}])",
     ]
     sharing = _sharing(p)
+    if _is_expanded(p[k]) or (p[k].shape != p[i].shape and sharing[k] in (sharing[i], sharing[j])):
+        return f"p[{k}].add_(1)"  # CPU torch writes one place twice, or resizes what it reads
     if (
         sharing[k] in (sharing[i], sharing[j]) or p[k].dtype in NARROW
     ):  # CPU kernels of the others read what they have written
@@ -184,6 +198,8 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
 
 def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
     chosen = [rng.randrange(len(p)) for _ in range(rng.randint(1, 4))]
+    if any(t.requires_grad for t in p):  # torch differentiates a tensor that is twice in a list as if it were once
+        chosen = list(dict.fromkeys(chosen))
     mine = ", ".join(f"p[{i}]" for i in chosen)
     fits = [[k for k, y in enumerate(p) if y.dtype is p[i].dtype and _broadcasts(y, p[i])] for i in chosen]
     other = ", ".join(f"p[{rng.choice(f)}]" for f in fits)
@@ -204,6 +220,10 @@ def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
 KINDS: tuple[Line, ...] = (_view, _view, _view, _write, _write, _write, _list, _out, _meta)
 
 
+def _is_expanded(x: torch.Tensor) -> bool:
+    return any(s == 0 and n > 1 for n, s in zip(x.shape, x.stride(), strict=True))
+
+
 def _broadcasts(y: torch.Tensor, x: torch.Tensor) -> bool:
     pairs = zip(reversed(y.shape), reversed(x.shape), strict=False)
     return y.dim() <= x.dim() and all(a in (1, b) for a, b in pairs)
@@ -214,18 +234,21 @@ def execute(line: str, p: list[torch.Tensor], device: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            exec(line, {"torch": torch, "p": p, "d": device})
+            exec(line, {"torch": torch, "p": p, "d": device, "k": 2})
         except Exception as error:
             return type(error).__name__
     return ""
 
 
-def compare(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> str:
-    """How two lists of tensors differ: in geometry, in what shares memory, in versions or in values; or nothing."""
+def compare(ours: list[torch.Tensor], theirs: list[torch.Tensor], aspects: Sequence[str] | None = None) -> str:
+    """How two lists of tensors differ: in what shares memory, in an aspect (by default any) or in values."""
+    if len(ours) != len(theirs):
+        return f"{len(ours)} tensors; CPU torch: {len(theirs)}"
     if _sharing(ours) != _sharing(theirs):
         return f"storages: {_sharing(ours)}; CPU torch: {_sharing(theirs)}"
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-        for name, of in ASPECTS.items():
+        for name in ASPECTS if aspects is None else aspects:
+            of = ASPECTS[name]
             if of(a) != of(b):
                 return f"{name} of p[{i}]: {of(a)}; CPU torch: {of(b)}"
         x, y = a.detach().cpu().resolve_conj(), b.detach().resolve_conj()
@@ -255,8 +278,30 @@ def gradients(p: list[torch.Tensor], leaves: list[torch.Tensor]) -> list[torch.T
     loss = sum((t.abs() ** 2).sum() for t in p if t.requires_grad and not t.is_leaf)
     if not isinstance(loss, torch.Tensor):
         return []
-    found = torch.autograd.grad(loss, leaves, allow_unused=True)
+    wanted = [t for t in leaves if t.requires_grad]
+    found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
     return [g.clone() for g in found if g is not None]
+
+
+def compare_gradients(
+    ours: tuple[list[torch.Tensor], list[torch.Tensor]],
+    theirs: tuple[list[torch.Tensor], list[torch.Tensor]],
+    aspects: Sequence[str] | None = None,
+) -> str:
+    """How the gradients of two runs differ, each given by what it made and by its leaves; or nothing."""
+    results: list[Any] = []
+    for made, leaves in (ours, theirs):
+        try:
+            results.append(gradients(made, leaves))
+        except RuntimeError as error:
+            results.append(error)
+    if any(isinstance(r, RuntimeError) for r in results):
+        if type(results[0]) is type(results[1]):
+            return ""
+        said = [r if isinstance(r, RuntimeError) else "nothing" for r in results]
+        return f"gradient: raises {said[0]}; CPU torch: {said[1]}"
+    differs = compare(results[0], results[1], aspects)
+    return f"gradient: {differs}" if differs else ""
 
 
 def run(lines: Sequence[str], leaves: bool, shapes: Shapes, device: str) -> Difference | None:
@@ -272,20 +317,8 @@ def run(lines: Sequence[str], leaves: bool, shapes: Shapes, device: str) -> Diff
             return Difference(tuple(lines[: number + 1]), leaves, shapes, message)
         if expected:  # what a call that raised has written is not compared
             return None
-    if leaves:
-        scopes = [{"p": p, "g": gradients, "leaves": q} for p, q in ((ours, mine), (theirs, own))]
-        results = []
-        for scope in scopes:
-            try:
-                results.append(eval("g(p, leaves)", scope))
-            except RuntimeError as error:
-                results.append(type(error).__name__)
-        if isinstance(results[0], str) or isinstance(results[1], str):
-            differs = "" if results[0] == results[1] else f"gradients: {results[0]}; CPU torch: {results[1]}"
-        else:
-            differs = compare(*results)
-        if differs:
-            return Difference(tuple(lines), leaves, shapes, f"gradient: {differs}")
+    if leaves and (differs := compare_gradients((ours, mine), (theirs, own))):
+        return Difference(tuple(lines), leaves, shapes, differs)
     return None
 
 
@@ -304,13 +337,14 @@ def program(rng: random.Random) -> tuple[list[str], bool, Shapes]:
         lines.append(line)
         if execute(line, p, "cpu"):
             break
-        if any(_is_large(t) for t in p):
+        if any(is_large(t) for t in p):
             lines.pop()
             break
     return lines, leaves, shapes
 
 
-def _is_large(t: torch.Tensor) -> bool:
+def is_large(t: torch.Tensor) -> bool:
+    """Whether a tensor has too many elements, or one beyond what each dtype holds."""
     wide = torch.complex128 if t.is_complex() else torch.float64
     return t.numel() > 256 or not bool((t.detach().to(wide).abs() < LARGEST).all())
 
@@ -323,14 +357,3 @@ def shrink(difference: Difference, device: str) -> Difference:
         if shorter is not None and shorter.lines[-1] == lines[-1]:
             lines, difference = list(shorter.lines), shorter
     return difference
-
-
-def search(seed: int, device: str = "jax", seconds: float = float("inf")) -> Iterator[Difference | None]:
-    """Run programs for a time, and give what each shows."""
-    end = time.monotonic() + seconds
-    for number in itertools.count():
-        if time.monotonic() > end:
-            return
-        lines, leaves, shapes = program(random.Random(f"{seed} {number}"))
-        found = run(lines, leaves, shapes, device)
-        yield None if found is None else shrink(found, device)

@@ -1,0 +1,347 @@
+"""Whole programs of `mutation.py` as functions that are compiled: by `tenax.jit`, `t2j` and `torch.compile`.
+
+A function is called several times, and what it depends on changes between the calls: values and geometry of its
+tensors, which tensors they are, and a number that it closes over.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import logging
+import random
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+import tenax
+from tenax.errors import TraceError
+
+from . import mutation
+from .mutation import Shapes
+
+FILE = "<program>"
+CALLS = 3
+MODES = ("eager", "jit", "t2j", "compile", "stateful")
+# The errors by which a compiled function says that a program cannot be compiled.
+REFUSALS = (TraceError, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of tensors, and the changes between its calls.
+
+    `captured` tensors are variables of the function, otherwise they are its arguments. With `inside` the function
+    returns its gradients too; otherwise they are taken of its results.
+    """
+
+    lines: tuple[str, ...]
+    leaves: bool
+    shapes: Shapes
+    changes: tuple[tuple[str, ...], ...] = ((),) * (CALLS - 1)
+    captured: bool = False
+    inside: bool = False
+
+    def shorter(self) -> Iterator[Program]:
+        """The program less one thing."""
+        for i in reversed(range(len(self.changes))):
+            for j in range(len(self.changes[i])):
+                left = (*self.changes[i][:j], *self.changes[i][j + 1 :])
+                yield replace(self, changes=(*self.changes[:i], left, *self.changes[i + 1 :]))
+        for i in reversed(range(len(self.lines))):
+            yield replace(self, lines=(*self.lines[:i], *self.lines[i + 1 :]))
+        if self.captured:
+            yield replace(self, captured=False)
+        if self.inside:
+            yield replace(self, inside=False)
+
+    def __str__(self) -> str:
+        changes = [f"# then: {'; '.join(lines) or 'nothing'}" for lines in self.changes]
+        return "\n".join([f"q = start({self.leaves}, d, {self.shapes})", self.source, *changes])
+
+    @property
+    def source(self) -> str:
+        """The function's text."""
+        lines = ["def program(*tensors):", f"    p = list({'q' if self.captured else 'tensors'})"]
+        lines += [f"    {line}" for line in self.lines]
+        if self.inside:
+            lines[2:2] = ["    leaves = [t for t in p if t.requires_grad]"]
+            lines += ["    p += gradients(p, leaves)"]
+        return "\n".join([*lines, "    return p", ""])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program showed in a mode: nothing, a difference from CPU torch, or that the mode refuses it."""
+
+    mode: str
+    difference: str = ""
+    refused: str = ""
+    program: Any = None  # that differs
+
+    def __str__(self) -> str:
+        return f"{self.program}\n# {self.mode}: {self.difference or self.refused or 'agrees'}"
+
+
+class Run:
+    """A program on one device: its tensors `q`, and its function as it is or compiled."""
+
+    def __init__(self, program: Program, device: str, compiled: Callable[[Any], Any] = lambda function: function):
+        self.program = program
+        self.scope: dict[str, Any] = {"__name__": "program", "torch": torch, "d": device, "k": 2}
+        self.scope["gradients"] = mutation.gradients
+        self.scope["q"] = mutation.start(program.leaves, device, program.shapes)
+        text = program.source
+        linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
+        exec(compile(text, FILE, "exec"), self.scope)
+        self.function = compiled(self.scope["program"])
+
+    def change(self, lines: Sequence[str]) -> None:
+        """Change what the function depends on."""
+        for line in lines:
+            exec(line, self.scope)
+
+    def call(self) -> list[torch.Tensor]:
+        """The tensors of the program, and all that the function returned."""
+        tensors = self.tensors
+        found = self.function(*([] if self.program.captured else tensors))
+        tenax.synchronize()  # which raises what failed checks of a compiled program found
+        return [*tensors, *found]
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        """What the program starts with."""
+        return list(self.scope["q"])
+
+
+def _compile(function: Any) -> Any:
+    torch._dynamo.reset()
+    return torch.compile(function, backend="tenax", dynamic=False)
+
+
+def _compile_on_cpu(function: Any) -> Any:
+    torch._dynamo.reset()
+    return torch.compile(function, backend="aot_eager", dynamic=False)
+
+
+def _unchanged(function: Any) -> Any:
+    return function
+
+
+COMPILED: dict[str, Callable[[Any], Any]] = {"jit": tenax.jit, "compile": _compile, "function": _unchanged}
+
+
+def run(program: Program, mode: str) -> Outcome:
+    """A program in a mode, compared with CPU torch after each call."""
+    with warnings.catch_warnings(), _quiet():
+        warnings.simplefilter("ignore")
+        if mode == "t2j":
+            from .mutation_pure import run_pure
+
+            difference, refused = run_pure(program)
+        else:
+            difference, refused = _run(program, "jax", mode)
+        if difference and mode == "compile" and _run_capture(program):
+            difference, refused = "", "torch's own capture differs from eager mode"
+    return Outcome(mode, difference, refused, program if difference else None)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what torch logs of a program that it cannot capture."""
+    logging.disable(logging.ERROR)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _run_capture(program: Program) -> bool:
+    """Whether torch's own capture of a program, on the CPU, differs from eager mode."""
+    ours, theirs = Run(program, "cpu", _compile_on_cpu), Run(program, "cpu")
+    return bool(_compare_calls(ours, theirs, "compile")[0])
+
+
+def _run(program: Program, device: str, mode: str) -> tuple[str, str]:
+    return _compare_calls(Run(program, device, COMPILED[mode]), Run(program, "cpu"), mode)
+
+
+def _compare_calls(ours: Run, theirs: Run, mode: str) -> tuple[str, str]:
+    """How the calls of a program differ, and whether one was refused."""
+    for number in range(CALLS):
+        if number:
+            changes = ours.program.changes[number - 1]
+            errors = [_error_of(run, changes) for run in (ours, theirs)]
+            if type(errors[0]) is not type(errors[1]):
+                return f"change {number}: {said(errors[0])}; CPU torch: {said(errors[1])}", ""
+            if errors[0] is not None:
+                return "", ""
+        before = [mutation.start_copy(t) for t in ours.tensors]
+        versions = [[t._version for t in run.tensors] for run in (ours, theirs)]
+        results: list[Any] = []
+        for run in (theirs, ours):
+            try:
+                results.append(run.call())
+            except Exception as error:
+                results.append(error)
+        expected, found = results
+        if isinstance(found, REFUSALS) and not isinstance(expected, Exception):
+            return _refusal(found, ours.tensors, before, number)
+        if isinstance(found, Exception) or isinstance(expected, Exception):
+            both = isinstance(found, Exception) and isinstance(expected, Exception)
+            if ours.program.leaves and isinstance(found, RuntimeError) and not both:
+                both = _graph_is_spoilt(expected, theirs.tensors)
+            return ("" if both else f"call {number + 1} raises {said(found)}; CPU torch: {said(expected)}"), ""
+        if any(mutation.is_large(t) for t in expected):
+            return "", ""
+        message = mutation.compare(found, expected, ASPECTS[mode])
+        written = [
+            [run.tensors[i]._version != v for i, v in enumerate(vs)]
+            for run, vs in zip((ours, theirs), versions, strict=True)
+        ]
+        if not message and mode != "function" and written[0] != written[1]:
+            message = f"versions changed: {written[0]}; CPU torch: {written[1]}"
+        if not message and ours.program.leaves and not ours.program.inside:
+            mine, own = ((r[len(run.tensors) :], run.tensors) for r, run in ((found, ours), (expected, theirs)))
+            message = mutation.compare_gradients(mine, own, ("shape", "dtype"))
+        if message:
+            return f"call {number + 1}: {message}", ""
+    return "", ""
+
+
+def _graph_is_spoilt(results: Sequence[torch.Tensor], leaves: list[torch.Tensor]) -> bool:
+    """Whether CPU torch refuses to differentiate what a program made: a compiled call meets that error."""
+    try:
+        mutation.gradients(list(results[len(leaves) :]), leaves)
+    except RuntimeError:
+        return True
+    return False
+
+
+ASPECTS = {
+    "function": tuple(mutation.ASPECTS),
+    "jit": ("shape", "dtype", "strides", "offset", "bytes", "gradient"),
+    "compile": ("shape", "dtype", "strides", "gradient"),
+}
+
+
+def _refusal(
+    error: Exception, tensors: Sequence[torch.Tensor], before: Sequence[torch.Tensor], number: int
+) -> tuple[str, str]:
+    """What a refusal must be: it names a line, and leaves the tensors as they were."""
+    if isinstance(error, TraceError) and FILE not in str(error):
+        return f"call {number + 1}: a TraceError without a line: {error}", ""
+    message = mutation.compare(list(tensors), list(before), ("shape", "dtype", "strides", "offset", "gradient"))
+    if message and not message.startswith("storages"):
+        return f"call {number + 1}: raised {said(error)}, and changed {message.replace('CPU torch', 'before')}", ""
+    return "", str(error)
+
+
+def _error_of(run: Run, changes: Sequence[str]) -> Exception | None:
+    try:
+        run.change(changes)
+    except Exception as error:
+        return error
+    return None
+
+
+def said(result: Any) -> str:
+    """A result of a call, as a message shows it."""
+    return f"{type(result).__name__}: {result}" if isinstance(result, Exception) else "nothing"
+
+
+def _change(rng: random.Random, q: Sequence[torch.Tensor]) -> str:
+    """A line that changes something that a function depends on."""
+    i, j = rng.randrange(len(q)), rng.randrange(len(q))
+    x = q[i]
+    # The gradient of a leaf has the shape that the leaf had when its graph was made.
+    like = [n for n, t in enumerate(q) if t.dtype is x.dtype and (t.shape == x.shape or not x.requires_grad)]
+    same = rng.choice(like)
+    choices = [
+        f"k = {rng.choice(['3', '1', '-1', '0', 'True', '2'])}",
+        f"q[{i}].data.fill_({rng.randint(0, 3)})",
+        f"q[{i}].data.copy_(q[{i}].data.flip(0))" if x.dim() else f"q[{i}].data.zero_()",
+        f"q[{i}].data = q[{i}].data.clone()",
+        f"q[{i}].data = q[{i}].data.mT.contiguous().mT" if x.dim() > 1 else f"q[{i}].data = q[{i}].data + 0",
+        f"q[{i}].data = torch.stack([q[{i}].data] * 2, -1)[..., 1]",
+        f"q[{i}].data = torch.stack([q[{i}].data] * 2)[1]",
+        f"q[{i}].data = q[{same}].data",
+        f"q[{i}].data = q[{same}].data.clone()",
+        f"q[{i}].data = q[{i}].data.unsqueeze(0)" if not x.requires_grad else "k = 4",
+        f"q[{i}] = q[{i}].detach().clone().requires_grad_(q[{i}].requires_grad)",
+        f"q[{i}], q[{j}] = q[{j}], q[{i}]",
+        f"q[{i}] = q[{same}]",
+    ]
+    if x.is_floating_point():
+        choices.append(f"q[{i}].requires_grad_({not x.requires_grad})")
+    if not x.requires_grad:
+        choices += [f"q[{i}].squeeze_()", f"q[{i}].resize_({tuple(x.shape[:-1])})", f"q[{i}].add_(1)"]
+        choices += [f"q[{i}].transpose_(0, -1)"] if x.dim() else []
+        choices += [f"q[{i}].set_(q[{i}].clone())", f"q[{i}].set_(q[{same}])"]
+    return rng.choice(choices)
+
+
+def program(rng: random.Random) -> Program:
+    """A program that CPU torch runs, whose last line may raise, with changes between its calls that it may survive."""
+    lines, leaves, shapes = mutation.program(rng)
+    made = Program(tuple(lines), leaves, shapes, captured=rng.random() < 0.5, inside=leaves and rng.random() < 0.5)
+    changes: list[tuple[str, ...]] = []
+    while len(changes) < CALLS - 1:
+        tried: list[str] = []
+        for _ in range(4):  # tries to find a change that the program survives
+            run = Run(made, "cpu")
+            if any(_error_of(run, lines) for lines in changes):
+                break
+            try:
+                tried.clear()
+                for _ in range(rng.randint(1, 2)):
+                    tried.append(_change(rng, run.tensors))
+                    run.change(tried[-1:])
+                run.call()
+                break
+            except Exception:
+                continue
+        changes.append(tuple(tried))
+    return replace(made, changes=tuple(changes))
+
+
+def search(seed: int, modes: Sequence[str] = MODES, seconds: float = float("inf")) -> Iterator[Outcome]:
+    """Run programs in each mode in turn for a time, and give what each shows, as few lines as show it."""
+    end = time.monotonic() + seconds
+    for number in itertools.count():
+        for mode in modes:
+            if time.monotonic() > end:
+                return
+            yield _try(mode, random.Random(f"{seed} {number}"))
+
+
+def _try(mode: str, rng: random.Random) -> Outcome:
+    if mode == "eager":
+        lines, leaves, shapes = mutation.program(rng)
+        found = mutation.run(lines, leaves, shapes, "jax")
+        return Outcome(mode) if found is None else Outcome(mode, found.message, program=mutation.shrink(found, "jax"))
+    if mode == "stateful":
+        from . import stateful
+
+        return shrink(stateful.run(stateful.program(rng)), stateful.run)
+    return shrink(run(program(rng), mode), lambda shorter: run(shorter, mode))
+
+
+def shrink(found: Outcome, again: Callable[[Any], Outcome]) -> Outcome:
+    """The difference with as few lines as show one of its kind; `again` runs a program."""
+    if not found.difference:
+        return found
+    for shorter in found.program.shorter():
+        outcome = again(shorter)
+        if outcome.difference and _kind(outcome.difference) == _kind(found.difference):
+            return shrink(outcome, again)
+    return found
+
+
+def _kind(difference: str) -> str:
+    return " ".join(word for word in difference.split() if word.isalpha())[:40]
