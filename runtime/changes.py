@@ -292,10 +292,10 @@ PATCHES = (
     ),
     Patch(
         "builtins.object",
-        "__getattribute__",
+        "__getattribute__ __setattr__",
         (When.JIT_TRACE,),
-        "The classes of modules and plain objects record which attributes are read: a compiled function depends on "
-        "those alone.",
+        "The classes of modules and plain objects record which attributes are read or written: a compiled function "
+        "depends on those alone.",
         of="its subclasses",
     ),
     Patch(

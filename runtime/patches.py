@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +42,20 @@ def wrap(path: str, make: Callable[[Any], Any]) -> None:
     """Replace an attribute of the table by what a function makes of it."""
     owner, name = owner_of(path)
     replace(path, make(getattr(owner, name)))
+
+
+def delegate(path: str, module: str) -> None:
+    """Replace a function of the table by that of the same name in a module of tenax, which is imported when it is first
+    called. It gets the function that was there before its arguments."""
+
+    def make(plain: Any) -> Any:
+        @functools.wraps(plain)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return getattr(importlib.import_module(module), plain.__name__)(plain, *args, **kwargs)
+
+        return call
+
+    wrap(path, make)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from tenax import patches
 from tenax.changes import PATCHES, When
 from tenax.doctor import broken_entries, broken_names, broken_patches, page, write_page
 
+RECORDING = (".__getattribute__", ".__setattr__")  # what the classes of the modules that the function reaches replace
 REPOSITORY = Path(__file__).parent.parent
 
 
@@ -58,16 +59,14 @@ def test_a_process_finds_changed_what_the_table_lists(when: When) -> None:
 
     found = found_at(when.name)
     if when is When.JIT_TRACE:  # classes of the modules that the function reaches
-        found = {path for path in found if not path.endswith(".__getattribute__")}
+        found = {path for path in found if not path.endswith(RECORDING)}
     assert found == listed_at(when)
 
 
-def test_classes_of_what_a_traced_function_reaches_record_reads() -> None:
-    found = {path for path in found_at("JIT_TRACE") if path.endswith(".__getattribute__")}
-    assert found == {
-        "torch.nn.modules.linear.Linear.__getattribute__",
-        "torch.optim.swa_utils.AveragedModel.__getattribute__",
-    }
+def test_classes_of_what_a_traced_function_reaches_record_reads_and_writes() -> None:
+    found = {path for path in found_at("JIT_TRACE") if path.endswith(RECORDING)}
+    classes = "torch.nn.modules.linear.Linear", "torch.optim.swa_utils.AveragedModel"
+    assert found == {cls + name for cls in classes for name in RECORDING}
 
 
 def test_methods_of_objects_are_replaced_as_the_table_lists() -> None:

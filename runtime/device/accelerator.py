@@ -5,7 +5,6 @@ A registered PrivateUse1 device is always *the* accelerator, so these functions 
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -65,22 +64,10 @@ def _device_kind(plain: Any) -> Any:
     return DeviceKind
 
 
-def _copying(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of `torch.nn.parallel.comm`."""
-
-    @functools.wraps(plain)
-    def copy(*args: Any, **kwargs: Any) -> Any:
-        from . import parallel
-
-        return getattr(parallel, plain.__name__)(plain, *args, **kwargs)
-
-    return copy
-
-
 def install() -> None:
     """Replace the functions."""
     for name in ("broadcast", "broadcast_coalesced", "scatter", "gather"):
-        patches.wrap(f"torch.nn.parallel.comm.{name}", _copying)
+        patches.delegate(f"torch.nn.parallel.comm.{name}", f"{__package__}.parallel")
     for path, function in _FUNCTIONS.items():
         if hasattr(*patches.owner_of(path)):  # a tested release may lack it
             patches.replace(path, function)

@@ -7,9 +7,6 @@ tensor.
 
 from __future__ import annotations
 
-import copy
-import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +17,7 @@ from .. import patches
 from ..storage.ordinals import NAME, device_index
 
 Conversion = Callable[[torch.Tensor], torch.Tensor]
+_OF_TRACED = "ScriptModule.save", "ScriptModule.save_to_buffer"
 
 
 def _crosses(module: nn.Module, fn: Conversion) -> bool:
@@ -41,7 +39,9 @@ def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
         if not _crosses(self, fn):
             return plain(self, fn, recurse)
         if isinstance(self, torch.jit.ScriptModule):
-            return _move_script(self, fn)
+            from .torchscript import move
+
+            return move(self, fn)
         fn = fn if isinstance(fn, _Once) else _Once(fn)
         if recurse:
             for child in self.children():
@@ -94,43 +94,6 @@ def _move(parameter: nn.Parameter, fn: Conversion) -> None:
         parameter._post_accumulate_grad_hooks = late_hooks
 
 
-def _move_script(module: nn.Module, fn: Conversion) -> nn.Module:
-    """Move a TorchScript module, which keeps its tensors in C++: its parameters are new objects, tied as before."""
-    moved: dict[torch.Tensor, torch.Tensor] = {}
-    for tables, is_parameter in (("_parameters", True), ("_buffers", False)):
-        for tensors in [getattr(part, tables) for part in module.modules()]:
-            for name, tensor in tensors.items():
-                if tensor is not None and tensor not in moved:
-                    with torch.no_grad():
-                        new = fn(tensor)
-                    moved[tensor] = nn.Parameter(new, tensor.requires_grad) if is_parameter else new
-                tensors[name] = None if tensor is None else moved[tensor]
-    return module
-
-
-def _loading(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.jit.load`, which reads the file on the CPU: C++ would write into the memory of the device."""
-
-    @functools.wraps(plain)
-    def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if map_location is None or torch.device(map_location).type != NAME:
-            return plain(f, map_location, *args, **kwargs)
-        return plain(f, "cpu", *args, **kwargs).to(map_location)
-
-    return load
-
-
-def _saving(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`save` of a TorchScript module, of a copy on the CPU: C++ would read the memory of the device."""
-
-    @functools.wraps(plain)
-    def save(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        ours = any(t.device.type == NAME for t in (*self.parameters(), *self.buffers()))
-        return plain(copy.deepcopy(self).to("cpu") if ours else self, *args, **kwargs)
-
-    return save
-
-
 def _refuse(grad_outputs: Any) -> None:
     raise RuntimeError(
         "backward through a module that was moved to another device after its forward; expected the move before "
@@ -146,7 +109,6 @@ def _jax(self: nn.Module, device: Any = None) -> nn.Module:
 def install() -> None:
     """Replace what moves, loads and saves modules, which behaves as before where the device plays no part."""
     patches.wrap("torch.nn.Module._apply", _keeping_parameters)
-    patches.wrap("torch.jit.load", _loading)
-    for owner, name in itertools.product(("RecursiveScriptModule", "ScriptModule"), ("save", "save_to_buffer")):
-        patches.wrap(f"torch.jit.{owner}.{name}", _saving)
+    for name in ("load", "RecursiveScriptModule.save", "RecursiveScriptModule.save_to_buffer", *_OF_TRACED):
+        patches.delegate(f"torch.jit.{name}", f"{__package__}.torchscript")
     patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which gives an array
