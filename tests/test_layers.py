@@ -14,7 +14,19 @@ RUNTIME = Path(__file__).parent.parent / "runtime"
 
 # Lowest first. What stands in one set is one layer; modules outside of packages are named by themselves.
 LAYERS = (
-    {"releases", "changes", "patches", "_torch", "_jax", "errors", "dtypes", "words", "kernels", "generated"},
+    {
+        "releases",
+        "changes",
+        "patches",
+        "_torch",
+        "_jax",
+        "errors",
+        "tracebacks",
+        "dtypes",
+        "words",
+        "kernels",
+        "generated",
+    },
     {"storage"},
     {"trace"},
     {"dispatch"},

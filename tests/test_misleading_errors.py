@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import jax
 import pytest
 import torch
@@ -64,3 +68,33 @@ def test_a_number_that_a_compiled_function_keeps_names_its_line() -> None:
     line = step.__code__.co_firstlineno + 1
     with pytest.raises(TraceError, match=rf"as a Python number.*test_misleading_errors\.py:{line}, in step"):
         tenax.jit(step)(torch.ones(3, device="jax"))
+
+
+FAILING = """
+import traceback, torch, tenax
+def sizes(x): return x + torch.ones(4, device="jax")
+def choice(x): return x if x.sum() > 0 else -x
+for function in (sizes, tenax.jit(sizes), tenax.jit(choice)):
+    try:
+        function(torch.ones(3, device="jax"))
+    except Exception as error:
+        print(*(frame.name for frame in traceback.extract_tb(error.__traceback__)))
+"""
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_tracebacks_end_at_the_line_of_the_program(full: bool) -> None:
+    environment = {**os.environ, "TENAX_TRACEBACK": "full" if full else ""}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FAILING], env=environment, capture_output=True, text=True, check=True
+    )
+    frames = [line.split() for line in done.stdout.splitlines()]
+    shown = [
+        ["<module>", "sizes", "kernel", "call"],
+        ["<module>", "__call__", "sizes"],
+        ["<module>", "__call__", "choice"],
+    ]
+    if full:
+        assert "infer_results" in frames[0] and "trace_step" in frames[1] and "require_known" in frames[2]
+    else:
+        assert frames == shown

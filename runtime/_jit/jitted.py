@@ -33,6 +33,7 @@ from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
 from ..storage.tensors import covers_array
 from ..trace.core import current_trace, user_line
+from ..tracebacks import shortened
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
@@ -94,7 +95,12 @@ class CompiledFunction:
         )
         key = _key(arguments, spec)
         match = self._find(arguments, key)
-        step, cells = self._trace(args, kwargs, arguments, key) if isinstance(match, str) else match
+        if isinstance(match, str):
+            try:
+                match = self._trace(args, kwargs, arguments, key)
+            except Exception as error:
+                raise shortened(error)  # noqa: B904 (the same one)
+        step, cells = match
         return step.call(arguments, cells)
 
     def _checked(self, args: Any, kwargs: Any) -> Any:

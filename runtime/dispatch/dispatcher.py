@@ -14,6 +14,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
 from ..trace.core import current_trace, user_line
+from ..tracebacks import shortened
 from .data_dependent import run_data_dependent
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .encode import EncodedCall, encode
@@ -42,7 +43,14 @@ class Dispatcher:
         self.fast: dict[Any, Executable | BoundExecutable] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.run(self.signature.bind(args, kwargs))
+        return self.call(self.signature.bind(args, kwargs))
+
+    def call(self, values: list[Any], fast_key: Any = None) -> Any:
+        """Execute the op for a user's program, whose tracebacks end here."""
+        try:
+            return self.run(values, fast_key)
+        except Exception as error:
+            raise shortened(error)  # noqa: B904 (the same one)
 
     def run(self, values: list[Any], fast_key: Any = None, resized: bool = False) -> Any:
         """Execute the op on bound arguments."""

@@ -190,11 +190,11 @@ def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array
         except (AttributeError, KeyError, TypeError, OverflowError):
             entry = None  # and out of this block: what the call raises is not the fault of the key
         if entry is None:
-            return dispatcher.run([{", ".join(names)}], key)
+            return dispatcher.call([{", ".join(names)}], key)
         if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
             {each(_LOANS, "; ")}
             if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
-                return dispatcher.run([{", ".join(names)}])
+                return dispatcher.call([{", ".join(names)}])
         {body}
     return kernel
 """
