@@ -20,7 +20,7 @@ LAYERS = (
     {"dispatch"},
     {"aten"},
     {"functional"},
-    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"},
+    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat", "sharding", "data"},
     {"device", "install"},
     {"", "cli", "doctor"},
 )

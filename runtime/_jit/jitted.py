@@ -28,6 +28,7 @@ from ..trace.core import current_trace, user_line
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
+from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit
 from .outputs import is_device_tensor
 from .sources import is_plain, plain_key
@@ -170,9 +171,9 @@ class CompiledFunction:
             created.remove_unused(())
             raise
         self.numbers.update(step.numbers)
-        # The only case of a second run: the run did not use optimizer state that was created ahead of it, or it changed
-        # a number that was not yet an input.
-        if created.remove_unused(step.inputs.touched) or step.numbers:
+        # The only case of a second run: the run did not use optimizer state that was created ahead of it, it changed a
+        # number that was not yet an input, or it met a mesh that its state was not on.
+        if any((created.remove_unused(step.inputs.touched), step.numbers, join_mesh(step, inner))):
             step = trace_step(self.function, args, kwargs, inner, reach(**roots), self.numbers)
         return CompiledStep(step, arguments, earlier)
 

@@ -8,7 +8,7 @@ several devices, and programs with effects, go through `jax.jit`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import starmap
 from operator import methodcaller
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from .._jax import direct_call
+from ..trace.axes import with_automatic_axes
 
 
 class AotCall:
@@ -27,7 +28,12 @@ class AotCall:
         """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse, `options` XLA's
         for its compilation."""
         self.donated = tuple(donated)
-        self.jitted = jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
+
+        @wraps(function)
+        def run(*arrays: jax.Array) -> Any:
+            return with_automatic_axes(function, arrays)
+
+        self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None

@@ -1,0 +1,20 @@
+"""Copies of tensors from one device, or mesh, to another."""
+
+from __future__ import annotations
+
+import jax
+import torch
+from jax.sharding import NamedSharding, PartitionSpec
+
+from ..storage.cell import Cell
+from ..storage.ordinals import jax_devices
+from ..storage.tensors import wrap
+from .transfer import read
+
+
+def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:
+    """A copy of a tensor of the device where the array of a cell lies."""
+    array, sharding = read(tensor), target.aval.sharding
+    if isinstance(sharding, NamedSharding) and array.shape != target.shape:
+        sharding = NamedSharding(sharding.mesh, PartitionSpec())
+    return wrap(jax.device_put(array, sharding or jax_devices()[target.index]), target.index)
