@@ -35,6 +35,7 @@ SIDEWAYS = {
     ("compat", "export"),
     ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
+    ("compat", "sharding"),
     ("profiler", "device"),  # which it synchronizes
 }
 

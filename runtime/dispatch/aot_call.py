@@ -65,7 +65,9 @@ class AotCall:
             self.call = lambda arrays: self.jitted(*arrays)
         else:
             self.lowered = traced.lower()
-            self.call = self._direct()
+            # A program may put arrays of one device on a mesh.
+            spread = any(s.num_devices > 1 for s in jax.tree.leaves(self.compiled.output_shardings))
+            self.call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct()
         return self.call(arrays)
 
     def _direct(self) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:

@@ -12,6 +12,7 @@ from torch import nn
 
 from ..functional.pure import run_pure
 from ..storage import random
+from ..trace.data_swaps import swap
 from ..trace.transfer import from_jax
 from .checks import named_sharding
 from .current import chosen_mesh
@@ -57,9 +58,14 @@ def initialize(build: Callable[[], nn.Module], rules: Rules, mesh: Mesh | None =
 
     arrays = jax.jit(lambda: run_pure(make, (), {}, draw), out_shardings=shardings)()
     random.restore((seed, offset + draws))
-    made = {id(tensor): from_jax(array) for (_, tensor, _), array in zip(tensors, arrays, strict=True)}
-    module._apply(lambda tensor: made.get(id(tensor), tensor.to("jax") if tensor.device.type == "cpu" else tensor))
+    for (_, tensor, _), array in zip(tensors, arrays, strict=True):
+        give_values(tensor, from_jax(array))
     return module
+
+
+def give_values(tensor: torch.Tensor, made: torch.Tensor) -> None:
+    """Make a tensor of the device "meta" what another one is, for all that hold it: tied tensors stay tied."""
+    swap(tensor, made.requires_grad_(tensor.requires_grad))
 
 
 def named_tensors(module: nn.Module) -> list[tuple[str, torch.Tensor, nn.Module]]:

@@ -21,7 +21,7 @@ from ..trace.core import current_trace
 from ..trace.transfer import overwrite, read
 from .checks import named_sharding
 from .current import chosen_mesh
-from .initialize import named_tensors
+from .initialize import give_values, named_tensors
 from .rules import Rules, spec_of
 
 
@@ -84,20 +84,21 @@ def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
         placed[id(tensor)] = named_sharding(name, tensor.shape, spec_of(rules, name, tensor, owner, mesh), mesh)
         if tensor.grad is not None:
             placed[id(tensor.grad)] = placed[id(tensor)]
-    makers = _initialisers(module, {id(t) for _, t, _ in named_tensors(module) if t.device.type == "meta"})
+    new = {id(t): t for _, t, _ in named_tensors(module) if t.device.type == "meta"}
+    makers = _initialisers(module, {*new})
 
     def move(tensor: torch.Tensor) -> torch.Tensor:
         sharding = placed.get(id(tensor))
         if sharding is None:  # torch tries the conversion on a tensor of its own
             return tensor.to("jax")
-        if tensor.device.type == "meta":
-            return empty(tensor.shape, tensor.dtype, sharding)
         if tensor.device.type == "jax":
             if not lay_out(tensor, sharding):
                 raise ValueError(f"tenax.shard: a tensor of shape {[*tensor.shape]} is a part of its storage; clone it")
             return tensor
         return _from_host(tensor.detach(), sharding)
 
+    for tensor in new.values():
+        give_values(tensor, empty(tensor.shape, tensor.dtype, placed[id(tensor)]))
     module._apply(move)
     with torch.no_grad():
         for maker in makers:
