@@ -144,5 +144,11 @@ def _leaf(leaf: Any, sharding: Any) -> Any:
     host = leaf.detach().cpu()
     array = np.empty(tuple(host.shape), numpy_dtype(host.dtype))
     from_numpy(array, host.dtype).copy_(host)
-    with jax.enable_x64(True):  # JAX would narrow 64-bit data
-        return from_jax(jax.make_array_from_process_local_data(sharding, array))
+    try:
+        with jax.enable_x64(True):  # JAX would narrow 64-bit data
+            return from_jax(jax.make_array_from_process_local_data(sharding, array))
+    except ValueError as error:
+        raise ValueError(
+            f"tenax.data.to_device: a tensor of shape {[*array.shape]} of a batch: {error}; expected a size that the "
+            "devices divide (drop_last=True leaves out a smaller last batch)"
+        ) from None
