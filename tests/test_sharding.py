@@ -225,3 +225,47 @@ def test_shard_map_over_torch_functions_with_collectives() -> None:
         found = tenax.call_jax(mapped, x)
         torch.testing.assert_close(found.cpu(), torch.from_numpy(VALUES - VALUES.mean(0)))
         assert spec(found) == P("data")
+
+
+def test_a_compiled_function_places_arguments_and_results() -> None:
+    rows, columns = (jax.sharding.NamedSharding(mesh(), s) for s in (P("data"), P(None, "model")))
+    step = tenax.jit(lambda x, y: {"sum": x + y, "same": x}, in_shardings=(rows, None), out_shardings={"sum": columns})
+    x, y = torch.from_numpy(VALUES).to("jax"), torch.ones(8, 8, device="jax")
+    for _ in range(2):
+        found = step(x, y)
+        assert spec(x) == P("data") and spec(found["sum"]) == P(None, "model")
+        torch.testing.assert_close(found["sum"].cpu(), torch.from_numpy(VALUES) + 1)
+    assert len(compiled_of(step).history) == 1
+    layer = tenax.jit(nn.Linear(8, 8).to("jax"), out_shardings=columns)
+    assert spec(layer(x).detach()) == P(None, "model")
+    with pytest.raises(ValueError, match=r"tenax.jit: in_shardings: got 1 shardings for tuple"):
+        tenax.jit(lambda x, y: x, in_shardings=(rows,))(x, y)
+
+
+def test_explain_names_collectives_with_their_lines() -> None:
+    weight = on_mesh(VALUES, P("data"))
+    step = tenax.jit(lambda x: (x @ weight).sum())
+    step(on_mesh(VALUES, P(None, "data")))
+    (program,) = tenax.explain(step).programs
+    assert {c.kind for c in program.collectives} <= {"all-reduce", "all-gather", "reduce-scatter"}
+    assert program.collectives and all(c.bytes > 0 for c in program.collectives)
+    assert all(c.line.partition(":")[0] == __file__ for c in program.collectives)
+    assert __file__ in str(tenax.explain(step))
+
+
+def test_gradients_that_are_asked_for_take_the_sharding_of_the_input() -> None:
+    weight = on_mesh(VALUES, P("data")).requires_grad_()
+    (found,) = torch.autograd.grad((torch.ones(8, 8, device="jax") @ weight).sum(), [weight])
+    assert spec(found) == P("data") and torch.equal(found.cpu(), torch.full((8, 8), 8.0))
+
+
+def test_scanned_layers_keep_shardings() -> None:
+    layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(3))
+    expected = torch.from_numpy(VALUES)
+    for layer in layers:
+        expected = layer(expected)
+    scanned = tenax.shard(tenax.ScannedModule(layers.to("jax")), {"*.weight": P(None, "data")}, mesh())
+    found = scanned(on_mesh(VALUES, P("data")))
+    found.sum().backward()
+    torch.testing.assert_close(found.cpu(), expected)
+    assert [spec(p.grad) for n, p in scanned.named_parameters() if n.endswith("weight")] == [P(None, "data")]

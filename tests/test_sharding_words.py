@@ -260,15 +260,16 @@ def test_torchax_shards_models() -> None:
     assert spec(mine.shard_model(nn.Linear(8, 8)).weight.detach()) == P("rows")
 
 
-def test_torchax_marks_and_jits_with_shardings() -> None:
-    at = NamedSharding(mesh(), P("data"))
+@pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit])
+def test_torchax_marks_and_jits_with_shardings(kind: AxisType) -> None:
+    at = NamedSharding(mesh(kind), P("data"))
     x = VALUES.to("jax")
     assert spec(torchax.train.mark_sharding(x, at)) == P("data")
-    options = {"in_shardings": (at, None), "out_shardings": NamedSharding(mesh(), P(None, "model"))}
+    options = {"in_shardings": (at, None), "out_shardings": NamedSharding(mesh(kind), P(None, "model"))}
     found = torchax.interop.jax_jit(lambda a, b: a @ b, kwargs_for_jax_jit=options)(x, x)
     assert spec(found) == P(None, "model")
     torch.testing.assert_close(found.cpu(), VALUES @ VALUES)
     mapped = torchax.interop.jax_shard_map(
-        lambda a: a * 2, {"mesh": mesh(), "in_specs": P("data"), "out_specs": P("data")}
+        lambda a: a * 2, {"mesh": mesh(kind), "in_specs": P("data"), "out_specs": P("data")}
     )
     torch.testing.assert_close(mapped(x).cpu(), VALUES * 2)

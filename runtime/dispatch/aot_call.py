@@ -60,7 +60,10 @@ class AotCall:
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         traced = self.jitted.trace(*arrays)
-        self.arguments = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in arrays]
+        # What nobody placed has no sharding here, so that it joins the mesh of the others.
+        self.arguments = [
+            jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
+        ]
         if traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
         else:

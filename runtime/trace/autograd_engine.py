@@ -62,8 +62,7 @@ class Engine(ENGINE_CLASS):  # type: ignore[misc]
         if meshes.used:
             from .mesh_gradients import placed_gradients
 
-            with placed_gradients(tensors):
-                return self._run(tensors, *args, **kwargs)
+            return placed_gradients(self._run, tensors, *args, **kwargs)
         return self._run(tensors, *args, **kwargs)
 
     def _run(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:

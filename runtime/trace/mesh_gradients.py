@@ -6,8 +6,7 @@ it. A hook before each leaf's accumulation reshards what arrives: a reduction th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -16,16 +15,28 @@ from ..storage.layout import lay_out
 from ..storage.tensors import cell_of, covers_array
 
 
-@contextmanager
-def placed_gradients(results: Iterable[Any]) -> Iterator[None]:
-    """While this runs, a backward pass from these results accumulates gradients where their leaves lie."""
+def placed_gradients(
+    run: Callable[..., Any],
+    results: Iterable[Any],
+    given: Any,
+    keep: bool,
+    create: bool,
+    inputs: Any,
+    *args: Any,
+    **options: Any,
+) -> Any:
+    """A backward pass of torch's engine, `run`, which leaves gradients where the leaves and inputs lie."""
     leaves = [(node, _sharding(node.variable)) for node in _leaves(results)]
     hooks = [node.register_prehook(_placing(sharding)) for node, sharding in leaves if sharding is not None]
     try:
-        yield
+        gradients = run(results, given, keep, create, inputs, *args, **options)
     finally:
         for hook in hooks:
             hook.remove()
+    for tensor, gradient in zip(inputs, gradients or (), strict=False):
+        if isinstance(tensor, torch.Tensor) and (sharding := _sharding(tensor)) is not None:
+            _placing(sharding)((gradient,))
+    return gradients
 
 
 def _placing(sharding: Any) -> Any:
@@ -42,7 +53,7 @@ def _sharding(leaf: torch.Tensor) -> Any:
         return None
     try:
         cell = cell_of(leaf)
-    except NotImplementedError:  # a wrapper of torch.func: the tensor below it has no gradient of its own
+    except RuntimeError:  # a wrapper of torch.func, or a fake tensor
         return None
     return cell.aval.sharding if covers_array(leaf, cell) else None
 
