@@ -132,8 +132,19 @@ def test_state_that_nobody_placed_joins_for_good() -> None:
 
 def test_an_explicit_device_stays_there(where: Mesh) -> None:
     other = torch.ones(8, 8, device="jax:1")
+    large = torch.ones(256, 256, device="jax:1")
+    for x in (other + 1, torch.randn(3, device="jax:1"), torch.arange(3, device="jax:1"), large.mul_(2), other @ other):
+        assert tenax.sharding_of(x).device_set == {jax.devices()[1]}
     with pytest.raises(RuntimeError, match=r"add.Tensor: Expected all tensors to be on the same device.*jax:1.*\.to\("):
         on_mesh(VALUES, P("data"), where) + other
+
+
+def test_numbers_that_are_kept_stay_off_the_mesh_of_the_moment() -> None:
+    x = torch.ones(3, device="jax")
+    with jax.set_mesh(mesh()):
+        for _ in range(3):
+            x * 1234567
+    assert tenax.sharding_of(x * 1234567).device_set == {jax.devices()[0]}
 
 
 def test_an_array_that_somebody_placed_is_refused_with_a_remedy() -> None:

@@ -13,6 +13,7 @@ from jax.sharding import PartitionSpec as P
 from torch import nn
 
 import tenax
+import tenax.checkpoint
 import tenax.compat.torchax as torchax
 from tenax.interop import t2j
 from tenax.sharding import fsdp, initialize, tensor_parallel
@@ -273,3 +274,24 @@ def test_torchax_marks_and_jits_with_shardings(kind: AxisType) -> None:
         lambda a: a * 2, {"mesh": mesh(kind), "in_specs": P("data"), "out_specs": P("data")}
     )
     torch.testing.assert_close(mapped(x).cpu(), VALUES * 2)
+
+
+def test_a_checkpoint_is_loaded_onto_other_meshes_and_onto_none(tmp_path: Any) -> None:
+    model = tenax.shard(nn.Linear(8, 8), {"*": P("data")}, mesh())
+    tenax.checkpoint.save(tmp_path / "saved", {"model": model})
+    four = Mesh(np.array(jax.devices()[:4]), ("rows",))
+    other, free = tenax.shard(nn.Linear(8, 8), {"*": P("rows")}, four), nn.Linear(8, 8).to("jax")
+    for target in (other, free):
+        tenax.checkpoint.load(tmp_path / "saved", {"model": target})
+        assert torch.equal(target.weight.cpu(), model.weight.cpu())
+    assert tenax.sharding_of(other.weight.detach()).mesh.shape == {"rows": 4}
+    assert spec(free(on_mesh(VALUES, P("data"))).detach()) == P("data")  # which nobody placed
+
+
+def test_what_comes_back_to_the_first_device_may_join_a_mesh() -> None:
+    back = torch.ones(8, 8).to("jax:1").to("jax:0")
+    assert tenax.sharding_of(back).device_set == {jax.devices()[0]}
+    assert spec(on_mesh(VALUES, P("data")) + back) == P("data")
+    weight = tenax.shard(torch.zeros(8, 8), P("data"), mesh())
+    weight.copy_(torch.ones(8, 8, device="jax:1"))
+    assert spec(weight) == P("data") and weight.sum() == 64

@@ -39,7 +39,7 @@ class Executable:
 
     __slots__ = (
         *("check", "count", "donate", "donating", "joins", "kept", "order"),
-        *("resize", "results", "run", "single", "specs", "spread"),
+        *("resize", "results", "run", "single", "specs", "spread", "surround"),
     )
 
     def __init__(
@@ -49,12 +49,14 @@ class Executable:
         results: Any,
         order: tuple[int, ...],
         kept: set[int],
+        surround: Callable[..., Any] | None = None,
         spread: bool = False,
         joins: bool = False,
     ) -> None:
-        """`results` is the tree of results, a `TensorSpec` for each tensor. With `spread` the call is on a mesh, which
-        a written tensor joins with `joins`."""
-        self.run = run
+        """`results` is the tree of results, a `TensorSpec` for each tensor. `surround` wraps the program. With `spread`
+        the call is on a mesh, which a written tensor joins with `joins`."""
+        self.run = run if surround is None else surround(run)
+        self.surround = surround
         self.spread, self.joins = spread, joins
         self.donate = donate  # the positions of the written operands
         self.kept = kept  # those that stay as they are, known when `run` has been traced
@@ -75,7 +77,8 @@ class Executable:
         if self.donating is None:
             jax.eval_shape(self.run, *operands)  # fills `kept`: what no result replaces must stay alive
             positions = tuple(p for p in self.donate if p not in self.kept)
-            self.donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[attr-defined]
+            donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[union-attr]
+            self.donating = donating if self.surround is None else self.surround(donating)
         results.extend(starmap(self.donating, (operands,)))
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
@@ -216,8 +219,12 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         from .mesh import check_devices, guarded  # for programs on a mesh alone
 
         check_devices(signature, call.parts)
-        joins, program = any(c.aval.sharding is None for c in call.cells), guarded(jax.jit(run), signature, call.parts)
-        executable = Executable(program, donate, expected, order, kept, True, joins)
+        joins, surround = any(c.aval.sharding is None for c in call.cells), guarded(signature, call.parts)
+        executable = Executable(jax.jit(run), donate, expected, order, kept, surround, True, joins)
+    elif call.index:
+        from .mesh import on_device
+
+        executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
         executable = Executable(jax.jit(run), donate, expected, order, kept)
     if row.checks:

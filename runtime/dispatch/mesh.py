@@ -1,15 +1,19 @@
-"""Calls whose arguments lie on meshes: the errors where these are of different devices."""
+"""Programs on a mesh, and on a device other than the first: the errors where arrays lie on different devices."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
-from jax.sharding import NamedSharding
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
 
 from .._jax import ArrayImpl
+from ..storage.ordinals import jax_devices
+from ..storage.placement import no_jax_trace
 from ..storage.spec import Operand
 from .signature import Signature
 
@@ -59,30 +63,56 @@ def _shardings(signature: Signature, parts: Iterable[Any]) -> Iterator[tuple[str
                 yield slot.name, operand.base.sharding
 
 
-def guarded(run: Callable[..., Any], signature: Signature, parts: Iterable[Any]) -> Callable[..., Any]:
-    """A program on a mesh, with torch's error for an array that somebody placed on one device.
+Program = Callable[..., Any]
+
+
+def guarded(signature: Signature, parts: Sequence[Any]) -> Callable[[Program], Program]:
+    """What gives a program on a mesh torch's error for an array that somebody placed on one device.
 
     JAX moves an array to the mesh if nobody placed it. Whether somebody did is not in the key of the program.
     """
     mesh = next(_shardings(signature, parts))
     names = _operand_names(signature, parts)
 
-    @functools.wraps(run.__wrapped__)  # type: ignore[attr-defined]
-    def call(*operands: Any) -> Any:
-        try:
-            return run(*operands)
-        except ValueError as error:
-            placed = [i for i, x in enumerate(operands) if isinstance(x, ArrayImpl) and _is_placed(x)]
-            if "incompatible devices" not in str(error) or not placed:
-                raise
-            name, device = names[placed[0]], operands[placed[0]].device
-        raise RuntimeError(
-            f"{signature.name}: Expected all tensors to be on the same device, but {mesh[0]} is "
-            f"{describe_sharding(mesh[1])}, and {name} was placed on {device} (by jax.device_put, or from another "
-            f"device by .to()). Move it to the mesh: tenax.shard({name}, P(), tenax.sharding_of({mesh[0]}).mesh)"
-        )
+    def surround(run: Program) -> Program:
+        @functools.wraps(run.__wrapped__)  # type: ignore[attr-defined]
+        def call(*operands: Any) -> Any:
+            try:
+                return run(*operands)
+            except ValueError as error:
+                placed = [i for i, x in enumerate(operands) if isinstance(x, ArrayImpl) and _is_placed(x)]
+                if "incompatible devices" not in str(error) or not placed:
+                    raise
+                name, device = names[placed[0]], operands[placed[0]].device
+            raise RuntimeError(
+                f"{signature.name}: Expected all tensors to be on the same device, but {mesh[0]} is "
+                f"{describe_sharding(mesh[1])}, and {name} was placed on {device} by jax.device_put. Move it to the "
+                f"mesh: tenax.shard({name}, P(), tenax.sharding_of({mesh[0]}).mesh)"
+            )
 
-    return call
+        return call
+
+    return surround
+
+
+def on_device(index: int) -> Callable[[Program], Program]:
+    """What has a program run on device `jax:index`, also if it has no array of it, and within `jax.set_mesh`."""
+
+    def surround(run: Program) -> Program:
+        @functools.wraps(run.__wrapped__)  # type: ignore[attr-defined]
+        def call(*operands: Any) -> Any:
+            if not no_jax_trace():
+                return run(*operands)
+            free = jax.sharding.get_abstract_mesh().empty
+            with jax.default_device(jax_devices()[index]), nullcontext() if free else jax.set_mesh(_NO_MESH):
+                return run(*operands)
+
+        return call
+
+    return surround
+
+
+_NO_MESH = Mesh(np.empty((), object), ())
 
 
 def _is_placed(array: jax.Array) -> bool:

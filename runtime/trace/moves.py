@@ -6,6 +6,7 @@ import jax
 import torch
 from jax.sharding import NamedSharding, PartitionSpec
 
+from .._jax import ArrayImpl, uncommitted
 from ..storage.cell import Cell
 from ..storage.ordinals import jax_devices
 from ..storage.tensors import wrap
@@ -17,4 +18,7 @@ def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:
     array, sharding = read(tensor), target.aval.sharding
     if isinstance(sharding, NamedSharding) and array.shape != target.shape:
         sharding = NamedSharding(sharding.mesh, PartitionSpec())
-    return wrap(jax.device_put(array, sharding or jax_devices()[target.index]), target.index)
+    moved = jax.device_put(array, sharding or jax_devices()[target.index])
+    if not target.index and sharding is None and isinstance(moved, ArrayImpl):
+        moved = uncommitted(moved)  # the first device is where tensors are that nobody placed
+    return wrap(moved, target.index)
