@@ -15,9 +15,11 @@ from .device.torch_jax import synchronize as synchronize
 from .install import install as _install
 
 if TYPE_CHECKING:
+    from . import data as data
     from . import debug as debug
     from . import interop as interop
     from . import profiler as profiler
+    from . import sharding as sharding
     from ._jit.buckets import bucket as bucket
     from ._jit.buckets import pad as pad
     from ._jit.explain import explain as explain
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from .errors import CheckError as CheckError
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
+    from .sharding.current import mesh as mesh
+    from .sharding.placing import shard as shard
+    from .sharding.placing import sharding_of as sharding_of
+    from .sharding.visualize import visualize_sharding as visualize_sharding
     from .trace.transfer import from_jax as from_jax
     from .trace.transfer import to_jax as to_jax
 
@@ -42,12 +48,16 @@ _LAZY = {
     "from_jax": "trace.transfer",
     "explain": "_jit.explain",
     "jit": "_jit.jitted",
+    "mesh": "sharding.current",
     "pad": "_jit.buckets",
     "register_lowering": "aten.custom_ops",
+    "shard": "sharding.placing",
+    "sharding_of": "sharding.placing",
+    "visualize_sharding": "sharding.visualize",
     "to_jax": "trace.transfer",
 }
 
-_MODULES = ("debug", "interop", "profiler")
+_MODULES = ("data", "debug", "interop", "profiler", "sharding")
 
 __all__ = [
     "CheckError",
@@ -56,16 +66,22 @@ __all__ = [
     "bucket",
     "call_jax",
     "compilation_cache",
+    "data",
     "debug",
     "explain",
     "from_jax",
     "interop",
     "jit",
+    "mesh",
     "pad",
     "profiler",
     "register_lowering",
+    "shard",
+    "sharding",
+    "sharding_of",
     "synchronize",
     "to_jax",
+    "visualize_sharding",
 ]
 
 

@@ -28,6 +28,12 @@ with private_names("jax", jax.__version__):
     _jaxlib.ExecuteResults.consume_with_handlers  # noqa: B018
 
 
+def uncommitted(array: jax.Array) -> jax.Array:
+    """An array of one device, on the same buffer, that JAX moves to the devices of the arrays that it meets."""
+    with private_names("jax", jax.__version__):
+        return ArrayImpl(array.aval, array.sharding, [array], committed=False)  # type: ignore[list-item]
+
+
 def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Sequence[Any]]:
     """What runs a compiled program with nothing between: `execute(arrays).consume_with_handlers(handlers)`.
 

@@ -19,9 +19,11 @@ import jax
 import numpy as np
 import torch
 
+from ._jax import uncommitted
 from .aten.registration import register_all
 from .dtypes import CARRIER, numpy_dtype, torch_dtype
 from .storage.ordinals import jax_devices
+from .storage.placement import sharding_of_array
 from .storage.tensors import cell_of, wrap
 from .trace.transfer import array_index, from_numpy, read
 
@@ -216,7 +218,8 @@ def _decoded(tree: Any, arrays: Mapping[str, Any]) -> Any:
         array = arrays[description["name"]]
         if isinstance(array, np.ndarray):
             return from_numpy(array, torch_dtype(array.dtype))
-        return wrap(array, array_index(array))
+        index = array_index(array)
+        return wrap(array if index or sharding_of_array(array) is not None else uncommitted(array), index)
     if _DICT in tree:
         return {_key(_decoded(k, arrays)): _decoded(v, arrays) for k, v in tree[_DICT]}
     if _TUPLE in tree:

@@ -1,4 +1,4 @@
-"""What every test runs under: strict JAX promotion, two host devices, warnings as errors (pyproject.toml)."""
+"""What every test runs under: strict JAX promotion, eight host devices, warnings as errors (pyproject.toml)."""
 
 import os
 
@@ -6,7 +6,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TENAX_TRACEBACK", "full")
 flags = os.environ.get("XLA_FLAGS", "")
 if "xla_force_host_platform_device_count" not in flags:
-    os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count=2".strip()
+    os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count=8".strip()
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
@@ -19,5 +19,5 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:
-    """Every test starts from the same random state, on both devices."""
+    """Every test starts from the same random state, on all devices."""
     torch.manual_seed(0)

@@ -32,7 +32,7 @@ LAYERS = (
     {"dispatch"},
     {"aten"},
     {"functional"},
-    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"},
+    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat", "sharding", "data"},
     {"device", "install"},
     {"", "cli", "doctor"},
 )
@@ -47,6 +47,7 @@ SIDEWAYS = {
     ("compat", "export"),
     ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
+    ("compat", "sharding"),
     ("profiler", "device"),  # which it synchronizes
 }
 

@@ -102,7 +102,8 @@ class CompiledStep:
         pairs = zip(self.inputs.variables, self.inputs.sources, strict=True)
         numbers = {v: s.number for v, s in pairs if s and s.kind == "cell"}
         stay = {v: i for v, i in numbers.items() if places[i] < fixed and places[i] not in self.writes.places}
-        return {i: axes for i, axes in layouts(step.jaxpr.jaxpr, stay).items() if not cells[places[i]].mixed}
+        found = layouts(step.jaxpr.jaxpr, stay).items()
+        return {i: axes for i, axes in found if not (cells[places[i]].mixed or cells[places[i]].aval.sharding)}
 
     def _compile(self, earlier: Sequence[Executables]) -> None:
         self.executables.compile(len(self.arrays.places), self.donation.numbers, len(self.host), earlier)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .collectives import Collective, collectives
 from .jitted import Compilation, compiled_of
 
 
@@ -24,6 +25,7 @@ class ProgramReport:
     aliased_bytes: int
     temporary_bytes: int
     code_bytes: int
+    collectives: tuple[Collective, ...]
 
     @property
     def peak_bytes(self) -> int:
@@ -51,6 +53,10 @@ class Explanation:
                 f"{p.argument_bytes / 2**20:.1f}, temporaries {p.temporary_bytes / 2**20:.1f}), "
                 f"{_count(p.flops)} flops, {_count(p.bytes_accessed)} bytes accessed"
             )
+            lines += [
+                f"    {c.kind} of {c.bytes:,} bytes{f' in {c.scope}' * bool(c.scope)}{f', {c.line}' * bool(c.line)}"
+                for c in p.collectives
+            ]
         return "\n".join(lines)
 
 
@@ -73,14 +79,14 @@ def explain(function: Any) -> Explanation:
     for program, jaxpr in jaxprs.items():
         executable: Any = program.compiled
         cost = executable.cost_analysis() or {}
-        memory = executable.memory_analysis()
+        memory, text = executable.memory_analysis(), executable.as_text()
         reports.append(
             ProgramReport(
                 inputs=len(program.arguments),
                 outputs=len(executable.out_info),
                 donated=len(program.donated),
                 equations=len(jaxpr.eqns),
-                hlo_lines=executable.as_text().count("\n"),
+                hlo_lines=text.count("\n"),
                 flops=cost.get("flops"),
                 bytes_accessed=cost.get("bytes accessed"),
                 argument_bytes=memory.argument_size_in_bytes,
@@ -88,6 +94,7 @@ def explain(function: Any) -> Explanation:
                 aliased_bytes=memory.alias_size_in_bytes,
                 temporary_bytes=memory.temp_size_in_bytes,
                 code_bytes=memory.generated_code_size_in_bytes,
+                collectives=collectives(text),
             )
         )
     return Explanation(compiled.name, tuple(compiled.history), tuple(reports))

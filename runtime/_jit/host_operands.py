@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..storage.placement import put_argument
+from ..storage.placement import put
 from .host_inputs import HostInput
 from .host_script import HostScript
 from .rng_inputs import RngInputs
@@ -44,8 +44,8 @@ class HostOperands:
         if self.numbered:
             values = np.asarray(numbers, np.float64)
             if (words := values.tobytes()) != self._words:  # which seldom change from one call to the next
-                self._words, self._array = words, put_argument(values.view(np.uint32).reshape(-1, 2), self.index)
+                self._words, self._array = words, put(values.view(np.uint32).reshape(-1, 2), self.index)
             operands.append(self._array)  # type: ignore[arg-type]
         if self.rng:
-            operands.append(put_argument(self.rng.keys(), self.index))
+            operands.append(put(self.rng.keys(), self.index))
         return operands + [upload.array(arguments) for upload in self.uploads]

@@ -16,7 +16,7 @@ import numpy as np
 from jax.extend.core import Jaxpr
 
 from ..errors import TraceError
-from ..storage.placement import inverse_permutation
+from ..storage.placement import inverse_permutation, sharding_of_array
 from .parameter_layout import Axes
 from .partition import apply_jaxpr
 from .traced_step import TracedStep
@@ -46,6 +46,7 @@ class Inputs:
             ("cell", cells),
         ):
             sources.update({id(a): InputSource(kind, i) for i, a in enumerate(arrays)})
+        self.shardings = [sharding_of_array(array) for array in cells]
         self.variables = step.jaxpr.jaxpr.constvars
         self.sources = [sources.get(id(c)) for c in step.jaxpr.consts]
         self.constants = [c if s is None else None for c, s in zip(step.jaxpr.consts, self.sources, strict=True)]
@@ -70,6 +71,7 @@ class Inputs:
         """Whether the operands of two steps mean the same, and their other constants are equal."""
         return (
             self.sources == other.sources
+            and self.shardings == other.shardings
             and self.axes == other.axes
             and self.uploads == other.uploads
             and all(map(_equal, self.constants, other.constants))

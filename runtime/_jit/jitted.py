@@ -37,8 +37,10 @@ from ..tracebacks import shortened
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
+from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit
 from .outputs import is_device_tensor
+from .placed import place, placing_results
 from .sources import is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach
@@ -65,6 +67,8 @@ class CompiledFunction:
     function: Callable[..., Any]
     most: int = 64
     check: int = 0
+    in_shardings: Any = None
+    out_shardings: Any = None
     calls: int = 0
     programs: dict[Any, list[CompiledStep]] = field(default_factory=dict)
     history: list[Compilation] = field(default_factory=list)
@@ -79,6 +83,8 @@ class CompiledFunction:
         Raises:
             TraceError: the function needs the value of a tensor, or does on the host what no program can repeat.
         """
+        if self.in_shardings is not None:
+            place(args, self.in_shardings, "tenax.jit: in_shardings")
         # A dispatch mode sees each operation, and a transform of torch.func differentiates or batches each one on
         # wrapped tensors. In both cases the function runs eagerly, as under torch.compile.
         if current_trace() is not None or not no_jax_trace() or dispatch_mode_count() or current_level() is not None:
@@ -177,20 +183,23 @@ class CompiledFunction:
             args, kwargs = pytree.tree_unflatten(inner, spec)
         roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
         state = reach(**roots)
+        function = self.function
+        if self.out_shardings is not None:
+            function = placing_results(function, self.out_shardings)
         if created := OptimizerStateInit(state):
             state.extend()
         try:
-            step = trace_step(self.function, args, kwargs, inner, state, self.numbers)
+            step = trace_step(function, args, kwargs, inner, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
             if replaced and isinstance(error, RuntimeError) and _WRITTEN_LEAF in str(error):
                 raise _written_argument(error) from error
             raise
         self.numbers.update(step.numbers)
-        # The only case of a second run: the run did not use optimizer state that was created ahead of it, or it changed
-        # a number that was not yet an input.
-        if created.remove_unused(step.inputs.touched) or step.numbers:
-            step = trace_step(self.function, args, kwargs, inner, reach(**roots), self.numbers)
+        # The only case of a second run: the run did not use optimizer state that was created ahead of it, it changed a
+        # number that was not yet an input, or it met a mesh that its state was not on.
+        if any((created.remove_unused(step.inputs.touched), step.numbers, join_mesh(step, inner))):
+            step = trace_step(function, args, kwargs, inner, reach(**roots), self.numbers)
         return CompiledStep(step, arguments, earlier)
 
 
@@ -262,7 +271,9 @@ def _strides(tensor: torch.Tensor) -> Any:
     return (tensor.stride(), tensor.storage_offset()) if dense else (tensor.layout, id(tensor))
 
 
-def jit(function: Any = None, *, most: int = 64, check: int = 0) -> Any:
+def jit(
+    function: Any = None, *, most: int = 64, check: int = 0, in_shardings: Any = None, out_shardings: Any = None
+) -> Any:
     """Compile a function, a method or a module: each way of calling it becomes one XLA program.
 
     Use it as a decorator or call it. A module gives a module of its class that shares all state with the original.
@@ -274,23 +285,28 @@ def jit(function: Any = None, *, most: int = 64, check: int = 0) -> Any:
         most: the maximum number of programs that are kept; the oldest is dropped first.
         check: n compares every n-th call with an eager call from the same state; True compares all, and 0 none. It is
             for debugging: what the function does outside of tensors and Python's state happens twice.
+        in_shardings: where its positional arguments are to lie: a tree of `jax.sharding.Sharding` that may end above
+            the leaves. The tensors are moved there before the call. None leaves them where they are.
+        out_shardings: the same for its results, where the program puts them. None leaves that to XLA. State that the
+            function writes keeps its sharding in any case.
 
     Raises:
         CheckError: when called with `check`, a result, a tensor or a gradient differs from eager mode.
     """
     if function is None:
-        return functools.partial(jit, most=most, check=check)
+        return functools.partial(jit, most=most, check=check, in_shardings=in_shardings, out_shardings=out_shardings)
+    options = most, int(check), in_shardings, out_shardings
     if isinstance(function, torch.nn.Module):
-        return _module(function, most, check)
+        return _module(function, options)
     if not callable(function):
         raise TypeError(f"tenax.jit: got a {type(function).__name__}; expected a function or a module")
-    return CompiledFunction(function, most, int(check))
+    return CompiledFunction(function, *options)
 
 
 _classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 
 
-def _module(module: torch.nn.Module, most: int, check: int) -> torch.nn.Module:
+def _module(module: torch.nn.Module, options: tuple[Any, ...]) -> torch.nn.Module:
     """A module on the same attributes whose call is compiled, of a class of the same name."""
     plain = type(module)
     if issubclass(plain, JitModule):
@@ -300,7 +316,7 @@ def _module(module: torch.nn.Module, most: int, check: int) -> torch.nn.Module:
         subclass = _classes[plain] = type(plain.__name__, (JitModule, plain), {"__module__": plain.__module__})
     other: torch.nn.Module = object.__new__(subclass)
     other.__dict__ = module.__dict__
-    compiled = CompiledFunction(functools.partial(plain.__call__, module), most, int(check))
+    compiled = CompiledFunction(functools.partial(plain.__call__, module), *options)
     object.__setattr__(other, "_tenax_compiled", compiled)
     return other
 

@@ -17,7 +17,10 @@ import torch
 
 from .._torch import pytree
 from ..errors import TraceError
+from ..storage.cell import Cell
+from ..storage.placement import pinned
 from ..storage.spec import TensorSpec
+from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.core import Trace, tracing
 from ..trace.data_swaps import set_geometry
 from ..trace.indexing import TracedIndexing
@@ -125,7 +128,7 @@ def trace_step(
 
     def run() -> list[jax.Array]:
         modes = _modes()
-        with tracing(trace):
+        with tracing(trace), automatic_axes(explicit_mesh()):
             try:
                 result = _call(function, args, kwargs, arguments, recorders, state)
                 outcome, arrays = _describe(result, arguments, recorders, state, before)
@@ -225,7 +228,7 @@ def _describe(
     storages = tuple(describer.recorder.storages())
     arrays = [*describer.recorder.outputs]
     written = [cell for cell in trace.written if cell.content is not trace.lifted.get(cell)]
-    arrays += [cell.read() for cell in written]
+    arrays += [_as_before(cell, trace) for cell in written]
     if trace.conditions:
         arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
     outputs = TracedOutputs(
@@ -244,6 +247,12 @@ def _describe(
         backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
         arrays += more
     return Outcome(outputs, effects, backward, missing), arrays
+
+
+def _as_before(cell: Cell, trace: Trace) -> jax.Array:
+    """The array of a written cell, on the mesh as it was: the next call finds the shardings that the program knows."""
+    aval = trace.before[cell][2]
+    return pinned(cell.read(), aval.sharding if cell.aval is aval else None)
 
 
 def _describe_effects(

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from .._torch.tensors import meta_as_strided
-from ..storage.avals import array_shape, tensor_aval
+from ..storage.avals import array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import device_index
-from ..storage.tensors import fill_tensor, new_tensor
+from ..storage.tensors import cell_of, fill_tensor, new_tensor
 from .fill import fill_scalar
 from .memory import Tensor
 
@@ -101,9 +101,13 @@ def ones_like(self: Tensor, *args: Any, **options: Any) -> Tensor:
     return full_like(self, 1, *args, **options)
 
 
-def full_like(
+def full_like(self: Tensor, fill_value: Any, *args: Any, **options: Any) -> Tensor:
+    out = empty_like(self, *args, **options)
+    return out if fill_value.__class__ is int and fill_value == 0 else fill_scalar(out, fill_value)
+
+
+def empty_like(
     self: Tensor,
-    fill_value: Any,
     dtype: torch.dtype | None = None,
     layout: torch.layout | None = None,
     device: torch.device | None = None,
@@ -113,6 +117,43 @@ def full_like(
     dtype = dtype or self.dtype
     device = device or self.device
     if memory_format in (None, torch.preserve_format) and self.is_contiguous():
-        return full(self.size(), fill_value, dtype, layout, device, pin_memory)
+        return _placed_like(self, empty(self.size(), dtype, layout, device, pin_memory))
     like = torch.empty_like(torch.empty_strided(self.size(), self.stride(), device="meta"), memory_format=memory_format)
-    return fill_scalar(empty_strided(self.size(), like.stride(), dtype, layout, device, pin_memory), fill_value)
+    return _placed_like(self, empty_strided(self.size(), like.stride(), dtype, layout, device, pin_memory))
+
+
+def _placed_like(source: Tensor, new: Tensor) -> Tensor:
+    """A new tensor, on the mesh of the source if the arrays of both have one shape."""
+    if not meshes.used:
+        return new
+    try:
+        aval, cell = source.untyped_storage().cell.aval, cell_of(new)  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):  # of the host, or a wrapper of torch
+        return new
+    if aval.sharding is not None and cell.shape == aval.shape and not cell.index:
+        cell.write(aval_of(cell.shape, cell.dtype, aval.sharding).zeros)
+    return new
+
+
+def new_empty(
+    self: Tensor, size: Sequence[int], dtype: torch.dtype | None = None, device: Any = None, **options: Any
+) -> Tensor:
+    return _placed_like(self, empty(size, dtype or self.dtype, device=device or self.device, **options))
+
+
+def new_empty_strided(
+    self: Tensor, size: Sequence[int], stride: Any, dtype: torch.dtype | None = None, device: Any = None, **options: Any
+) -> Tensor:
+    return _placed_like(self, empty_strided(size, stride, dtype or self.dtype, device=device or self.device, **options))
+
+
+def new_full(self: Tensor, size: Sequence[int], fill_value: Any, **options: Any) -> Tensor:
+    return fill_scalar(new_empty(self, size, **options), fill_value)
+
+
+def new_zeros(self: Tensor, size: Sequence[int], **options: Any) -> Tensor:
+    return new_empty(self, size, **options)
+
+
+def new_ones(self: Tensor, size: Sequence[int], **options: Any) -> Tensor:
+    return new_full(self, size, 1, **options)

@@ -115,13 +115,9 @@ def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
     if self.device.type == "jax":
         source, target = cell_of(self), cell_of(dst)
         if source.index != target.index:
-            import jax
+            from ..trace.moves import move
 
-            from ..storage.ordinals import jax_devices
-            from ..storage.tensors import wrap
-
-            moved = jax.device_put(read(self), jax_devices()[target.index])
-            self = wrap(moved, target.index)
+            self = move(self, target)
         kernel_of("copy_")(dst, self)
         return dst
     if self.device.type != "cpu":

@@ -30,10 +30,10 @@ from ..dispatch.lowering_trace import with_torch_dtypes
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import TraceError
 from ..storage import random
-from ..storage.cell import Cell
+from ..storage.cell import Cell, FreshCell
 from ..storage.mutation import mutation_epoch
 from ..storage.ordinals import jax_devices
-from ..storage.placement import no_jax_trace, put_argument
+from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor, wrap
 from ..trace.core import Trace, tracing
@@ -138,7 +138,8 @@ class GraphProgram:
         """The function that `jit` traces, which records what the graph did."""
         module, recorded = graph.module, self.outputs
         static, shown, places = sorted_.static, sorted_.shown, sorted_.places
-        dtypes = [torch_dtype(c.dtype) for c in sorted_.cells]
+        avals = self.avals
+        dtypes = [torch_dtype(aval.dtype) for aval in avals]
         n = len(dtypes)
 
         def run(*operands: jax.Array) -> tuple[jax.Array, ...]:
@@ -155,7 +156,7 @@ class GraphProgram:
                 return key
 
             with tracing(Trace(lifts=False, draw=draw)), torch.no_grad(), DisableAutocast():
-                cells = [Cell(x) for x in operands[:n]]
+                cells = [FreshCell(x, aval) for x, aval in zip(operands, avals, strict=False)]
                 bases = [new_tensor(c, c.shape, d) for c, d in zip(cells, dtypes, strict=True)]
                 given = [
                     x if g is None or k is None else g.on(bases[k])
@@ -325,7 +326,7 @@ class CompiledGraph:
             return ()
         found = [random.next_key() for _ in range(self.draws)]
         known = all(isinstance(k, np.ndarray) for k in found)
-        return (put_argument(np.stack(found), self.index) if known else jnp.stack(found),)
+        return (put(np.stack(found), self.index) if known else jnp.stack(found),)
 
 
 def device_of(module: fx.GraphModule) -> int | None:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import jax
 import torch
 
-from ..storage.avals import Aval
+from ..storage.avals import Aval, LazyFill
 from ..storage.cell import Cell
+from ..storage.placement import pinned
 from ..storage.rebuild import ArraySource, NewStorage, ResultBuilder, ResultRecorder, TensorOnStorage
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
@@ -38,6 +39,12 @@ class WrittenInput(NamedTuple):
     input: int
     source: ArraySource
     aval: Aval
+
+
+def _as_before(cell: Cell) -> jax.Array | LazyFill:
+    """The content of a written cell, with the sharding that it had before."""
+    content = cell.content
+    return content if content.__class__ is LazyFill else pinned(content, cell.aval.sharding)  # type: ignore[arg-type]
 
 
 class GraphOutputs:
@@ -68,7 +75,7 @@ class GraphOutputs:
         """
         recorder = ResultRecorder(arrays)
         self.written = [
-            WrittenInput(i, recorder.source(cell.content), cell.aval)
+            WrittenInput(i, recorder.source(_as_before(cell)), cell.aval)
             for i, (cell, array) in enumerate(zip(cells, arrays, strict=True))
             if cell.content is not array
         ]

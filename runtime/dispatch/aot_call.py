@@ -8,7 +8,7 @@ several devices, and programs with effects, go through `jax.jit`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import starmap
 from operator import methodcaller
 from typing import Any
@@ -17,6 +17,7 @@ import jax
 
 from .._jax import direct_call
 from ..storage.memory_errors import as_torch_error
+from ..trace.axes import with_automatic_axes
 
 
 class AotCall:
@@ -28,7 +29,12 @@ class AotCall:
         """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse, `options` XLA's
         for its compilation."""
         self.donated = tuple(donated)
-        self.jitted = jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
+
+        @wraps(function)
+        def run(*arrays: jax.Array) -> Any:
+            return with_automatic_axes(function, arrays)
+
+        self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
@@ -55,12 +61,17 @@ class AotCall:
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         traced = self.jitted.trace(*arrays)
-        self.arguments = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in arrays]
+        # What nobody placed has no sharding here, so that it joins the mesh of the others.
+        self.arguments = [
+            jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
+        ]
         if traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
         else:
             self.lowered = traced.lower()
-            self.call = self._direct()
+            # A program may put arrays of one device on a mesh.
+            spread = any(s.num_devices > 1 for s in jax.tree.leaves(self.compiled.output_shardings))
+            self.call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct()
         return self.call(arrays)
 
     def _direct(self) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:

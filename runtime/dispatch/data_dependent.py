@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -14,7 +14,7 @@ from ..storage.access import to_memory_order
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace.async_errors import Assertion
-from ..trace.core import accepts_host_tensors, as_tracer, current_trace, require_known, user_line
+from ..trace.core import accepts_host_tensors, alias_array, as_tracer, current_trace, require_known, user_line
 from ..trace.transfer import read
 from ..words import UnknownSizeError, promises
 from .dtype_support import check_dtypes
@@ -31,6 +31,15 @@ def run_data_dependent(signature: Signature, values: Sequence[Any]) -> Any:
     Raises:
         TraceError: the shape of the result, or a result that is a number, is not known while a function is traced.
     """
+    if jax.sharding.get_abstract_mesh().empty:
+        return _run(signature, values, read)
+    from ..trace.axes import automatic_axes, explicit_mesh
+
+    with automatic_axes(explicit_mesh()):
+        return _run(signature, values, lambda tensor: alias_array(read(tensor)))
+
+
+def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tensor], jax.Array]) -> Any:
     check_dtypes(signature, values)
     index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
 
@@ -66,7 +75,8 @@ def run_data_dependent(signature: Signature, values: Sequence[Any]) -> Any:
     results = list(result) if isinstance(result, tuple) else [result]
     outputs = [TensorSpec.contiguous(r.shape, torch_dtype(r.dtype)) for r in results]
     outputs = signature.corrected(values, outputs)
-    tensors = [NewResult(o).tensor(to_memory_order(r, o), index) for r, o in zip(results, outputs, strict=True)]
+    pairs = zip(results, outputs, strict=True)
+    tensors = [NewResult(o, spread=True).tensor(to_memory_order(r, o), index) for r, o in pairs]
     if signature.outs:
         outs = [values[i] for i in signature.outs]
         shared = _storages(values) < sum(isinstance(v, torch.Tensor) for v in values)

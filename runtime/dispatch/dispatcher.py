@@ -89,7 +89,7 @@ class Dispatcher:
                 )
             resize_outs(signature, values, executable.resize)
             return self.run(values, resized=True)
-        if fast_key is not None and self.is_fast(call, executable.specs):
+        if fast_key is not None and not executable.joins and self.is_fast(call, executable.specs):
             if len(self.fast) >= _HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
@@ -98,7 +98,8 @@ class Dispatcher:
                 self.verify(executable, call, values)
             else:  # a program that JAX traces cannot raise of its values
                 self.defer(executable, call)
-        donate = bool(call.written) and self.donatable(call)  # before anything else holds an operand
+        # Before anything else holds an operand.
+        donate = bool(call.written) and not executable.joins and self.donatable(call)
         operands = (*call.operands, *call.starts)
         ran: list[Any] = []
         try:
@@ -186,7 +187,7 @@ def write(executable: Executable, call: EncodedCall, results: Sequence[Any]) -> 
     cells = call.cells if not executable.order else dict.fromkeys(call.cells)
     for cell, array in zip(cells, results[executable.count :], strict=True):
         if array is not None:
-            cell.replace(array)
+            (cell.write if executable.joins else cell.replace)(array)
 
 
 def _is_inexact(dtype: torch.dtype) -> bool:

@@ -16,7 +16,7 @@ from ..dtypes import torch_dtype
 from ..storage.access import memory_shape
 from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
-from ..storage.spec import Ints, TensorSpec
+from ..storage.spec import Ints, Operand, TensorSpec
 from ..storage.tensors import new_tensor
 from .cpu_matmul_rewrite import REWRITES
 from .dtype_support import check_dtypes
@@ -38,24 +38,26 @@ class Executable:
     """A compiled signature, and how its results become tensors."""
 
     __slots__ = (
-        "check",
-        "count",
-        "donate",
-        "donating",
-        "kept",
-        "order",
-        "resize",
-        "results",
-        "run",
-        "single",
-        "specs",
+        *("check", "count", "donate", "donating", "joins", "kept", "order"),
+        *("resize", "results", "run", "single", "specs", "spread", "surround"),
     )
 
     def __init__(
-        self, run: Callable[..., Any], donate: tuple[int, ...], results: Any, order: tuple[int, ...], kept: set[int]
+        self,
+        run: Callable[..., Any],
+        donate: tuple[int, ...],
+        results: Any,
+        order: tuple[int, ...],
+        kept: set[int],
+        surround: Callable[..., Any] | None = None,
+        spread: bool = False,
+        joins: bool = False,
     ) -> None:
-        """`results` is the tree of results, a `TensorSpec` for each tensor."""
-        self.run = run
+        """`results` is the tree of results, a `TensorSpec` for each tensor. `surround` wraps the program. With `spread`
+        the call is on a mesh, which a written tensor joins with `joins`."""
+        self.run = run if surround is None else surround(run)
+        self.surround = surround
+        self.spread, self.joins = spread, joins
         self.donate = donate  # the positions of the written operands
         self.kept = kept  # those that stay as they are, known when `run` has been traced
         self.donating: Callable[..., Any] | None = None
@@ -64,10 +66,10 @@ class Executable:
         self.order = order
         self.specs: list[TensorSpec] = list(_leaves(results))
         self.count = len(self.specs)
-        self.results = _map_specs(NewResult, results)
+        self.results = _map_specs(lambda spec: NewResult(spec, spread), results)
         # (size, dtype, aval) when the only result is contiguous and not empty: dispatch makes its tensor on the spot.
         self.single: tuple[Ints, torch.dtype, Aval] | None = None
-        if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size:
+        if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size and not spread:
             self.single = (results.size, results.dtype, self.results.aval)
 
     def donate_to(self, operands: Sequence[Any], results: list[Any]) -> None:
@@ -75,7 +77,8 @@ class Executable:
         if self.donating is None:
             jax.eval_shape(self.run, *operands)  # fills `kept`: what no result replaces must stay alive
             positions = tuple(p for p in self.donate if p not in self.kept)
-            self.donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[attr-defined]
+            donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[union-attr]
+            self.donating = donating if self.surround is None else self.surround(donating)
         results.extend(starmap(self.donating, (operands,)))
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
@@ -102,17 +105,18 @@ class BoundExecutable:
 class NewResult:
     """A result of an executable: the tensor of `spec` on a storage of its own."""
 
-    __slots__ = ("aval", "spec", "strided")
+    __slots__ = ("aval", "spec", "spread", "strided")
 
-    def __init__(self, spec: TensorSpec) -> None:
-        self.spec = spec
+    def __init__(self, spec: TensorSpec, spread: bool) -> None:
+        self.spec, self.spread = spec, spread
         self.aval = tensor_aval(memory_shape(spec), spec.dtype)  # of the array, whose axes are in the order of memory
         self.strided = not spec.is_contiguous()
 
     def tensor(self, array: jax.Array, index: int) -> torch.Tensor:
         """The tensor of one call."""
         spec = self.spec
-        tensor = new_tensor(Cell(array, index) if index else FreshCell(array, self.aval), spec.size, spec.dtype)
+        cell = Cell(array, index) if index or self.spread else FreshCell(array, self.aval)
+        tensor = new_tensor(cell, spec.size, spec.dtype)
         return meta_as_strided(tensor, spec.size, spec.stride, 0) if self.strided else tensor
 
 
@@ -140,6 +144,12 @@ def _leaves(tree: Any) -> Iterator[TensorSpec]:
     elif isinstance(tree, (list, tuple)):
         for branch in tree:
             yield from _leaves(branch)
+
+
+def is_on_mesh(call: EncodedCall) -> bool:
+    """Whether an argument lies on several devices."""
+    operands = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
+    return any(p.__class__ is Operand and p.base.sharding is not None for p in operands)
 
 
 def _never(*operands: Any) -> Any:
@@ -204,7 +214,19 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     run, check, kept = trace_functions(signature, values, call, expected)
     if row.cpu_rewrite and jax.default_backend() == "cpu":
         run = REWRITES[row.cpu_rewrite](run)
-    executable = Executable(jax.jit(run), tuple(dict.fromkeys(donate)), expected, call.key[3], kept)
+    order, donate = call.key[3], tuple(dict.fromkeys(donate))
+    if is_on_mesh(call):
+        from .mesh import check_devices, guarded  # for programs on a mesh alone
+
+        check_devices(signature, call.parts)
+        joins, surround = any(c.aval.sharding is None for c in call.cells), guarded(signature, call.parts)
+        executable = Executable(jax.jit(run), donate, expected, order, kept, surround, True, joins)
+    elif call.index:
+        from .mesh import on_device
+
+        executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
+    else:
+        executable = Executable(jax.jit(run), donate, expected, order, kept)
     if row.checks:
         executable.check = jax.jit(check)
     return executable

@@ -13,6 +13,8 @@ import torch
 
 from ..dtypes import numpy_dtype, torch_dtype
 from ..storage.access import load, store, to_memory_order
+from ..storage.avals import meshes
+from ..storage.placement import pinned
 from ..storage.spec import Operand, TensorSpec
 from ..words import Number, default_float_is
 from .encode import EncodedCall
@@ -28,6 +30,10 @@ def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> 
     @functools.wraps(function)
     def traced(*operands: Any) -> Any:
         with jax.enable_x64(True), default_float_is(default_float):
+            if meshes.used or not jax.sharding.get_abstract_mesh().empty:
+                from ..trace.axes import with_automatic_axes
+
+                return with_automatic_axes(function, operands)
             return function(*operands)
 
     return traced
@@ -56,6 +62,8 @@ def trace_functions(
     out_dtype = numpy_dtype(values[signature.outs[0]].dtype) if signature.outs else None
     stand_ins = [to_meta(v) for v in values] if signature.outs else []
     slots, row = signature.arguments, signature.row
+    # Random results lie as what they are drawn for: XLA would not shard a result that no operand is computed into.
+    like = next((p.base for p in parts if row.random and p.__class__ is Operand and p.base.sharding), None)
     float_dtype = numpy_dtype(torch.get_default_dtype())
     number_dtype = {
         bool: np.dtype(bool),
@@ -143,6 +151,8 @@ def trace_functions(
                     raise_matching_host_error(signature, stand_ins, WRONG_DTYPE)
         if expected == "free":
             return tuple(flat)
+        if like is not None:
+            flat = [pinned(x, like.sharding) if x.shape == like.shape else x for x in flat]
         return (*flat, *_stored(written, news, order, kept))
 
     def check(*operands: Any) -> Any:
@@ -211,7 +221,8 @@ def _stored(
             continue
         _refuse_cast(np.dtype(new.dtype), w.operand.spec.dtype)
         base = bases.get(at)
-        bases[at] = store(w.base if base is None else base, w.operand, w.starts, new)
+        stored = store(w.base if base is None else base, w.operand, w.starts, new)
+        bases[at] = pinned(stored, w.operand.base.sharding)
     return list(bases.values())
 
 

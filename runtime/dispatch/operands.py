@@ -40,7 +40,10 @@ _identity = jax.jit(lambda array: array)  # the cheapest way from NumPy to a dev
 
 def _place(array: Any) -> Any:
     """A small host array on the device; within a trace it stays a constant."""
-    return _identity(array) if no_jax_trace() else array
+    if not no_jax_trace():
+        return array
+    # What is kept must not be on the mesh of this moment, where a program would put it.
+    return _identity(array) if jax.sharding.get_abstract_mesh().empty else jax.device_put(array)
 
 
 def view_operand(

@@ -13,6 +13,7 @@ import torch
 
 from .._torch.frames import is_dynamo_loaded
 from ..storage import random
+from ..trace.axes import between_explicit_axes
 from ..trace.core import tracing
 from ..trace.data_checks import patched_data_checks
 from ..trace.transfer import from_jax, to_jax
@@ -26,11 +27,15 @@ def trace_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     trace, state = PureTrace(draw), random.state()
     try:
         with tracing(trace), patched_data_checks(), _without_dynamo(), torch.enable_grad():
-            args, kwargs = from_jax(jax.tree.map(_as_array, (args, kwargs)))
-            with DetachMode() as mode:
-                results = function(*args, **kwargs)
-            mode.verify(results)
-            return to_jax(register_nodes(results))
+
+            def run(given: Any) -> Any:
+                args, kwargs = from_jax(given)
+                with DetachMode() as mode:
+                    results = function(*args, **kwargs)
+                mode.verify(results)
+                return to_jax(register_nodes(results))
+
+            return between_explicit_axes(run, jax.tree.map(_as_array, (args, kwargs)))
     finally:
         trace.lose()
         random.restore(state)

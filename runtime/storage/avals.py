@@ -1,4 +1,4 @@
-"""Shapes and dtypes of arrays, interned, and fills that stand for arrays that do not exist yet."""
+"""Shapes, dtypes and shardings of arrays, interned, and fills that stand for arrays that do not exist yet."""
 
 from __future__ import annotations
 
@@ -16,26 +16,36 @@ MAX_NDIM = 64  # of a NumPy array; the array of a tensor with more axes is flat
 
 
 class Aval:
-    """Shape and dtype of an array. Avals are interned, so that dispatch hashes and compares them by identity."""
+    """Shape, dtype and sharding of an array. Avals are interned, so that dispatch compares them by identity."""
 
-    __slots__ = ("dtype", "nbytes", "shape", "stride", "whole_operand", "zeros")
+    __slots__ = ("dtype", "nbytes", "shape", "sharding", "stride", "whole_operand", "zeros")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.sharding = sharding  # of an array that lies on a mesh of several devices
         self.stride = contiguous_strides(shape)
         self.nbytes = math.prod(shape) * dtype.itemsize
         self.whole_operand: Any = None  # set by dispatch: the operand of a tensor that shows all of the array
         self.zeros = LazyFill(self)
 
 
-_avals: dict[tuple[tuple[int, ...], np.dtype], Aval] = {}
+class _Meshes:
+    used = False  # whether this process has had an array on several devices
 
 
-def aval_of(shape: tuple[int, ...], dtype: np.dtype) -> Aval:
-    """The one `Aval` of a shape and dtype."""
-    aval = _avals.get((shape, dtype))
-    return aval or _avals.setdefault((shape, dtype), Aval(shape, dtype))
+meshes = _Meshes()
+_avals: dict[tuple[tuple[int, ...], np.dtype, Any], Aval] = {}
+
+
+def aval_of(shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> Aval:
+    """The one `Aval` of a shape, a dtype, and a sharding over several devices (None for an array of one device)."""
+    key = (shape, dtype, sharding)
+    aval = _avals.get(key)
+    if aval is None:
+        aval = _avals.setdefault(key, Aval(*key))
+        meshes.used |= sharding is not None
+    return aval
 
 
 @lru_cache(maxsize=1 << 14)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .avals import Aval, LazyFill, aval_of
 from .mutation import mutation_epoch
-from .placement import inverse_permutation, materialise, put_transposed
+from .placement import inverse_permutation, materialise, put_transposed, sharding_of_array
 
 
 class Cell:
@@ -34,7 +34,7 @@ class Cell:
             self.aval = content.aval
         else:
             self.array = None if index else content  # type: ignore[assignment]
-            self.aval = aval_of(content.shape, content.dtype)  # type: ignore[union-attr]
+            self.aval = aval_of(content.shape, content.dtype, sharding_of_array(content))  # type: ignore[union-attr]
         if index:
             self.index = index
 
@@ -100,7 +100,10 @@ class Cell:
     def write(self, array: jax.Array | LazyFill) -> None:
         """Replace the array."""
         self.replace(array)
-        self.aval = array.aval if isinstance(array, LazyFill) else aval_of(array.shape, array.dtype)
+        if isinstance(array, LazyFill):
+            self.aval = array.aval
+        else:
+            self.aval = aval_of(array.shape, array.dtype, sharding_of_array(array))
 
     def replace(self, array: jax.Array | LazyFill) -> None:
         """Replace the array by one of the same shape and dtype."""

@@ -9,8 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
-from .._jax import trace_state_clean
+from .._jax import ArrayImpl, trace_state_clean
 from .._torch.frames import set_eval_frame
 from .avals import LazyFill
 from .memory_errors import as_torch_error
@@ -21,12 +22,37 @@ def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-def put(array: np.ndarray, index: int | None) -> jax.Array:
-    """Transfer a host array to device `index`, with its own dtype: outside `enable_x64` JAX would narrow 64-bit data.
+def sharding_of_array(array: Any) -> jax.sharding.Sharding | None:
+    """The sharding of an array that lies on several devices; None for one device, and where JAX traces."""
+    if array.__class__ is not ArrayImpl:
+        return None
+    sharding: jax.sharding.Sharding = array.sharding
+    return None if sharding.__class__ is SingleDeviceSharding or sharding.num_devices == 1 else sharding
 
-    With None the array is on JAX's default device and not committed to it, so JAX moves it to the arrays it meets.
+
+def without_explicit_axes(sharding: Any) -> Any:
+    """The sharding on a mesh whose axes XLA handles: torch's operators do not say how their results are sharded."""
+    if sharding.__class__ is not NamedSharding or AxisType.Explicit not in sharding.mesh.axis_types:
+        return sharding
+    mesh: Any = Mesh(sharding.mesh.devices, sharding.mesh.axis_names)
+    return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind)
+
+
+def device_of(index: int | None) -> jax.Device | None:
+    """The device on which a new array of `jax:index` is put; None where nothing places it.
+
+    An array of the first device is not committed to it: JAX moves it to the mesh of the arrays that it meets. It is
+    committed only where the user's default device is another one.
     """
-    device = None if index is None else jax.devices()[index]
+    default = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return None if index is None or (index == 0 and default is None) else jax.devices()[index]
+
+
+def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | None = None) -> jax.Array:
+    """Transfer a host array to device `index`, or to the devices of a sharding.
+
+    It keeps its own dtype: outside `enable_x64` JAX would narrow 64-bit data. With None it is on JAX's default device.
+    """
     wide = array.dtype.itemsize >= 8 and array.dtype.name != "complex64"
     # Between its graphs torch compiles the frames of Python functions. It must not compile JAX's.
     watching = set_eval_frame(None)
@@ -35,20 +61,11 @@ def put(array: np.ndarray, index: int | None) -> jax.Array:
             jax.enable_x64(True) if wide else nullcontext(),
             nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval(),
         ):
-            return jax.device_put(array, device)
+            return jax.device_put(array, sharding or device_of(index))
     except jax.errors.JaxRuntimeError as error:
         raise as_torch_error(error)  # noqa: B904 (it states its cause)
     finally:
         set_eval_frame(watching)
-
-
-def put_argument(array: np.ndarray, index: int) -> jax.Array:
-    """Transfer a host array that is an argument of a program on device `index`.
-
-    If that is JAX's default device, the array stays uncommitted, so that a program of several devices accepts it, too.
-    """
-    default = jax.config.jax_default_device  # type: ignore[attr-defined]
-    return put(array, None if index == 0 and default is None else index)
 
 
 def put_transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.Array:
@@ -68,13 +85,27 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
     if not no_jax_trace():
         value: Any = fill.value
         value = value.node.array.astype(aval.dtype) if hasattr(value, "node") else value  # a number of the trace
-        return jax.lax.full(aval.shape, value, aval.dtype)
-    if aval.nbytes <= _SMALL:
+        return pinned(jax.lax.full(aval.shape, value, aval.dtype), aval.sharding)
+    if aval.nbytes <= _SMALL and aval.sharding is None:
         return _constant(fill, repr(fill.value), index)
     try:
-        return jnp.full(aval.shape, fill.value, aval.dtype, device=jax.devices()[index])
+        return jnp.full(aval.shape, fill.value, aval.dtype, device=aval.sharding or device_of(index))
     except jax.errors.JaxRuntimeError as error:
         raise as_torch_error(error)  # noqa: B904 (it states its cause)
+
+
+def fill_from_host(fill: LazyFill, index: int) -> jax.Array:
+    """Make the array of a fill on the host: on the device, XLA would compile a program for each shape."""
+    aval = fill.aval
+    if aval.sharding is None:
+        return put(np.full(aval.shape, fill.value, aval.dtype), index)
+    shard = np.full(aval.sharding.shard_shape(aval.shape), fill.value, aval.dtype)
+    return jax.make_array_from_callback(aval.shape, aval.sharding, lambda index: shard, dtype=aval.dtype)
+
+
+def pinned(array: jax.Array, sharding: jax.sharding.Sharding | None) -> jax.Array:
+    """A traced array, constrained to a sharding if there is one."""
+    return array if sharding is None else jax.lax.with_sharding_constraint(array, sharding)
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ import torch
 from ..dtypes import torch_dtype
 from .avals import Aval, LazyFill, array_shape, tensor_aval
 from .cell import Cell, FreshCell
+from .placement import sharding_of_array
 from .spec import TensorSpec
 from .tensors import cell_of, new_tensor
 
@@ -129,7 +130,7 @@ class ResultBuilder:
         if base is not None:
             return spec.on(base)
         content, aval = self.contents[number], self.storages[number].aval
-        known = not self.index and content.__class__ is not LazyFill
+        known = not self.index and content.__class__ is not LazyFill and sharding_of_array(content) is aval.sharding
         cell = FreshCell(content, aval) if known else Cell(content, self.index)  # type: ignore[arg-type]
         if record.whole:
             base = self._bases[number] = new_tensor(cell, spec.size, spec.dtype)

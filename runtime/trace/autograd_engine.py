@@ -15,6 +15,7 @@ import torch
 
 from .. import patches
 from .._torch.autograd import ENGINE_CLASS
+from ..storage.avals import meshes
 
 # ctypes raises a Python error that is pending after a call; this call does nothing else.
 _raise_pending = ctypes.pythonapi.PyErr_Occurred
@@ -58,6 +59,13 @@ class Engine(ENGINE_CLASS):  # type: ignore[misc]
 
     def run_backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         """See torch's engine."""
+        if meshes.used:
+            from .mesh_gradients import placed_gradients
+
+            return placed_gradients(self._run, tensors, *args, **kwargs)
+        return self._run(tensors, *args, **kwargs)
+
+    def _run(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         ours = any(t.device.type == "jax" for t in tensors if isinstance(t, torch.Tensor))
         _depth.backward += ours
         _depth.begun += ours

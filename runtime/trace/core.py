@@ -16,13 +16,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 import torch
 
 from ..errors import TraceError
 from ..storage.avals import LazyFill
 from ..storage.cell import Cell
-from ..storage.placement import put
+from ..storage.placement import fill_from_host, without_explicit_axes
 from ..storage.random import drawing
 from ..storage.spec import TensorSpec
 from .async_errors import Assertion
@@ -59,8 +58,7 @@ class Trace:
         state = cell.__dict__
         content = state["content"]
         if content.__class__ is LazyFill:
-            # Made on the host: on the device, XLA would compile a program for each shape.
-            content = put(np.full(content.aval.shape, content.value, content.aval.dtype), cell.index)
+            content = fill_from_host(content, cell.index)
             state.update(content=content, array=None if cell.index or cell.mixed else content)
         self.keep(cell)
         known = alias_array(content)
@@ -129,7 +127,7 @@ def alias_array(array: jax.Array) -> jax.Array:
     if isinstance(array, jax.core.Tracer):
         return array
     shards = [s.data for s in array.addressable_shards]
-    return jax.make_array_from_single_device_arrays(array.shape, array.sharding, shards)
+    return jax.make_array_from_single_device_arrays(array.shape, without_explicit_axes(array.sharding), shards)
 
 
 def trace_stack() -> list[Trace]:

@@ -13,12 +13,12 @@ import torch
 
 from ..dtypes import CARRIER, numpy_dtype
 from ..storage.access import load
-from ..storage.avals import MAX_NDIM
+from ..storage.avals import MAX_NDIM, meshes
 from ..storage.ordinals import jax_devices
-from ..storage.placement import put
+from ..storage.placement import put, sharding_of_array, without_explicit_axes
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.tensors import cell_of, covers_array, wrap
-from .core import as_tracer, require_known
+from .core import alias_array, as_tracer, require_known
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
@@ -45,16 +45,23 @@ class _Writeable:
 _ALIGNMENT = 64  # bytes; XLA's CPU client uses memory of this alignment without a copy
 
 
-def upload(tensor: torch.Tensor, index: int | None, dtype: torch.dtype | None = None, size: Any = None) -> jax.Array:
-    """Copy a host tensor to device `index` (None: see `put`), converted and broadcast on the way.
+def upload(
+    tensor: torch.Tensor,
+    index: int | None,
+    dtype: torch.dtype | None = None,
+    size: Any = None,
+    sharding: jax.sharding.Sharding | None = None,
+) -> jax.Array:
+    """Copy a host tensor to device `index` (None: see `put`) or to those of a sharding, converted and broadcast on the
+    way.
 
     `device_put` uses aligned host memory without a copy, even with `may_alias=False` (jax 0.10), and otherwise reads
     the memory after it has returned. So the copy is made here, into memory that nobody else writes.
     """
     dtype, size = dtype or tensor.dtype, tuple(tensor.shape if size is None else size)
     if uploading.take is not None:
-        return uploading.take(tensor, lambda: _uploaded(tensor, index, dtype, size), index, dtype, size)
-    return _uploaded(tensor, index, dtype, size)
+        return uploading.take(tensor, lambda: _uploaded(tensor, index, dtype, size, sharding), index, dtype, size)
+    return _uploaded(tensor, index, dtype, size, sharding)
 
 
 class _Uploading(threading.local):
@@ -64,14 +71,16 @@ class _Uploading(threading.local):
 uploading = _Uploading()  # how a trace of this thread handles uploads
 
 
-def _uploaded(tensor: torch.Tensor, index: int | None, dtype: torch.dtype, size: tuple[int, ...]) -> jax.Array:
+def _uploaded(
+    tensor: torch.Tensor, index: int | None, dtype: torch.dtype, size: tuple[int, ...], sharding: Any
+) -> jax.Array:
     kind = numpy_dtype(dtype)
     nbytes = math.prod(size) * kind.itemsize
     raw = np.empty(nbytes + _ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT
     owned = raw[start : start + nbytes].view(kind).reshape(size)
     from_numpy(owned, dtype).copy_(tensor.detach())
-    return put(owned, index)
+    return put(owned, index, sharding)
 
 
 def read(tensor: torch.Tensor) -> jax.Array:
@@ -89,12 +98,19 @@ def read(tensor: torch.Tensor) -> jax.Array:
         return base
     spec = TensorSpec.of(tensor)
     if not spec.bits and not cell.mixed and spec.is_reshape_of(cell.shape):
-        return base if cell.shape == spec.size else base.reshape(spec.size)
+        if cell.shape == spec.size:
+            return base
+        if not meshes.used:
+            return base.reshape(spec.size)
     return _read(operand_of(cell.aval, spec), base)
 
 
 def _load(operand: Operand, base: jax.Array) -> jax.Array:
-    return load(base, operand, None)
+    if not meshes.used:
+        return load(base, operand, None)
+    from .axes import with_automatic_axes
+
+    return with_automatic_axes(lambda base: load(base, operand, None), [base])
 
 
 _read = jax.jit(_load, static_argnums=0)
@@ -126,15 +142,17 @@ def from_jax(tree: Any) -> Any:
 def _from_array(leaf: Any) -> Any:
     if not isinstance(leaf, jax.Array):
         return leaf
+    if without_explicit_axes(sharding := sharding_of_array(leaf)) is not sharding:
+        leaf = alias_array(leaf)
     return wrap(leaf, array_index(leaf))
 
 
 def array_index(array: jax.Array) -> int:
-    """The index of an array's device; a sharded array counts as on the first of its devices."""
-    if isinstance(array, jax.core.Tracer):
+    """The index of an array's device. An array of several devices belongs to the first: what is there may join it."""
+    if isinstance(array, jax.core.Tracer) or sharding_of_array(array) is not None:
         return 0
-    first = min(array.devices(), key=lambda d: d.id)
-    return jax_devices().index(first)
+    (device,) = array.devices()
+    return jax_devices().index(device)
 
 
 def to_jax(tree: Any) -> Any:
@@ -170,6 +188,8 @@ def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
     size = spec.size
     if len(size) > MAX_NDIM:
         source, size = source.expand(size).reshape(-1), cell.shape
-    array = upload(source, cell.index, tensor.dtype, size)
-    cell.write(array.reshape(cell.shape))
+    sharding = cell.aval.sharding
+    if sharding is not None and size != cell.shape:
+        return False  # of another shape, it is copied on the device
+    cell.replace(upload(source, cell.index, tensor.dtype, size, sharding).reshape(cell.shape))
     return True

@@ -15,6 +15,7 @@ from ...interop.convert import t2j
 from ...interop.functional_module import FunctionalModule, FunctionsByMode
 from ...interop.module_tensors import ties_of, unchanged, with_tensors
 from ...interop.remat import TransformedModule, checkpoint, transformed_module
+from ...sharding.current import automatic
 from ...storage.random import next_key
 from ...trace.core import current_trace
 from ...trace.transfer import from_jax
@@ -92,8 +93,14 @@ def jax_value_and_grad(
 
 
 def jax_shard_map(torch_function: Callable[..., Any], kwargs_for_jax_shard_map: Options = None) -> Callable[..., Any]:
-    """Apply `jax.shard_map` to a torch function without random operations; the result is called with tensors."""
-    mapped = jax.shard_map(t2j(torch_function), **(kwargs_for_jax_shard_map or {}))
+    """Apply `jax.shard_map` to a torch function without random operations; the result is called with tensors.
+
+    The axes of its mesh count as automatic, as those of all tensors.
+    """
+    options = dict(kwargs_for_jax_shard_map or {})
+    if isinstance(options.get("mesh"), jax.sharding.Mesh):
+        options["mesh"] = automatic(options["mesh"])
+    mapped = jax.shard_map(t2j(torch_function), **options)
     return functools.wraps(torch_function)(lambda *args: from_jax(mapped(*jax_view(args))))
 
 

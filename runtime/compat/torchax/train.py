@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
+import torch
 from torch import nn
 
 from ...interop import scan
-from .interop import call_jax, gradient_checkpoint, jax_value_and_grad, torch_view
+from ...sharding.placing import shard
+from .interop import call_jax, gradient_checkpoint, jax_value_and_grad
 
 
 class RematScannedModule(scan.ScannedModule):
@@ -34,8 +36,8 @@ def remat(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
 
 def mark_sharding(args: Any, sharding: Any) -> Any:
-    """`jax.lax.with_sharding_constraint` of tensors."""
-    return torch_view(lambda x: jax.lax.with_sharding_constraint(x, sharding))(args)
+    """Constrain the tensors of a tree to a `NamedSharding`, or to a spec on the mesh of the context."""
+    return jax.tree.map(lambda x: shard(x, sharding) if isinstance(x, torch.Tensor) else x, args)
 
 
 def make_train_step(

@@ -1,0 +1,91 @@
+"""The collectives of a program: what XLA's text says that the devices exchange, and which line asked for it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+_KINDS = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|collective-broadcast"
+_COLLECTIVE = re.compile(rf"^\s*(?:ROOT )?%\S+ = (.*?) ({_KINDS})(?:-start)?\(.*")
+_SHAPE = re.compile(r"\b(?:pred|[a-z]+?(\d+)\w*)\[([\d,]*)\]")
+_ROW = re.compile(r"^(\d+) (.*)$")
+_FIELD = re.compile(r"(\w+)=(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One exchange between devices: its kind as XLA names it, the bytes of its result on each device, the modules that
+    it belongs to, and the line of the program, `file:line`; these two are empty where XLA does not know them."""
+
+    kind: str
+    bytes: int
+    scope: str
+    line: str
+
+
+def collectives(text: str) -> tuple[Collective, ...]:
+    """The collectives in the text of a compiled program, in its order."""
+    found = []
+    lines: dict[int, str] | None = None
+    for row in text.splitlines():
+        match = _COLLECTIVE.match(row)
+        if match is None:
+            continue
+        lines = _lines(text) if lines is None else lines
+        frame = re.search(r"stack_frame_id=(\d+)", row)
+        scope = re.search(r'op_name="([^"]*)"', row)
+        names = [part for part in (scope[1] if scope else "").split("/")[:-1] if not part.startswith("jit(")]
+        line = lines.get(int(frame[1]), "") if frame else ""
+        found.append(Collective(match[2], _bytes(match[1]), ".".join(names), line))
+    return tuple(found)
+
+
+def _bytes(shapes: str) -> int:
+    """The bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`."""
+    total = 0
+    for bits, sizes in _SHAPE.findall(shapes):
+        total += (int(bits or 8) * math.prod(int(n) for n in sizes.split(",") if n) + 7) // 8
+    return total
+
+
+def _lines(text: str) -> dict[int, str]:
+    """The user's line of each stack frame: that of the innermost file which belongs to no library."""
+    files = {i: rest.strip('"') for i, rest in _table(text, "FileNames")}
+    places = {i: dict(_FIELD.findall(rest)) for i, rest in _table(text, "FileLocations")}
+    frames = {i: dict(_FIELD.findall(rest)) for i, rest in _table(text, "StackFrames")}
+    # XLA writes the number of the parent plus one: the first frame would be its own parent.
+    shift = int(any(int(fields.get("parent_frame_id", 0)) == frame for frame, fields in frames.items()))
+    lines: dict[int, str] = {}
+    for frame in frames:
+        at = frame
+        while at in frames:
+            place = places[int(frames[at]["file_location_id"])]
+            path = files[int(place["file_name_id"])]
+            if not path.startswith(("<", *_libraries())):
+                lines[frame] = f"{path}:{place['line']}"
+                break
+            at = int(frames[at].get("parent_frame_id", 0)) - shift
+    return lines
+
+
+def _table(text: str, name: str) -> Iterator[tuple[int, str]]:
+    """The rows of one of the tables of XLA's text."""
+    start = text.find(f"\n{name}\n")
+    for row in text[start + len(name) + 2 :].splitlines() if start >= 0 else ():
+        match = _ROW.match(row)
+        if match is None:
+            return
+        yield int(match[1]), match[2]
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of torch, JAX and tenax."""
+    specs = [find_spec(name) for name in ("torch", "jax", "jaxlib", "tenax", "tenax.generated")]
+    folders = [folder for spec in specs if spec for folder in spec.submodule_search_locations or ()]
+    return tuple({f"{place}/" for folder in folders for place in (folder, Path(folder).resolve())})

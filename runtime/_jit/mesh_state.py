@@ -1,0 +1,36 @@
+"""State that a step keeps between its calls joins the mesh that the step computes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import torch
+from jax.sharding import NamedSharding, PartitionSpec
+
+from ..storage.cell import Cell
+from ..storage.tensors import cell_of
+from .outputs import is_device_tensor
+from .traced_step import TracedStep
+
+
+def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
+    """Replicate what nobody placed over the mesh that a run met; whether there was any.
+
+    JAX would copy such an array to the mesh in every call; and if the step writes it, the array is on the mesh after
+    the first call, for which the second one would compile anew. Arguments are another tensor in each call: they stay.
+    """
+    shardings = [cell.aval.sharding for cell in step.inputs.touched]
+    meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
+    if not meshes:
+        return False
+    given = {cell_of(x) for x in arguments if isinstance(x, torch.Tensor) and is_device_tensor(x)}
+    joining = [cell for cell in step.inputs.touched - given if _is_unplaced(cell)]
+    for cell in joining:
+        cell.write(jax.device_put(cell.read(), NamedSharding(meshes[0], PartitionSpec())))
+    return bool(joining)
+
+
+def _is_unplaced(cell: Cell) -> bool:
+    return not cell.index and cell.aval.sharding is None

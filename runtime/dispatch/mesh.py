@@ -1,0 +1,130 @@
+"""Programs on a mesh, and on a device other than the first: the errors where arrays lie on different devices."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
+
+from .._jax import ArrayImpl
+from ..storage.ordinals import jax_devices
+from ..storage.placement import no_jax_trace
+from ..storage.spec import Operand
+from .signature import Signature
+
+
+def describe_sharding(sharding: Any) -> str:
+    """A sharding in words: spec, mesh and devices."""
+    devices = _ids(sharding)
+    shown = f"{devices[0]}..{devices[-1]}" if len(devices) > 1 and devices == _range(devices) else str(devices)
+    if not isinstance(sharding, NamedSharding):
+        return f"{type(sharding).__name__} on devices {shown}"
+    sizes = ", ".join(f"{name}={size}" for name, size in sharding.mesh.shape.items())
+    return f"{sharding.spec} on mesh ({sizes}) of devices {shown}"
+
+
+def _ids(sharding: Any) -> list[int]:
+    if isinstance(sharding, NamedSharding):
+        return [d.id for d in sharding.mesh.devices.flat]
+    return sorted(d.id for d in sharding.device_set)
+
+
+def _range(devices: Sequence[int]) -> list[int]:
+    return [*range(devices[0], devices[0] + len(devices))]
+
+
+def check_devices(signature: Signature, parts: Iterable[Any]) -> None:
+    """Refuse arguments that lie on different devices, or on the same ones in another order.
+
+    Raises:
+        RuntimeError: torch's error for operands on different devices, with the names, specs and meshes of two.
+    """
+    first: tuple[str, Any] | None = None
+    for name, sharding in _shardings(signature, parts):
+        if first is None:
+            first = name, sharding
+        elif _ids(sharding) != _ids(first[1]):
+            raise RuntimeError(
+                f"{signature.name}: Expected all tensors to be on the same device, but {first[0]} is "
+                f"{describe_sharding(first[1])}, and {name} is {describe_sharding(sharding)}; expected one mesh. Move "
+                f"one of them: tenax.shard({name}, spec, tenax.sharding_of({first[0]}).mesh)"
+            )
+
+
+def _shardings(signature: Signature, parts: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    for slot, part in zip(signature.arguments, parts, strict=False):
+        for operand in part if part.__class__ is tuple else (part,):
+            if operand.__class__ is Operand and operand.base.sharding is not None:
+                yield slot.name, operand.base.sharding
+
+
+Program = Callable[..., Any]
+
+
+def guarded(signature: Signature, parts: Sequence[Any]) -> Callable[[Program], Program]:
+    """What gives a program on a mesh torch's error for an array that somebody placed on one device.
+
+    JAX moves an array to the mesh if nobody placed it. Whether somebody did is not in the key of the program.
+    """
+    mesh = next(_shardings(signature, parts))
+    names = _operand_names(signature, parts)
+
+    def surround(run: Program) -> Program:
+        @functools.wraps(run.__wrapped__)  # type: ignore[attr-defined]
+        def call(*operands: Any) -> Any:
+            try:
+                return run(*operands)
+            except ValueError as error:
+                placed = [i for i, x in enumerate(operands) if isinstance(x, ArrayImpl) and _is_placed(x)]
+                if "incompatible devices" not in str(error) or not placed:
+                    raise
+                name, device = names[placed[0]], operands[placed[0]].device
+            raise RuntimeError(
+                f"{signature.name}: Expected all tensors to be on the same device, but {mesh[0]} is "
+                f"{describe_sharding(mesh[1])}, and {name} was placed on {device} by jax.device_put. Move it to the "
+                f"mesh: tenax.shard({name}, P(), tenax.sharding_of({mesh[0]}).mesh)"
+            )
+
+        return call
+
+    return surround
+
+
+def on_device(index: int) -> Callable[[Program], Program]:
+    """What has a program run on device `jax:index`, also if it has no array of it, and within `jax.set_mesh`."""
+
+    def surround(run: Program) -> Program:
+        @functools.wraps(run.__wrapped__)  # type: ignore[attr-defined]
+        def call(*operands: Any) -> Any:
+            if not no_jax_trace():
+                return run(*operands)
+            free = jax.sharding.get_abstract_mesh().empty
+            with jax.default_device(jax_devices()[index]), nullcontext() if free else jax.set_mesh(_NO_MESH):
+                return run(*operands)
+
+        return call
+
+    return surround
+
+
+_NO_MESH = Mesh(np.empty((), object), ())
+
+
+def _is_placed(array: jax.Array) -> bool:
+    return array.committed and array.sharding.num_devices == 1
+
+
+def _operand_names(signature: Signature, parts: Iterable[Any]) -> list[str]:
+    """The argument that each operand belongs to."""
+    names: list[str] = []
+    for slot, part in zip(signature.arguments, parts, strict=False):
+        if slot.kind in ("tensor", "number"):
+            names.append(slot.name)
+        elif slot.kind in ("tensors", "numbers"):
+            names += [slot.name] * len(part or ())
+    return names

@@ -1,0 +1,57 @@
+"""The mesh of a `with tenax.mesh(...)` block."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import jax
+from jax.sharding import AxisType, Mesh
+
+
+class _Current(threading.local):
+    mesh: Mesh | None = None
+
+
+_current = _Current()
+
+
+@contextmanager
+def mesh(mesh: Mesh) -> Iterator[Mesh]:
+    """In this block, of this thread, `tenax.shard` takes this mesh where none is given.
+
+    Args:
+        mesh: of JAX. Its axes count as automatic, also where they are explicit: XLA finds out the shardings of results.
+
+    Raises:
+        TypeError: it is no mesh.
+    """
+    if not isinstance(mesh, Mesh):
+        raise TypeError(f"tenax.mesh: got a {type(mesh).__name__}; expected jax.make_mesh(sizes, names)")
+    before, _current.mesh = _current.mesh, automatic(mesh)
+    try:
+        yield _current.mesh
+    finally:
+        _current.mesh = before
+
+
+def automatic(mesh: Mesh) -> Mesh:
+    """The mesh with automatic axes."""
+    return Mesh(mesh.devices, mesh.axis_names, (AxisType.Auto,) * len(mesh.axis_names))
+
+
+def chosen_mesh(mesh: Mesh | None, where: str) -> Mesh:
+    """The mesh that is given, or that of the block, or JAX's of `jax.set_mesh`.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if mesh is not None:
+        return automatic(mesh)
+    if _current.mesh is not None:
+        return _current.mesh
+    of_jax = jax.sharding.get_mesh()
+    if of_jax.empty:
+        raise ValueError(f"{where}: there is no mesh; expected one as an argument, or within `with tenax.mesh(mesh):`")
+    return automatic(of_jax)

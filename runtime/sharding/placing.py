@@ -1,0 +1,149 @@
+"""`tenax.shard` places tensors and modules on a mesh; `tenax.sharding_of` says where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import torch
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from torch import nn
+
+from ..dtypes import numpy_dtype
+from ..storage.access import memory_order
+from ..storage.avals import aval_of
+from ..storage.cell import Cell
+from ..storage.layout import lay_out
+from ..storage.placement import without_explicit_axes
+from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of, new_tensor
+from ..trace.core import current_trace
+from ..trace.transfer import overwrite, read
+from .checks import named_sharding
+from .current import chosen_mesh
+from .initialize import give_values, named_tensors
+from .rules import Rules, spec_of
+
+
+def shard(x: Any, spec: Any, mesh: Mesh | None = None) -> Any:
+    """Place a tensor or a module on a mesh of devices.
+
+    - A tensor gives a new one with the same values and an array that is laid out by the spec. Within a compiled program
+      that is a constraint on the array; autograd goes through. A CPU tensor is uploaded shard by shard.
+    - A leaf that requires a gradient, such as a parameter, is moved itself and returned, so that optimizers keep it.
+    - A module is moved with all its parameters and buffers, and returned. Tied tensors stay tied. What is on the device
+      "meta" is made in its shards, by `reset_parameters` of its modules: no device ever holds the whole.
+
+    Args:
+        x: a tensor of device "jax" or "cpu", or a module.
+        spec: of a tensor, a `PartitionSpec` or a `NamedSharding`; of a module, rules: a mapping from patterns of names
+            (as of `fnmatch`) to specs of which the first that fits counts, a function `(name, tensor) -> spec`, or a
+            preset of `tenax.sharding`. What no rule names has a copy on each device.
+        mesh: of JAX; None is that of `tenax.mesh` or `jax.set_mesh`.
+
+    Raises:
+        ValueError: there is no mesh; the mesh lacks an axis; the spec does not divide a dimension.
+        TypeError: a module on the device "meta" has tensors that none of its modules initialises.
+    """
+    if isinstance(spec, NamedSharding):
+        mesh, spec = spec.mesh, spec.spec  # type: ignore[assignment]
+    mesh = chosen_mesh(mesh, "tenax.shard")
+    if isinstance(x, nn.Module):
+        return _shard_module(x, spec, mesh)
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"tenax.shard: got a {type(x).__name__}; expected a tensor or a module")
+    sharding = named_sharding("a tensor", x.shape, spec, mesh)
+    if x.device.type == "cpu":
+        return _from_host(x, sharding)
+    moved = x if x.requires_grad and x.is_leaf and current_trace() is None else x.clone()
+    if not lay_out(moved, sharding):
+        raise ValueError(
+            f"tenax.shard: a parameter of shape {[*x.shape]} that is a part of its storage; clone it first"
+        )
+    return moved
+
+
+def _from_host(tensor: torch.Tensor, sharding: NamedSharding) -> torch.Tensor:
+    """A host tensor, uploaded to the devices of a sharding."""
+    moved = empty(tensor.shape, tensor.dtype, sharding)
+    if tensor.requires_grad:
+        return moved.copy_(tensor)  # autograd sees a copy
+    overwrite(moved, tensor)
+    return moved
+
+
+def empty(size: Any, dtype: torch.dtype, sharding: NamedSharding) -> torch.Tensor:
+    """A contiguous tensor on a mesh, whose array is made when it is first read."""
+    like = Cell(aval_of(tuple(size), numpy_dtype(dtype), sharding).zeros)
+    return new_tensor(like, size, dtype)
+
+
+def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
+    placed: dict[int, NamedSharding] = {}
+    for name, tensor, owner in named_tensors(module):
+        placed[id(tensor)] = named_sharding(name, tensor.shape, spec_of(rules, name, tensor, owner, mesh), mesh)
+        if tensor.grad is not None:
+            placed[id(tensor.grad)] = placed[id(tensor)]
+    new = {id(t): t for _, t, _ in named_tensors(module) if t.device.type == "meta"}
+    makers = _initialisers(module, {*new})
+
+    def move(tensor: torch.Tensor) -> torch.Tensor:
+        sharding = placed.get(id(tensor))
+        if sharding is None:  # torch tries the conversion on a tensor of its own
+            return tensor.to("jax")
+        if tensor.device.type == "jax":
+            if not lay_out(tensor, sharding):
+                raise ValueError(f"tenax.shard: a tensor of shape {[*tensor.shape]} is a part of its storage; clone it")
+            return tensor
+        return _from_host(tensor.detach(), sharding)
+
+    for tensor in new.values():
+        give_values(tensor, empty(tensor.shape, tensor.dtype, placed[id(tensor)]))
+    module._apply(move)
+    with torch.no_grad():
+        for maker in makers:
+            maker.reset_parameters()  # type: ignore[operator]
+    return module
+
+
+def _initialisers(module: nn.Module, new: set[int]) -> list[nn.Module]:
+    """The modules that fill the tensors which have no values yet."""
+    makers: list[nn.Module] = []
+    for name, owner in module.named_modules():
+        own = {id(t): n for n, t in (*owner._parameters.items(), *owner._buffers.items()) if t is not None}
+        if not new & own.keys():
+            continue
+        if not callable(getattr(owner, "reset_parameters", None)):
+            missing = ", ".join(own[i] for i in own if i in new)
+            raise TypeError(
+                f"tenax.shard: {missing} of {name or 'the module'} ({type(owner).__name__}) is on the device 'meta', "
+                "and the module has no reset_parameters; expected tenax.sharding.initialize(build, rules, mesh)"
+            )
+        makers.append(owner)
+    return makers
+
+
+def sharding_of(x: Any) -> Any:
+    """Where a tensor or the tensors of a module lie.
+
+    Returns:
+        The `jax.sharding.Sharding` of a tensor's axes. Within a program that is traced, that of a tensor from outside,
+        and None for what the program computes. For a module, a dict from names to shardings.
+
+    Raises:
+        TypeError: it is no tensor of device "jax" and no module.
+    """
+    if isinstance(x, nn.Module):
+        return {name: sharding_of(t) for name, t in (*x.named_parameters(), *x.named_buffers())}
+    if not isinstance(x, torch.Tensor) or x.device.type != "jax":
+        raise TypeError(f"tenax.sharding_of: got a {type(x).__name__}; expected a tensor of device 'jax' or a module")
+    cell, spec = cell_of(x), TensorSpec.of(x)
+    sharding, order = cell.aval.sharding, memory_order(spec)
+    whole = order is not None and not spec.offset and tuple(spec.size[d] for d in order) == cell.shape
+    if whole and isinstance(sharding, NamedSharding):
+        assert order is not None
+        entries = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))
+        spec_of_axes = PartitionSpec(*[entries[order.index(d)] for d in range(len(order))])
+        return without_explicit_axes(NamedSharding(sharding.mesh, spec_of_axes))
+    array = read(x)
+    return None if isinstance(array, jax.core.Tracer) else array.sharding

@@ -1,0 +1,57 @@
+"""`tenax.visualize_sharding`: pictures of where tensors and modules lie."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import jax
+import torch
+from jax.sharding import NamedSharding
+from torch import nn
+
+from ..trace.transfer import read
+from .placing import sharding_of
+
+
+def visualize_sharding(x: Any) -> None:
+    """Print a picture: of a tensor, which part is on which devices; of a module, a table of its tensors.
+
+    Args:
+        x: a tensor of device "jax", or a module on it.
+
+    Raises:
+        ImportError: rich is not installed.
+        TypeError: it is neither.
+    """
+    try:
+        rich = importlib.import_module("rich"), importlib.import_module("rich.table")
+    except ImportError as error:
+        raise ImportError("tenax.visualize_sharding: rich is not installed; expected: pip install rich") from error
+    sharding = sharding_of(x)
+    if isinstance(x, torch.Tensor) and 0 < x.dim() <= 2:
+        jax.debug.visualize_array_sharding(read(x))
+    else:
+        rich[0].print(_module_table(rich[1], x) if isinstance(x, nn.Module) else _part_table(rich[1], x, sharding))
+
+
+def _module_table(tables: Any, module: nn.Module) -> Any:
+    table = tables.Table("tensor", "shape", "spec", "bytes on each device")
+    for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+        sharding = sharding_of(tensor)
+        spec = str(sharding.spec) if isinstance(sharding, NamedSharding) else str(sharding)
+        part = math.prod(sharding.shard_shape(tuple(tensor.shape))) * tensor.element_size()
+        table.add_row(name, str([*tensor.shape]), spec, f"{part:,}")
+    return table
+
+
+def _part_table(tables: Any, tensor: torch.Tensor, sharding: Any) -> Any:
+    table = tables.Table("part", "devices")
+    parts: dict[str, list[str]] = {}
+    for device, index in sharding.devices_indices_map(tuple(tensor.shape)).items():
+        bounds = [s.indices(n) for s, n in zip(index, tensor.shape, strict=True)]
+        parts.setdefault(str([f"{a}:{b}" for a, b, _ in bounds]).replace("'", ""), []).append(str(device.id))
+    for part, devices in parts.items():
+        table.add_row(part, ", ".join(devices))
+    return table

@@ -1,0 +1,42 @@
+"""Where the array of a tensor lies: moved between shardings, with the same values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax.sharding import NamedSharding, PartitionSpec
+
+from .access import memory_order
+from .avals import LazyFill, aval_of
+from .placement import pinned, without_explicit_axes
+from .spec import TensorSpec
+from .tensors import cell_of
+
+
+def lay_out(tensor: Any, sharding: Any) -> bool:
+    """Move the array of a tensor to a sharding of its axes; False if the tensor is only a part of its storage.
+
+    The values stay, so that no tensor on the storage changes, and autograd need not know.
+    """
+    cell, spec = cell_of(tensor), TensorSpec.of(tensor)
+    order = memory_order(spec)
+    if cell.mixed or spec.offset or order is None or tuple(spec.size[d] for d in order) != cell.shape:
+        return False
+    if isinstance(sharding, NamedSharding):
+        parts = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))
+        if order != tuple(range(len(order))):
+            sharding = NamedSharding(sharding.mesh, PartitionSpec(*[parts[d] for d in order]))
+        sharding = without_explicit_axes(sharding)
+    aval = aval_of(cell.shape, cell.dtype, sharding)
+    if cell.aval is aval:
+        return True
+    content: Any = cell.content
+    if content.__class__ is LazyFill:
+        cell.write(LazyFill(aval, content.value))
+    elif isinstance(content, jax.core.Tracer):
+        cell.replace(pinned(content, sharding))
+        cell.aval = aval
+    else:
+        cell.write(jax.device_put(content, sharding))
+    return True

@@ -1,0 +1,70 @@
+"""Meshes with explicit axes, where types say how arrays are sharded: torch's operators have no such rules.
+
+So torch code is traced where the axes of the mesh are automatic, and XLA finds out the shardings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import jax
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+
+
+def explicit_mesh(operands: Iterable[Any] = ()) -> Any:
+    """The mesh with explicit axes of the context or of an array; None where there is none."""
+    mesh: Any = jax.sharding.get_abstract_mesh()
+    if AxisType.Explicit in mesh.axis_types:
+        return mesh
+    meshes = (jax.typeof(x).sharding.mesh for x in operands if isinstance(x, jax.Array))
+    return next((m for m in meshes if AxisType.Explicit in m.axis_types), None)
+
+
+def automatic_axes(mesh: Any) -> AbstractContextManager[Any]:
+    """A context in which the axes of a mesh are automatic; None is no mesh."""
+    if mesh is None:
+        return nullcontext()
+    return jax.sharding.use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.axis_names, AxisType.Auto)))
+
+
+def with_automatic_axes(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """Call a function of operands that XLA shards, in a trace."""
+    mesh = explicit_mesh(operands)
+    if mesh is None:
+        return function(*operands)
+    with automatic_axes(mesh):
+        return function(*[_as_automatic(x) for x in operands])
+
+
+def _as_automatic(operand: Any) -> Any:
+    if not isinstance(operand, jax.Array) or AxisType.Explicit not in jax.typeof(operand).sharding.mesh.axis_types:
+        return operand
+    return jax.sharding.reshard(operand, PartitionSpec(*[None] * operand.ndim))
+
+
+def between_explicit_axes(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Call a function of a tree of arrays among JAX code that has types for shardings.
+
+    Its results have such types, too: those of replicated arrays. `jax.sharding.auto_axes(f, out_sharding=...)` around
+    the call says otherwise.
+    """
+    leaves, structure = jax.tree.flatten(tree)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
+    arrays = [leaves[i] for i in places]
+    mesh = explicit_mesh(arrays)
+    if mesh is None:
+        return function(tree)
+    found: list[Any] = []
+
+    def run(*arrays: jax.Array) -> list[jax.Array]:
+        given = dict(zip(places, arrays, strict=True))
+        filled = jax.tree.unflatten(structure, [given.get(i, x) for i, x in enumerate(leaves)])
+        results, shape = jax.tree.flatten(function(filled))
+        found.extend((results, shape))
+        return [x for x in results if isinstance(x, jax.Array)]
+
+    new = iter(jax.sharding.auto_axes(run, out_sharding=NamedSharding(mesh, PartitionSpec()))(*arrays))
+    results, shape = found
+    return jax.tree.unflatten(shape, [next(new) if isinstance(x, jax.Array) else x for x in results])

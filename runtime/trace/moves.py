@@ -1,0 +1,24 @@
+"""Copies of tensors from one device, or mesh, to another."""
+
+from __future__ import annotations
+
+import jax
+import torch
+from jax.sharding import NamedSharding, PartitionSpec
+
+from .._jax import ArrayImpl, uncommitted
+from ..storage.cell import Cell
+from ..storage.ordinals import jax_devices
+from ..storage.tensors import wrap
+from .transfer import read
+
+
+def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:
+    """A copy of a tensor of the device where the array of a cell lies."""
+    array, sharding = read(tensor), target.aval.sharding
+    if isinstance(sharding, NamedSharding) and array.shape != target.shape:
+        sharding = NamedSharding(sharding.mesh, PartitionSpec())
+    moved = jax.device_put(array, sharding or jax_devices()[target.index])
+    if not target.index and sharding is None and isinstance(moved, ArrayImpl):
+        moved = uncommitted(moved)  # the first device is where tensors are that nobody placed
+    return wrap(moved, target.index)
