@@ -101,6 +101,13 @@ PATCHES = (
         by_torch=True,
     ),
     Patch(
+        "torch.distributed.Backend",
+        "TENAX",
+        (When.IMPORT,),
+        "The name of the backend of `torch.distributed`.",
+        by_torch=True,
+    ),
+    Patch(
         "torch.autograd.Variable",
         "_execution_engine",
         (When.IMPORT,),
@@ -358,6 +365,13 @@ ENTRIES = (
         "device `jax`",
         (When.IMPORT,),
         "`torch.save` and `torch.load` know the device; sending one of its tensors to another process raises.",
+    ),
+    Entry(
+        "`torch.distributed`",
+        "backend `tenax`, rendezvous `jax://`",
+        (When.IMPORT,),
+        '`init_process_group("tenax")` finds the backend, which is also the one of tensors of the device in a group of '
+        "no named backend. What is behind it is imported with the first group.",
     ),
     Entry(
         "`os.register_at_fork`",

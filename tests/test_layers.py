@@ -14,13 +14,25 @@ RUNTIME = Path(__file__).parent.parent / "runtime"
 
 # Lowest first. What stands in one set is one layer; modules outside of packages are named by themselves.
 LAYERS = (
-    {"releases", "changes", "patches", "_torch", "_jax", "errors", "dtypes", "words", "kernels", "generated"},
+    {
+        "releases",
+        "changes",
+        "patches",
+        "_torch",
+        "_jax",
+        "_jax_coordinator",
+        "errors",
+        "dtypes",
+        "words",
+        "kernels",
+        "generated",
+    },
     {"storage"},
     {"trace"},
     {"dispatch"},
     {"aten"},
     {"functional"},
-    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"},
+    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat", "distributed"},
     {"device", "install"},
     {"", "cli", "doctor"},
 )

@@ -13,6 +13,7 @@ import numpy as np
 from .._jax import trace_state_clean
 from .._torch.frames import set_eval_frame
 from .avals import LazyFill
+from .ordinals import jax_devices
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -25,7 +26,7 @@ def put(array: np.ndarray, index: int | None) -> jax.Array:
 
     With None the array is on JAX's default device and not committed to it, so JAX moves it to the arrays it meets.
     """
-    device = None if index is None else jax.devices()[index]
+    device = None if index is None else jax_devices()[index]
     wide = array.dtype.itemsize >= 8 and array.dtype.name != "complex64"
     # Between its graphs torch compiles the frames of Python functions. It must not compile JAX's.
     watching = set_eval_frame(None)
@@ -68,7 +69,7 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
         return jax.lax.full(aval.shape, value, aval.dtype)
     if aval.nbytes <= _SMALL:
         return _constant(fill, repr(fill.value), index)
-    return jnp.full(aval.shape, fill.value, aval.dtype, device=jax.devices()[index])
+    return jnp.full(aval.shape, fill.value, aval.dtype, device=jax_devices()[index])
 
 
 @lru_cache(maxsize=1024)
