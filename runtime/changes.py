@@ -22,6 +22,7 @@ class When(enum.Enum):
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
+    GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
     JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
     PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
@@ -124,13 +125,13 @@ PATCHES = (
     Patch(
         "torch.UntypedStorage",
         "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to "
-        "is_pinned is_shared __deepcopy__",
+        "is_pinned is_shared resize_ __deepcopy__",
         (When.IMPORT,),
         "A storage of the device reads and writes its JAX array. Other storages behave as before.",
     ),
     Patch(
         "torch.UntypedStorage",
-        "__setitem__ _byteswap byteswap fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+        "__setitem__ _byteswap byteswap fill_ new share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
         "_share_cuda_ _get_filename",
         (When.IMPORT,),
         "A storage of the device, which has no memory address, raises. Other storages behave as before.",
@@ -336,6 +337,13 @@ PATCHES = (
         "apply",
         (When.PURE_TRACE,),
         "A function of the program becomes a `jax.custom_vjp`.",
+    ),
+    Patch(
+        "torch.distributed",
+        "Reducer",
+        (When.GROUP,),
+        "DDP finds unused parameters of the device: torch would need pinned memory for that. Other models behave as "
+        "before.",
     ),
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from jax.experimental import multihost_utils
 
+from . import reducer
 from .group import JaxProcessGroup
 from .world import World, make_world
 
@@ -22,6 +23,7 @@ _worlds: list[World] = []  # of the current default group
 
 def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """The default group, which joins the processes, or a group of some of its ranks."""
+    reducer.install()
     ranks = list(options.global_ranks_in_group)
     if not ranks:
         _worlds[:] = [make_world(options.store, options.group_rank, options.group_size, options.timeout)]

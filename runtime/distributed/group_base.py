@@ -11,6 +11,7 @@ import jax
 import torch
 from torch.distributed import ProcessGroup
 
+from .._torch.distributed import host_group
 from .agreement import Agreement
 from .errors import describe
 from .point_to_point import Messages
@@ -18,7 +19,6 @@ from .programs import Programs
 from .work import Channel, CollectiveWork, Monitor
 from .world import World
 
-dist: Any = torch.distributed
 Finish = Callable[[list[jax.Array]], None]
 
 
@@ -149,7 +149,7 @@ class GroupBase(ProcessGroup):
     @functools.cached_property
     def host(self) -> Any:
         """The group of the same ranks for tensors on the CPU."""
-        return dist.ProcessGroupGloo(dist.PrefixStore("host", self._store), self._rank, self._size, self._timeout)
+        return host_group(self._store, self._rank, self._size, self._timeout)
 
     # How collectives run
 

@@ -28,11 +28,9 @@ def start_coordinator(world_size: int) -> tuple[int, int]:
     ports = child.stdout.readline().split()
     if len(ports) != 2:
         raise DistributedError(f"tenax: the coordinator of jax.distributed did not start (exit code {child.wait()})")
-    _children.append(child)  # its standard input stays open until this process ends
+    # Its standard input stays open until this process ends, because the thread has it.
+    threading.Thread(target=child.wait, name="tenax coordinator", daemon=True).start()
     return int(ports[0]), int(ports[1])
-
-
-_children: list[subprocess.Popen[str]] = []
 
 
 class Peers:

@@ -164,12 +164,20 @@ class Monitor:
                 tick()
 
 
+def _stuck() -> bool:
+    """Whether a thread waits inside XLA for other ranks, in a call that has ended with an error."""
+    return any(channel.busy is not None and channel.busy.is_completed() for channel in _channels)
+
+
 def _end_stuck() -> None:
-    """End the process here if a thread still waits for other ranks inside XLA: the end of JAX would wait for it."""
-    if any(channel.busy is not None and channel.busy.is_completed() for channel in _channels):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(1)
+    """End the process here if a thread is stuck and stays so: the end of JAX would wait for it."""
+    deadline = time.monotonic() + 1
+    while _stuck():
+        if time.monotonic() > deadline:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(1)
+        time.sleep(0.01)
 
 
 atexit.register(_end_stuck)
