@@ -30,6 +30,8 @@ from torch.distributed.tensor.parallel import (
 )
 from torch.nn.parallel import DistributedDataParallel
 
+import tenax
+
 SIZE = 2
 STEPS = 4
 SGD = functools.partial(torch.optim.SGD, lr=0.1)
@@ -65,9 +67,7 @@ def part(tensor: torch.Tensor, rank: int) -> torch.Tensor:
     return tensor.chunk(SIZE)[rank]
 
 
-def cpu_losses(
-    steps: int = STEPS, make: Callable[..., Any] = SGD
-) -> list[float]:
+def cpu_losses(steps: int = STEPS, make: Callable[..., Any] = SGD) -> list[float]:
     """The losses of one process on the CPU with the whole batch."""
     net = model()
     optimizer = make(net.parameters())
@@ -131,6 +131,17 @@ def check_functional_collectives(rank: int) -> None:
     assert torch.equal(graded.grad.cpu(), 4 * x), graded.grad
     torch.ops._c10d_functional.wait_tensor(torch.ops._c10d_functional.all_reduce_(jax, "sum", group.group_name))
     assert torch.equal(jax.cpu(), 2 * torch.arange(4.0) + 10)
+
+
+def check_collectives_in_traced_functions_are_refused(rank: int) -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        dist.all_reduce(x)
+        return x
+
+    with pytest.raises(NotImplementedError, match="all_reduce: a collective"):
+        tenax.jit(step)(torch.ones(3, device="jax"))
+    with pytest.raises(NotImplementedError, match="barrier: a collective"):
+        tenax.jit(lambda x: (dist.barrier(), x + 1)[1])(torch.ones(3, device="jax"))
 
 
 def check_data_parallel(rank: int) -> None:

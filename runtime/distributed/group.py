@@ -18,7 +18,7 @@ from .errors import describe
 from .group_base import Finish, GroupBase
 from .parts import expect, expect_count, expect_dtypes, padded, rows_of, split_counts, unpadded, zeros
 from .reductions import check
-from .tensors import array_of, write, write_all
+from .tensors import array_of, refuse_in_trace, write, write_all
 from .work import CollectiveWork
 
 dist: Any = torch.distributed
@@ -263,6 +263,7 @@ class JaxProcessGroup(GroupBase):
         return self._submit(job, result, lambda: describe("all_to_all", [flat], sent=sent, received=received))
 
     def barrier(self, opts: Any = None) -> CollectiveWork:
+        refuse_in_trace("barrier")
         return self._start("barrier", [zeros((1,), np.dtype(np.int32))], [], discard, op="SUM")
 
     def monitored_barrier(self, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
@@ -275,10 +276,12 @@ class JaxProcessGroup(GroupBase):
 
     @_of_device
     def recv(self, tensors: list[Tensor], source: int, tag: int) -> CollectiveWork:
+        refuse_in_trace("recv")
         return self._messages.receive(tensors, [source], tag)
 
     @_of_device
     def recv_anysource(self, tensors: list[Tensor], tag: int) -> CollectiveWork:
+        refuse_in_trace("recv")
         return self._messages.receive(tensors, [r for r in range(self._size) if r != self._rank], tag)
 
     all_gather_single = _allgather_base

@@ -9,7 +9,7 @@ import torch
 
 from ..aten.memory import copy
 from ..storage.tensors import cell_of, wrap
-from ..trace.core import is_unknown
+from ..trace.core import current_trace
 from ..trace.transfer import read
 
 
@@ -17,20 +17,24 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
     """The value of a tensor that a collective takes.
 
     Raises:
-        NotImplementedError: the tensor is sparse, or its value is not known while a program is traced.
+        NotImplementedError: the tensor is sparse, or a function is being traced.
         RuntimeError: the tensor is not on the one device of this rank.
     """
+    refuse_in_trace(name)
     if tensor.layout is not torch.strided:
         raise NotImplementedError(f"{name}: layout {tensor.layout} is not supported; convert with .to_dense()")
     if cell_of(tensor).index:
         raise RuntimeError(f"{name}: the tensor is on {tensor.device}; expected jax:0, the one device of this rank")
-    array = read(tensor)
-    if is_unknown(array):
+    return read(tensor)
+
+
+def refuse_in_trace(name: str) -> None:
+    """Raise where a collective would run once, while a function is traced, and never in the program."""
+    if current_trace() is not None:
         raise NotImplementedError(
             f"{name}: a collective of torch.distributed inside a traced function; expected it between the functions "
             "that tenax.jit or torch.compile compile"
         )
-    return array
 
 
 def write(tensor: torch.Tensor, array: jax.Array) -> None:
