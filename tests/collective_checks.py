@@ -83,6 +83,12 @@ def check_all_reduce_of_bool(rank: int) -> None:
         same(tensor, expected)
 
 
+def check_sums_of_scaled_values(rank: int) -> None:
+    tensor = values(rank).to("jax")
+    dist.all_reduce(tensor, torch._C._distributed_c10d._make_nccl_premul_sum(0.5))
+    same(tensor, 0.5 * sum(all_values()))
+
+
 def check_reductions_that_do_not_exist_raise(rank: int) -> None:
     for op, dtype in ((ReduceOp.MAX, torch.complex64), (ReduceOp.BAND, torch.float32), (ReduceOp.AVG, torch.bool)):
         with pytest.raises((RuntimeError, ValueError), match=op.name):
