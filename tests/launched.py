@@ -6,12 +6,6 @@ import torch
 import torch.distributed as dist
 
 
-def fails(rank: int, text: str) -> None:
-    if rank == 1:
-        raise ValueError(text)
-    dist.barrier()
-
-
 def late() -> None:
     torch.ones(1, device="jax").sum().item()
     dist.init_process_group("tenax", store=dist.HashStore(), rank=0, world_size=1)

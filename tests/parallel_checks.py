@@ -33,7 +33,7 @@ from torch.nn.parallel import DistributedDataParallel
 import tenax
 
 SIZE = 2
-STEPS = 4
+STEPS = 3
 SGD = functools.partial(torch.optim.SGD, lr=0.1)
 
 

@@ -1,42 +1,26 @@
-"""The backend "tenax" of torch.distributed, on two processes of this host."""
+"""The backend "tenax" of torch.distributed, on processes of this host."""
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
 import sys
-from datetime import timedelta
-from typing import Any
 
-import pytest
-import torch
-
-import tenax
-from tests import launched, rank_checks
-
-COLLECTIVES = "tests.collective_checks"
-RANKS = 2
+from tests import rank_checks
 
 
-@functools.cache
-def collectives() -> dict[str, list[Any]]:
-    return rank_checks.run(COLLECTIVES, RANKS)
+def test_collectives_and_parallel_training_on_two_ranks() -> None:
+    wrong, errors = rank_checks.run(2, "tests.collective_checks", "tests.parallel_checks")
+    assert not wrong, "\n".join([*wrong, errors[-2000:]])
+    # tenax.launch raised the error of the rank that raised one at the end, and ended the others.
+    assert "ProcessRaisedException" in errors
+    assert "Process 1 terminated" in errors
+    assert f"ValueError: {rank_checks.LAST_WORDS}" in errors
 
 
-@pytest.mark.parametrize("check", rank_checks.checks_of(COLLECTIVES))
-def test_collectives(check: str) -> None:
-    errors = collectives().get(check, ["did not run: an earlier check failed"])
-    assert not any(errors), "\n".join(f"rank {rank}: {error}" for rank, error in enumerate(errors) if error)
-
-
-def test_the_error_of_a_rank_is_raised_with_its_traceback_and_the_others_are_ended() -> None:
-    with pytest.raises(torch.multiprocessing.ProcessRaisedException) as caught:
-        tenax.launch(launched.fails, 2, ("wrong on rank one",), timeout=timedelta(seconds=30))
-    text = str(caught.value)
-    assert "Process 1 terminated" in text
-    assert "ValueError: wrong on rank one" in text
-    assert "in fails" in text
+def test_groups_and_meshes_of_four_ranks() -> None:
+    wrong, errors = rank_checks.run(4, "tests.grid_checks")
+    assert not wrong, "\n".join([*wrong, errors[-2000:]])
 
 
 def started(function: str, **environment: str) -> subprocess.Popen[str]:
