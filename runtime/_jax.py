@@ -55,7 +55,7 @@ def join_coordinator(address: str, process: int, processes: int, timeout: int) -
             process,
             init_timeout=timeout,
             heartbeat_timeout=10**6,
-            shutdown_timeout=1,
+            shutdown_timeout=300,
             shutdown_on_destruction=False,
             use_compression=True,
         )

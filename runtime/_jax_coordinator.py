@@ -70,7 +70,7 @@ def main() -> None:
     port = held.getsockname()[1]
     host = "[::]" if held.family == socket.AF_INET6 else "0.0.0.0"
     service = _jax.get_distributed_runtime_service(
-        f"{host}:{port}", int(sys.argv[1]), heartbeat_timeout=FOREVER, shutdown_timeout=1, recoverable=True
+        f"{host}:{port}", int(sys.argv[1]), heartbeat_timeout=FOREVER, shutdown_timeout=300, recoverable=True
     )
     listener = socket.create_server(("", 0), family=held.family, dualstack_ipv6=held.family == socket.AF_INET6)
     print(port, listener.getsockname()[1], flush=True)

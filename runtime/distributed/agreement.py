@@ -43,8 +43,7 @@ class Agreement:
         self.timeout = timeout
         self.peers = peers
         self.every_call = dist.get_debug_level() == dist.DebugLevel.DETAIL
-        self.count = 0
-        self.current = "nothing yet"
+        self.call = 0, "nothing yet"  # count and description of the last one: one value, since the monitor reads both
         self.fault = ""
         self._noted = ""
         self._compared = ""
@@ -56,8 +55,8 @@ class Agreement:
 
     def begin(self, description: str) -> None:
         """Count a call that is about to run."""
-        self.count += 1
-        self.current = f"#{self.count} {description}"
+        count = self.call[0] + 1
+        self.call = count, f"#{count} {description}"
 
     def compare(self) -> None:
         """Wait until the other ranks are about to run the same call.
@@ -66,29 +65,34 @@ class Agreement:
             DistBackendError: one of them runs another, has ended, or does not come in time.
         """
         store = self.stores[0]
-        store.set(f"call/{self.count}/{self.rank}", self.current)
+        count, current = self.call
+        own = f"call/{count}/{self.rank}"
+        store.set(own, current)
         deadline = time.monotonic() + self.timeout.total_seconds()
         for other in self.others:
-            key = f"call/{self.count}/{other}"
+            key = f"call/{count}/{other}"
             while not appears(store, key, _PATIENCE):
                 if (reason := self.reason(store)) or time.monotonic() > deadline:
                     raise self.failed(reason or self._late(store))
             theirs = store.get(key).decode()
-            if theirs != self.current:
-                raise self.failed(
-                    f"rank {self.name(other)} called {theirs}, and rank {self.name(self.rank)} called {self.current}; "
-                    "expected the same collective, with the same shapes, on every rank"
-                )
-        if self._compared and self.stores[0].__class__ is not dist.FileStore:
+            if theirs != current:
+                raise self.failed(self._disagreement(other, theirs, current))
+        if self._compared:
             store.delete_key(self._compared)  # everybody has read it
-        self._compared = f"call/{self.count}/{self.rank}"
+        self._compared = own
 
     def failed(self, reason: str) -> DistributedError:
         """The error of the current call, which is also what the others will read of this rank."""
         if not self.fault:
             self.fault = reason
             self.note()
-        return DistributedError(f"{self.current}, on rank {self.name(self.rank)}: {reason}")
+        return DistributedError(f"{self.call[1]}, on rank {self.name(self.rank)}: {reason}")
+
+    def _disagreement(self, other: int, theirs: str, ours: str) -> str:
+        return (
+            f"rank {self.name(other)} called {theirs}, and rank {self.name(self.rank)} called {ours}; expected the "
+            "same collective, with the same shapes, on every rank"
+        )
 
     def name(self, rank: int) -> int:
         """The global rank of a rank of the group."""
@@ -96,7 +100,7 @@ class Agreement:
 
     def note(self) -> None:
         """Write down what this rank does, if that has changed."""
-        text = f"{self.count}\n{self.current}\n{self.fault}"
+        text = "{}\n{}\n".format(*self.call) + self.fault
         if text != self._noted:
             self._noted = text
             try:
@@ -124,14 +128,12 @@ class Agreement:
             states = self.states(store)
         except RuntimeError as error:
             return f"the store of the group cannot be reached, so the process that has it has ended: {error}"
+        own_count, own = self.call
         for other, (count, current, fault) in states.items():
             if fault:
                 return f"rank {self.name(other)} failed at {current}: {fault}"
-            if count == self.count and current != self.current:
-                return (
-                    f"rank {self.name(other)} called {current}, and rank {self.name(self.rank)} called {self.current}; "
-                    "expected the same collective, with the same shapes, on every rank"
-                )
+            if count == own_count and current != own:
+                return self._disagreement(other, current, own)
         return ""
 
     def _last(self, store: Any, other: int) -> str:
@@ -149,7 +151,7 @@ class Agreement:
         missing = [
             f"rank {self.name(o)} (its last call was {states[o][1] if o in states else 'none'})"
             for o in self.others
-            if o not in states or states[o][0] < self.count
+            if o not in states or states[o][0] < self.call[0]
         ]
         who = ", ".join(missing) or "another rank"
         return f"{who} did not take part within {self.timeout.total_seconds():g} s"
@@ -157,8 +159,7 @@ class Agreement:
     def check(self, work: CollectiveWork) -> None:
         """What the monitor does for a call that lasts: end it with an error where it cannot be finished."""
         lasted = time.monotonic() - work.started
-        ended = self.peers is not None and any(self.name(o) in self.peers.ended for o in self.others)
-        if lasted < 1 and not ended:
+        if lasted < 1 or (self.peers is not None and any(self._just_ended(self.peers, o) for o in self.others)):
             return
         self.note()
         reason = self.reason(self.stores[1])
@@ -166,6 +167,9 @@ class Agreement:
             reason = self._late(self.stores[1])
         if reason:
             work.finish(self.failed(reason))
+
+    def _just_ended(self, peers: Peers, other: int) -> bool:
+        return self.name(other) in peers.ended and not peers.long_gone(self.name(other))
 
 
 _ENDED = {"died": "has died", "left": "has ended"}

@@ -272,17 +272,18 @@ class JaxProcessGroup(GroupBase):
 
     @_of_device
     def send(self, tensors: list[Tensor], destination: int, tag: int) -> CollectiveWork:
-        return self._messages.send(array_of(tensors[0], "send"), destination, tag, tensors)
+        return self._collected(self._messages.send(array_of(tensors[0], "send"), destination, tag, tensors))
 
     @_of_device
     def recv(self, tensors: list[Tensor], source: int, tag: int) -> CollectiveWork:
         refuse_in_trace("recv")
-        return self._messages.receive(tensors, [source], tag)
+        return self._collected(self._messages.receive(tensors, [source], tag))
 
     @_of_device
     def recv_anysource(self, tensors: list[Tensor], tag: int) -> CollectiveWork:
         refuse_in_trace("recv")
-        return self._messages.receive(tensors, [r for r in range(self._size) if r != self._rank], tag)
+        others = [r for r in range(self._size) if r != self._rank]
+        return self._collected(self._messages.receive(tensors, others, tag))
 
     all_gather_single = _allgather_base
     all_gather_single_coalesced = allgather_into_tensor_coalesced

@@ -56,7 +56,7 @@ class GroupBase(ProcessGroup):
         self._agreement = Agreement(store, tuple(ranks), rank, timeout, world.peers)
         self._messages = Messages(store, rank, devices, self._agreement, monitor())
         if world.peers is not None:
-            world.peers.listeners.append(monitor().wake.set)
+            world.peers.on_change = monitor().wake.set
         monitor().ticks.append(self._agreement.note)
         self._coalesced: list[CollectiveWork] | None = None
 
@@ -169,6 +169,10 @@ class GroupBase(ProcessGroup):
         work = CollectiveWork(result, description)
         self._channel.submit(work, job)
         monitor().watch(work, self._agreement.check)
+        return self._collected(work)
+
+    def _collected(self, work: CollectiveWork) -> CollectiveWork:
+        """The work, which the end of a coalescing block waits for, too."""
         if self._coalesced is not None:
             self._coalesced.append(work)
         return work

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 from .. import _jax_coordinator
@@ -33,18 +34,26 @@ def start_coordinator(world_size: int) -> tuple[int, int]:
     return int(ports[0]), int(ports[1])
 
 
+_GRACE = 1.0  # seconds
+
+
 class Peers:
     """The ranks of the program that have ended, by rank, with `died` or `left`."""
 
     def __init__(self, host: str, port: int, rank: int) -> None:
         self.ended: dict[int, str] = {}
+        self._ended_at: dict[int, float] = {}
         self.changed = threading.Event()
-        self.listeners: list[Callable[[], None]] = []
+        self.on_change: Callable[[], None] = lambda: None
         self.connection = socket.create_connection((host, port))
         self.connection.sendall(f"{rank}\n".encode())
         threading.Thread(target=self._listen, name="tenax peers", daemon=True).start()
         self.pid = os.getpid()
         atexit.register(self.leave)
+
+    def long_gone(self, rank: int) -> bool:
+        """Whether a rank ended some time ago, so that what it took part in has ended here too, or never will."""
+        return rank in self.ended and time.monotonic() - self._ended_at[rank] > _GRACE
 
     def leave(self) -> None:
         """Say that this process ends as it should, unless an exception ends it."""
@@ -58,9 +67,9 @@ class Peers:
         try:
             for line in self.connection.makefile():
                 rank, how = line.split()
+                self._ended_at[int(rank)] = time.monotonic()
                 self.ended[int(rank)] = how
                 self.changed.set()
-                for listener in self.listeners:
-                    listener()
+                self.on_change()
         except OSError:
             return

@@ -95,8 +95,8 @@ class Messages:
     def _check(self, others: list[int], work: CollectiveWork) -> None:
         agreement = self.agreement
         lasted = time.monotonic() - work.started
-        ended = agreement.peers.ended if agreement.peers else {}
-        gone = [agreement.name(o) for o in others if agreement.name(o) in ended]
+        peers = agreement.peers
+        gone = [agreement.name(o) for o in others if peers is not None and peers.long_gone(agreement.name(o))]
         if len(gone) == len(others):
             work.finish(DistributedError(f"{work.description()}: the process of rank {gone[0]} has ended"))
         elif lasted > agreement.timeout.total_seconds():
