@@ -145,14 +145,23 @@ class Monitor:
         self.checks: dict[CollectiveWork, Callable[[CollectiveWork], None]] = {}
         self.ticks: list[Callable[[], None]] = []
         self.wake = threading.Event()
-        threading.Thread(target=self._run, name="tenax collectives monitor", daemon=True).start()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="tenax collectives monitor", daemon=True)
+        self._thread.start()
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """End the thread. While Python ends, one that comes back from torch's C++ code would abort the process."""
+        self._stopped = True
+        self.wake.set()
+        self._thread.join(2)
 
     def watch(self, work: CollectiveWork, check: Callable[[CollectiveWork], None]) -> None:
         """Call a function again and again while a work lasts; it may end the work with an error."""
         self.checks[work] = check
 
     def _run(self) -> None:
-        while True:
+        while not self._stopped:
             self.wake.wait(self.PERIOD)
             self.wake.clear()
             for work, check in list(self.checks.items()):
