@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._jit.jitted import jit as jit
     from .aten.custom_ops import register_lowering as register_lowering
     from .dispatch.jax_config import compilation_cache as compilation_cache
+    from .distributed.launch import launch as launch
     from .errors import CheckError as CheckError
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
@@ -48,6 +49,7 @@ _LAZY = {
     "from_jax": "trace.transfer",
     "explain": "_jit.explain",
     "jit": "_jit.jitted",
+    "launch": "distributed.launch",
     "mesh": "sharding.current",
     "pad": "_jit.buckets",
     "register_lowering": "aten.custom_ops",
@@ -72,6 +74,7 @@ __all__ = [
     "from_jax",
     "interop",
     "jit",
+    "launch",
     "mesh",
     "pad",
     "profiler",

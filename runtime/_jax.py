@@ -13,7 +13,9 @@ check_release("jax", jax.__version__)
 
 with private_names("jax", jax.__version__):
     from jax._src import core as _core
+    from jax._src import distributed as _distributed
     from jax._src import dtypes as _dtypes
+    from jax._src import xla_bridge as _xla_bridge
     from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
     from jaxlib import _jax as _jaxlib
 
@@ -23,6 +25,9 @@ with private_names("jax", jax.__version__):
     # The two tables by which JAX finds out what an argument is: its abstract value, and its value, by its type.
     abstract_value_of: dict[type, Callable[[Any], Any]] = _core.pytype_aval_mappings
     value_of: Any = _dtypes.canonicalize_value_handlers
+
+    # Whether JAX has asked a platform for its devices, after which no process can join others.
+    backends_are_initialized: Callable[[], bool] = _xla_bridge.backends_are_initialized
 
     _jaxlib.LoadedExecutable.execute_sharded  # noqa: B018 (checked here, used below)
     _jaxlib.ExecuteResults.consume_with_handlers  # noqa: B018
@@ -42,3 +47,23 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
     with private_names("jax", jax.__version__):
         execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
         return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
+
+
+def join_coordinator(address: str, process: int, processes: int, timeout: int) -> None:
+    """What `jax.distributed.initialize` does in a process other than the first: the coordinator runs elsewhere.
+
+    The heartbeat of this client never ends the process. That is left to the one who watches the others.
+    """
+    with private_names("jax", jax.__version__):
+        state = _distributed.global_state
+        state.client = _jaxlib.get_distributed_runtime_client(
+            address,
+            process,
+            init_timeout=timeout,
+            heartbeat_timeout=10**6,
+            shutdown_timeout=300,
+            shutdown_on_destruction=False,
+            use_compression=True,
+        )
+        state.client.connect()
+        state.coordinator_address, state.process_id, state.num_processes = address, process, processes

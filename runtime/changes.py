@@ -22,6 +22,7 @@ class When(enum.Enum):
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
+    GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
     JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
     PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
@@ -101,6 +102,13 @@ PATCHES = (
         by_torch=True,
     ),
     Patch(
+        "torch.distributed.Backend",
+        "TENAX",
+        (When.IMPORT,),
+        "The name of the backend of `torch.distributed`.",
+        by_torch=True,
+    ),
+    Patch(
         "torch.autograd.Variable",
         "_execution_engine",
         (When.IMPORT,),
@@ -135,13 +143,13 @@ PATCHES = (
     Patch(
         "torch.UntypedStorage",
         "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to "
-        "is_pinned is_shared __deepcopy__",
+        "is_pinned is_shared resize_ __deepcopy__",
         (When.IMPORT,),
         "A storage of the device reads and writes its JAX array. Other storages behave as before.",
     ),
     Patch(
         "torch.UntypedStorage",
-        "__setitem__ _byteswap byteswap fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+        "__setitem__ _byteswap byteswap fill_ new share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
         "_share_cuda_ _get_filename",
         (When.IMPORT,),
         "A storage of the device, which has no memory address, raises. Other storages behave as before.",
@@ -374,6 +382,13 @@ PATCHES = (
         (When.PURE_TRACE,),
         "A function of the program becomes a `jax.custom_vjp`.",
     ),
+    Patch(
+        "torch.distributed",
+        "Reducer",
+        (When.GROUP,),
+        "DDP finds unused parameters of the device: torch would need pinned memory for that. Other models behave as "
+        "before.",
+    ),
 )
 
 ENTRIES = (
@@ -402,6 +417,13 @@ ENTRIES = (
         "device `jax`",
         (When.IMPORT,),
         "`torch.save` and `torch.load` know the device; sending one of its tensors to another process raises.",
+    ),
+    Entry(
+        "`torch.distributed`",
+        "backend `tenax`, rendezvous `jax://`",
+        (When.IMPORT,),
+        '`init_process_group("tenax")` finds the backend, which is also the one of tensors of the device in a group of '
+        "no named backend. What is behind it is imported with the first group.",
     ),
     Entry(
         "`os.register_at_fork`",

@@ -19,6 +19,7 @@ from .device import (
     fork,
     generator,
     module_moves,
+    process_groups,
     serialization,
     tensor,
     untyped_storage,
@@ -39,7 +40,7 @@ def install() -> None:
     backend.install()
     registration.register_first()
     storages = allocator, untyped_storage, tensor, serialization
-    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator):
+    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups):
         part.install()
     after_import.after_import("jax", _install_jax_protocols)
     registration.on_first_use(_install_jax_protocols)

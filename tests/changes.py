@@ -147,8 +147,13 @@ report("after a pure function", changed(traced, transformed := snapshot()))
 torch.compile(lambda x: x.sin() + 1, backend="tenax")(x)
 report("COMPILE", changed(transformed, compiled := snapshot()))
 
+torch.distributed.init_process_group("tenax", store=torch.distributed.HashStore(), rank=0, world_size=1)
+torch.distributed.destroy_process_group()
+torch.distributed.distributed_c10d._backend = None  # a group leaves its name there
+report("GROUP", changed(compiled, grouped := snapshot()))
+
 import tenax.compat.torchax  # noqa: E402
 
-report("TORCHAX", changed(compiled, snapshot()))
+report("TORCHAX", changed(grouped, snapshot()))
 sys.stdout.flush()
 os._exit(0)  # the device's threads need not be waited for

@@ -20,6 +20,7 @@ LAYERS = (
         "patches",
         "_torch",
         "_jax",
+        "_jax_coordinator",
         "errors",
         "tracebacks",
         "dtypes",
@@ -32,7 +33,10 @@ LAYERS = (
     {"dispatch"},
     {"aten"},
     {"functional"},
-    {"_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat", "sharding", "data"},
+    {
+        *("_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
+        *("sharding", "data", "distributed"),
+    },
     {"device", "install"},
     {"", "cli", "doctor"},
 )

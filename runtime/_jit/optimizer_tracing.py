@@ -150,7 +150,7 @@ class GroupNumbers:
             return self._symbol(number)
         array, _ = self._input(number)
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
-        return wrap(jax.device_put(array, jax.devices()[index]), index) if index else wrap(array)
+        return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
     def _symbol(self, number: GroupNumber) -> Any:
         array, host = self._input(number)

@@ -20,7 +20,7 @@ _plain: dict[str, Any] = {}
 
 # Methods that would write or share raw memory of the device.
 _REFUSED = (
-    "__setitem__ _byteswap byteswap fill_ new resize_ share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
+    "__setitem__ _byteswap byteswap fill_ new share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
     "_share_cuda_ _get_filename"
 ).split()
 
@@ -126,6 +126,37 @@ def _write_bytes(storage: Any, host: Any) -> None:
     cell.replace(bitcast(array, cell.dtype).reshape(cell.shape))
 
 
+def _resize(self: Any, nbytes: int) -> Any:
+    """Free the array of a storage, make it again, or change how many of its elements there are.
+
+    A storage that is freed and made again, as FSDP does, has an array of the shape it had.
+    """
+    from ..storage.avals import aval_of
+
+    cell = _cell(self)
+    count, rest = divmod(nbytes, cell.dtype.itemsize)
+    if rest:
+        raise NotImplementedError(
+            f"UntypedStorage.resize_ to {nbytes} bytes: the storage of device 'jax' holds {cell.dtype}; expected a "
+            f"multiple of {cell.dtype.itemsize}"
+        )
+    if not count:
+        cell.freed = cell.freed or cell.aval
+        cell.write(aval_of((0,), cell.dtype).zeros)
+    elif cell.nbytes == 0:
+        before = cell.freed
+        cell.write((before if before and before.nbytes == nbytes else aval_of((count,), cell.dtype)).zeros)
+        cell.freed = None
+    elif nbytes < cell.nbytes:
+        cell.write(cell.read().reshape(-1)[:count])
+    elif nbytes > cell.nbytes:
+        from ..aten.memory import grow
+        from ..dtypes import torch_dtype
+
+        grow(cell, count, torch_dtype(cell.dtype))
+    return self
+
+
 def _to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
     device = torch.device(device)
     if device.type == NAME:
@@ -164,6 +195,7 @@ _REPLACED: dict[str, Callable[..., Any]] = {
     "data_ptr": _data_ptr,
     "_write_file": _write_file,
     "_set_from_file": _set_from_file,
+    "resize_": _resize,
     "to": _to,
     "is_pinned": _false,
     "is_shared": _false,

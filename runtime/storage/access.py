@@ -49,6 +49,8 @@ def load(base: jax.Array, operand: Operand, starts: Any) -> jax.Array:
     spec, dtype = operand.spec, numpy_dtype(operand.spec.dtype)
     if spec.covers(operand.base):
         return base
+    if not operand.base.nbytes and 0 not in spec.size:
+        raise RuntimeError(f"a tensor of shape {list(spec.size)} is read, and its storage was resized to 0 bytes")
     if operand.base.dtype != dtype:
         base = bitcast(base.reshape(-1), dtype)
     return _with_bits(views.read(base, spec, starts), spec.bits)

@@ -25,6 +25,7 @@ class Cell:
     aval: Aval
     index = 0
     mixed = False
+    freed: Aval | None = None  # what the array was before its storage was resized to nothing
     observed = False  # whether a compiled step depends on the geometry of a tensor on it
 
     def __init__(self, content: jax.Array | LazyFill, index: int = 0) -> None:

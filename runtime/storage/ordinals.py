@@ -1,4 +1,4 @@
-"""Device indices: `jax:i` is `jax.devices()[i]`, and a bare `jax` is the current device of the thread."""
+"""Device indices: `jax:i` is `jax.local_devices()[i]`, and a bare `jax` is the current device of the thread."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _thread = threading.local()
 
 
 def jax_devices() -> list[Any]:
-    """`jax.devices()`, which the indices of device "jax" number."""
+    """The devices of this process, which the indices of device "jax" number."""
     import jax
 
-    return jax.devices()
+    return jax.local_devices()
 
 
 def device_count() -> int:

@@ -15,6 +15,7 @@ from .._jax import ArrayImpl, trace_state_clean
 from .._torch.frames import set_eval_frame
 from .avals import LazyFill
 from .memory_errors import as_torch_error
+from .ordinals import jax_devices
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -45,7 +46,7 @@ def device_of(index: int | None) -> jax.Device | None:
     committed only where the user's default device is another one.
     """
     default = jax.config.jax_default_device  # type: ignore[attr-defined]
-    return None if index is None or (index == 0 and default is None) else jax.devices()[index]
+    return None if index is None or (index == 0 and default is None) else jax_devices()[index]
 
 
 def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | None = None) -> jax.Array:

@@ -1,0 +1,82 @@
+"""The coordinator of `jax.distributed`, in a process of its own. A part of the seam to JAX, run as a script.
+
+In the process of rank 0, where JAX puts it, its end would abort every other process, with no error that Python sees.
+Each rank holds a connection here while it lives. When one closes, the others are told which rank ended, and the
+coordinator ends with the last of them.
+
+Usage: python _jax_coordinator.py WORLD_SIZE. It prints two ports, JAX's and its own.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import sys
+
+FOREVER = 10**6  # seconds: the connections tell who ended, so heartbeats need not
+
+
+def reserve() -> socket.socket:
+    """A bound socket, whose port no other program gets; the service binds it too, by the same option."""
+    held = socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET)
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind(("", 0))
+    return held
+
+
+def serve(listener: socket.socket, parent: int) -> None:
+    """Tell every rank which others end, until all have."""
+    selector = selectors.DefaultSelector()
+    selector.register(listener, selectors.EVENT_READ)
+    selector.register(parent, selectors.EVENT_READ)
+    texts: dict[socket.socket, bytes] = {}  # what each connection has sent: its rank, and "bye" before a clean end
+    starting = True
+    while starting or texts:
+        for key, _ in selector.select():
+            if key.fileobj is listener:
+                accepted, _ = listener.accept()
+                texts[accepted] = b""
+                selector.register(accepted, selectors.EVENT_READ)
+            elif key.fileobj == parent:  # rank 0 ended, so nobody else will come
+                selector.unregister(parent)
+                starting = False
+            else:
+                _read(key.fileobj, texts, selector)  # type: ignore[arg-type]
+
+
+def _read(connection: socket.socket, texts: dict[socket.socket, bytes], selector: selectors.BaseSelector) -> None:
+    try:
+        data = connection.recv(64)
+    except OSError:
+        data = b""
+    if data:
+        texts[connection] += data
+        return
+    selector.unregister(connection)
+    connection.close()
+    rank, _, rest = texts.pop(connection).partition(b"\n")
+    for other in texts:
+        try:
+            other.sendall(rank + (b" left\n" if rest else b" died\n"))
+        except OSError:
+            continue
+
+
+def main() -> None:
+    """Start the service, print the ports, and serve until the last rank has ended."""
+    from jaxlib import _jax
+
+    held = reserve()
+    port = held.getsockname()[1]
+    host = "[::]" if held.family == socket.AF_INET6 else "0.0.0.0"
+    service = _jax.get_distributed_runtime_service(
+        f"{host}:{port}", int(sys.argv[1]), heartbeat_timeout=FOREVER, shutdown_timeout=300, recoverable=True
+    )
+    listener = socket.create_server(("", 0), family=held.family, dualstack_ipv6=held.family == socket.AF_INET6)
+    print(port, listener.getsockname()[1], flush=True)
+    serve(listener, sys.stdin.fileno())
+    service.shutdown()
+
+
+if __name__ == "__main__":
+    main()

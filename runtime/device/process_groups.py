@@ -1,0 +1,35 @@
+"""The name of the backend "tenax" of `torch.distributed`. What is behind it is imported with the first group."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..storage.ordinals import NAME
+from .after_import import after_import
+
+dist: Any = torch.distributed
+
+
+def _later(name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        from ..aten.registration import register_all
+
+        register_all()
+        return getattr(importlib.import_module("tenax.distributed.create"), name)(*args, **kwargs)
+
+    return call
+
+
+def _register() -> None:
+    dist.Backend.register_backend("tenax", _later("create_group"), extended_api=True, devices=[NAME])
+    dist.register_rendezvous_handler(NAME, _later("rendezvous"))
+
+
+def install() -> None:
+    """Register the backend when torch has imported its own, which a build may not have."""
+    if dist.is_available():
+        after_import("torch.distributed.distributed_c10d", _register)

@@ -1,0 +1,175 @@
+"""What the ranks of a group tell each other through its store: that they are about to run the same collective.
+
+A rank whose program is new compares it with those of the others before it runs, because a collective whose ranks do not
+agree hangs, or ends the process. With `TORCH_DISTRIBUTED_DEBUG=DETAIL` every call is compared. Beside that, each rank
+notes what it is doing, within a second, for the errors of the others.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import torch
+
+from .errors import DistributedError
+from .peers import Peers
+from .work import CollectiveWork
+
+dist: Any = torch.distributed
+
+_PATIENCE = 0.5  # seconds
+
+
+def appears(store: Any, key: str, seconds: float) -> bool:
+    """Whether a key is in a store, or comes within some time. `Store.wait` would print a warning where it does not."""
+    deadline, pause = time.monotonic() + seconds, 1e-4
+    while not store.check([key]):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, 0.01)
+    return True
+
+
+class Agreement:
+    """The store of a group, as this rank uses it."""
+
+    def __init__(self, store: Any, ranks: tuple[int, ...], rank: int, timeout: timedelta, peers: Peers | None) -> None:
+        self.stores = store.clone(), store.clone()  # for the calls and for the monitor: a store serves one at a time
+        self.ranks = ranks  # of the group, as global ranks
+        self.rank = rank  # in the group
+        self.timeout = timeout
+        self.peers = peers
+        self.every_call = dist.get_debug_level() == dist.DebugLevel.DETAIL
+        self.call = 0, "nothing yet"  # count and description of the last one: one value, since the monitor reads both
+        self.fault = ""
+        self._noted = ""
+        self._compared = ""
+
+    @property
+    def others(self) -> list[int]:
+        """The other ranks of the group."""
+        return [r for r in range(len(self.ranks)) if r != self.rank]
+
+    def begin(self, description: str) -> None:
+        """Count a call that is about to run."""
+        count = self.call[0] + 1
+        self.call = count, f"#{count} {description}"
+
+    def compare(self) -> None:
+        """Wait until the other ranks are about to run the same call.
+
+        Raises:
+            DistBackendError: one of them runs another, has ended, or does not come in time.
+        """
+        store = self.stores[0]
+        count, current = self.call
+        own = f"call/{count}/{self.rank}"
+        store.set(own, current)
+        deadline = time.monotonic() + self.timeout.total_seconds()
+        for other in self.others:
+            key = f"call/{count}/{other}"
+            while not appears(store, key, _PATIENCE):
+                if (reason := self.reason(store)) or time.monotonic() > deadline:
+                    raise self.failed(reason or self._late(store))
+            theirs = store.get(key).decode()
+            if theirs != current:
+                raise self.failed(self._disagreement(other, theirs, current))
+        if self._compared:
+            store.delete_key(self._compared)  # everybody has read it
+        self._compared = own
+
+    def failed(self, reason: str) -> DistributedError:
+        """The error of the current call, which is also what the others will read of this rank."""
+        if not self.fault:
+            self.fault = reason
+            self.note()
+        return DistributedError(f"{self.call[1]}, on rank {self.name(self.rank)}: {reason}")
+
+    def _disagreement(self, other: int, theirs: str, ours: str) -> str:
+        return (
+            f"rank {self.name(other)} called {theirs}, and rank {self.name(self.rank)} called {ours}; expected the "
+            "same collective, with the same shapes, on every rank"
+        )
+
+    def name(self, rank: int) -> int:
+        """The global rank of a rank of the group."""
+        return self.ranks[rank]
+
+    def note(self) -> None:
+        """Write down what this rank does, if that has changed."""
+        text = "{}\n{}\n".format(*self.call) + self.fault
+        if text != self._noted:
+            self._noted = text
+            try:
+                self.stores[1].set(f"state/{self.rank}", text)
+            except RuntimeError:
+                return  # the store is gone with the process that had it
+
+    def states(self, store: Any) -> dict[int, tuple[int, str, str]]:
+        """What the other ranks do: the count of their calls, the last one, and why it failed."""
+        found = {}
+        for other in self.others:
+            if store.check([f"state/{other}"]):
+                count, current, fault = store.get(f"state/{other}").decode().split("\n", 2)
+                found[other] = int(count), current, fault
+        return found
+
+    def reason(self, store: Any) -> str:
+        """Why the current call cannot be finished, or an empty text where it may."""
+        if self.peers is not None:
+            for other in self.others:
+                how = self.peers.ended.get(self.name(other))
+                if how:
+                    return f"the process of rank {self.name(other)} {_ENDED[how]}{self._last(store, other)}"
+        try:
+            states = self.states(store)
+        except RuntimeError as error:
+            return f"the store of the group cannot be reached, so the process that has it has ended: {error}"
+        own_count, own = self.call
+        for other, (count, current, fault) in states.items():
+            if fault:
+                return f"rank {self.name(other)} failed at {current}: {fault}"
+            if count == own_count and current != own:
+                return self._disagreement(other, current, own)
+        return ""
+
+    def _last(self, store: Any, other: int) -> str:
+        try:
+            state = self.states(store).get(other)
+        except RuntimeError:
+            return ""
+        return f"; its last call was {state[1]}" if state else ""
+
+    def _late(self, store: Any) -> str:
+        try:
+            states = self.states(store)
+        except RuntimeError:
+            states = {}
+        missing = [
+            f"rank {self.name(o)} (its last call was {states[o][1] if o in states else 'none'})"
+            for o in self.others
+            if o not in states or states[o][0] < self.call[0]
+        ]
+        who = ", ".join(missing) or "another rank"
+        return f"{who} did not take part within {self.timeout.total_seconds():g} s"
+
+    def check(self, work: CollectiveWork) -> None:
+        """What the monitor does for a call that lasts: end it with an error where it cannot be finished."""
+        lasted = time.monotonic() - work.started
+        if lasted < 1 or (self.peers is not None and any(self._just_ended(self.peers, o) for o in self.others)):
+            return
+        self.note()
+        reason = self.reason(self.stores[1])
+        if not reason and lasted > self.timeout.total_seconds():
+            reason = self._late(self.stores[1])
+        if reason:
+            work.finish(self.failed(reason))
+
+    def _just_ended(self, peers: Peers, other: int) -> bool:
+        return self.name(other) in peers.ended and not peers.long_gone(self.name(other))
+
+
+_ENDED = {"died": "has died", "left": "has ended"}

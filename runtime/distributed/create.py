@@ -1,0 +1,50 @@
+"""What torch calls for the backend "tenax": groups, and the rendezvous `jax://` of JAX's own cluster detection."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+from jax.experimental import multihost_utils
+
+from . import reducer
+from .group import JaxProcessGroup
+from .world import World, make_world
+
+dist: Any = torch.distributed
+
+_worlds: list[World] = []  # of the current default group
+
+
+def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
+    """The default group, which joins the processes, or a group of some of its ranks."""
+    reducer.install()
+    ranks = list(options.global_ranks_in_group)
+    if not ranks:
+        _worlds[:] = [make_world(options.store, options.group_rank, options.group_size, options.timeout)]
+        ranks = list(range(options.group_size))
+    if not _worlds:
+        raise RuntimeError('new_group: the default group has no backend "tenax"; expected init_process_group("tenax")')
+    return JaxProcessGroup(options.store, options.group_rank, ranks, _worlds[0], options.timeout, options.group_id)
+
+
+def rendezvous(url: str, timeout: timedelta, **kwargs: Any) -> Iterator[tuple[Any, int, int]]:
+    """Store, rank and world size of `init_method="jax://"`: the processes that `jax.distributed` finds or has found."""
+    if not jax.distributed.is_initialized():
+        jax.distributed.initialize(initialization_timeout=max(1, int(timeout.total_seconds())))
+    rank, size = jax.process_index(), jax.process_count()
+    store = dist.TCPStore("0.0.0.0", 0, size, is_master=True, wait_for_workers=False) if rank == 0 else None
+    text = np.zeros(256, np.uint8)
+    if store is not None:
+        address = f"{socket.gethostname()} {store.port}".encode()
+        text[: len(address)] = np.frombuffer(address, np.uint8)
+    host, port = bytes(multihost_utils.broadcast_one_to_all(text)).rstrip(b"\0").decode().split()
+    if store is None:
+        store = dist.TCPStore(host, int(port), size, is_master=False, wait_for_workers=False, timeout=timeout)
+    yield store, rank, size
+    raise RuntimeError('init_process_group: "jax://" cannot find other processes later')

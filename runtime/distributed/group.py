@@ -1,0 +1,308 @@
+"""The process group of the backend "tenax": torch's calls, as collectives of `programs`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from ..dtypes import numpy_dtype
+from ..storage.placement import put
+from .errors import describe
+from .group_base import Finish, GroupBase
+from .parts import expect, expect_count, expect_dtypes, padded, rows_of, split_counts, unpadded, zeros
+from .reductions import check
+from .tensors import array_of, refuse_in_trace, write, write_all
+from .work import CollectiveWork
+
+dist: Any = torch.distributed
+Tensor = torch.Tensor
+
+
+def _first(value: Any) -> Any:
+    while isinstance(value, list | tuple):
+        if not value:
+            return None
+        value = value[0]
+    return value
+
+
+def _of_device(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Tensors of the CPU take torch's own gloo, as with the backend "cpu:gloo,jax:tenax"."""
+
+    @functools.wraps(method)
+    def call(self: JaxProcessGroup, *args: Any, **kwargs: Any) -> Any:
+        tensor = next((t for t in map(_first, args) if isinstance(t, Tensor)), None)
+        if tensor is not None and tensor.device.type == "cpu":
+            return getattr(self.host, method.__name__)(*args, **kwargs)
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+def _reduction(opts: Any) -> dict[str, Any]:
+    op = opts.reduceOp
+    kind, factor = dist.ReduceOp(op).__getstate__() if not hasattr(op, "__getstate__") else op.__getstate__()
+    return {"op": kind.name, "factor": factor} if factor is not None else {"op": kind.name}
+
+
+class JaxProcessGroup(GroupBase):
+    """The ranks of a group, each with one device, and torch's collectives among them."""
+
+    @_of_device
+    def allreduce(self, tensors: list[Tensor], opts: Any = None) -> CollectiveWork:
+        details = _reduction(opts or dist.AllreduceOptions())
+        arrays = [array_of(t, "all_reduce") for t in tensors]
+        for array in arrays:
+            check(details["op"], array.dtype)
+        return self._start("all_reduce", arrays, tensors, functools.partial(write_all, tensors), **details)
+
+    @_of_device
+    def allreduce_coalesced(self, tensors: list[Tensor], opts: Any = None) -> CollectiveWork:
+        return self.allreduce(tensors, opts)
+
+    @_of_device
+    def broadcast(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
+        arrays = [array_of(t, "broadcast") for t in tensors]
+        finish = functools.partial(write_all, tensors) if self._rank != opts.rootRank else discard
+        return self._start("broadcast", arrays, tensors, finish, root=opts.rootRank)
+
+    @_of_device
+    def reduce(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
+        details = _reduction(opts)
+        arrays = [array_of(t, "reduce") for t in tensors]
+        for array in arrays:
+            check(details["op"], array.dtype)
+        finish = functools.partial(write_all, tensors) if self._rank == opts.rootRank else discard
+        return self._start("reduce", arrays, tensors, finish, **details)
+
+    @_of_device
+    def allgather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
+        for output, value in zip(outputs, inputs, strict=True):
+            expect_count("all_gather", output, self._size)
+            expect_dtypes("all_gather", output, value)
+        if any(t.shape != value.shape for output, value in zip(outputs, inputs, strict=True) for t in output):
+            return self._allgather_uneven(outputs, inputs)
+        arrays = [array_of(t, "all_gather") for t in inputs]
+        finish = functools.partial(write_all, [t for output in outputs for t in output])
+        return self._start("all_gather_list", arrays, outputs, finish)
+
+    def _allgather_uneven(self, outputs: list[list[Tensor]], inputs: list[Tensor]) -> CollectiveWork:
+        widths = [max(t.numel() for t in output) for output in outputs]
+        for output, value in zip(outputs, inputs, strict=True):
+            expect(output[self._rank].shape == value.shape, "all_gather", output[self._rank], value.shape)
+        arrays = [
+            padded(array_of(t, "all_gather").reshape(-1), (t.numel(),), width)[0]
+            for t, width in zip(inputs, widths, strict=True)
+        ]
+
+        def finish(rows: list[jax.Array]) -> None:
+            for i, tensor in enumerate(t for output in outputs for t in output):
+                write(tensor, rows[i][: tensor.numel()])
+
+        return self._start("all_gather_list", arrays, outputs, finish)
+
+    @_of_device
+    def allgather_coalesced(
+        self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any = None
+    ) -> CollectiveWork:
+        by_input = [[rank[i] for rank in outputs] for i in range(len(inputs))]
+        return self.allgather(by_input, inputs, opts)
+
+    @_of_device
+    def _allgather_base(self, output: Tensor, value: Tensor, opts: Any = None) -> CollectiveWork:
+        return self.allgather_into_tensor_coalesced([output], [value], opts)
+
+    @_of_device
+    def allgather_into_tensor_coalesced(
+        self, outputs: list[Tensor], inputs: list[Tensor], opts: Any = None
+    ) -> CollectiveWork:
+        for output, value in zip(outputs, inputs, strict=True):
+            expect_dtypes("all_gather_into_tensor", [output], value)
+            expect(
+                output.numel() == value.numel() * self._size,
+                "all_gather_into_tensor",
+                output,
+                f"{self._size} times {list(value.shape)}",
+            )
+        arrays = [array_of(t, "all_gather_into_tensor") for t in inputs]
+        return self._start("all_gather", arrays, outputs, functools.partial(write_all, outputs))
+
+    @_of_device
+    def reduce_scatter(self, outputs: list[Tensor], inputs: list[list[Tensor]], opts: Any) -> CollectiveWork:
+        details = _reduction(opts)
+        arrays = []
+        for output, values in zip(outputs, inputs, strict=True):
+            expect_count("reduce_scatter", values, self._size)
+            expect_dtypes("reduce_scatter", values, output)
+            expect(values[self._rank].shape == output.shape, "reduce_scatter", output, values[self._rank].shape)
+            parts = [array_of(t, "reduce_scatter").reshape(-1) for t in values]
+            check(details["op"], parts[0].dtype)
+            arrays.append(rows_of(parts, max(p.size for p in parts)))
+
+        def finish(rows: list[jax.Array]) -> None:
+            for output, row in zip(outputs, rows, strict=True):
+                write(output, row[: output.numel()])
+
+        return self._start("reduce_scatter", arrays, outputs, finish, **details)
+
+    @_of_device
+    def _reduce_scatter_base(self, output: Tensor, value: Tensor, opts: Any = None) -> CollectiveWork:
+        return self.reduce_scatter_tensor_coalesced([output], [value], opts)
+
+    @_of_device
+    def reduce_scatter_tensor_coalesced(
+        self, outputs: list[Tensor], inputs: list[Tensor], opts: Any = None
+    ) -> CollectiveWork:
+        details = _reduction(opts or dist.ReduceScatterOptions())
+        for output, value in zip(outputs, inputs, strict=True):
+            expect_dtypes("reduce_scatter_tensor", [value], output)
+            expect(
+                output.numel() * self._size == value.numel(),
+                "reduce_scatter_tensor",
+                output,
+                f"1/{self._size} of {list(value.shape)}",
+            )
+        arrays = [array_of(t, "reduce_scatter_tensor") for t in inputs]
+        for array in arrays:
+            check(details["op"], array.dtype)
+        return self._start("reduce_scatter", arrays, outputs, functools.partial(write_all, outputs), **details)
+
+    @_of_device
+    def gather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any) -> CollectiveWork:
+        value = inputs[0]
+        finish: Finish = discard
+        if self._rank == opts.rootRank:
+            expect_count("gather", outputs[0], self._size)
+            expect_dtypes("gather", outputs[0], value)
+            for output in outputs[0]:
+                expect(output.shape == value.shape, "gather", output, value.shape)
+            finish = functools.partial(write_all, outputs[0])
+        return self._start("gather", [array_of(value, "gather")], outputs, finish)
+
+    @_of_device
+    def scatter(self, outputs: list[Tensor], inputs: list[list[Tensor]], opts: Any) -> CollectiveWork:
+        output = outputs[0]
+        array_of(output, "scatter")
+        if self._rank == opts.rootRank:
+            expect_count("scatter", inputs[0], self._size)
+            expect_dtypes("scatter", inputs[0], output)
+            for value in inputs[0]:
+                expect(value.shape == output.shape, "scatter", value, output.shape)
+            rows = rows_of([array_of(t, "scatter").reshape(-1) for t in inputs[0]], output.numel())
+        else:
+            rows = zeros((self._size, output.numel()), numpy_dtype(output.dtype))
+        return self._start("scatter", [rows], outputs, functools.partial(write_all, outputs), root=opts.rootRank)
+
+    @_of_device
+    def alltoall_base(
+        self, output: Tensor, value: Tensor, output_splits: list[int], input_splits: list[int], opts: Any = None
+    ) -> CollectiveWork:
+        expect_dtypes("all_to_all_single", [output], value)
+        array = array_of(value, "all_to_all_single")
+        if not output_splits and not input_splits:
+            expect(output.numel() == value.numel(), "all_to_all_single", output, value.shape)
+            if value.shape[0] % self._size:
+                raise ValueError(
+                    f"all_to_all_single: Tensor's dim 0 ({value.shape[0]}) does not divide equally across group size "
+                    f"{self._size}"
+                )
+            return self._start("all_to_all", [array], output, functools.partial(write_all, [output]))
+        sent = split_counts("input", value, input_splits, self._size)
+        received = split_counts("output", output, output_splits, self._size)
+        return self._exchange(array.reshape(-1), sent, received, output, lambda flat: write(output, flat))
+
+    @_of_device
+    def alltoall(self, outputs: list[Tensor], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
+        for tensors in (outputs, inputs):
+            expect_count("all_to_all", tensors, self._size)
+            expect_dtypes("all_to_all", tensors, inputs[0])
+        sent, received = [t.numel() for t in inputs], [t.numel() for t in outputs]
+        flat = jnp.concatenate([array_of(t, "all_to_all").reshape(-1) for t in inputs])
+
+        def finish(whole: jax.Array) -> None:
+            start = 0
+            for tensor in outputs:
+                write(tensor, whole[start : start + tensor.numel()])
+                start += tensor.numel()
+
+        return self._exchange(flat, sent, received, outputs, finish)
+
+    def _exchange(
+        self,
+        flat: jax.Array,
+        sent: list[int],
+        received: list[int],
+        result: Any,
+        finish: Callable[[jax.Array], None],
+    ) -> CollectiveWork:
+        """An all-to-all of parts of different sizes: the ranks tell each other the sizes, then send rows of one width.
+
+        Widths are rounded up to powers of two, so that few programs are compiled.
+        """
+
+        def job() -> None:
+            sizes = put(np.array(sent, np.int32), 0)
+            announced = np.asarray(self._run("all_gather", [sizes])[0]).reshape(self._size, self._size)
+            expected = announced[:, self._rank].tolist()
+            if expected != received:
+                raise self._agreement.failed(
+                    f"rank {self._agreement.name(self._rank)} expects {received} elements from the ranks, which send "
+                    f"{expected}"
+                )
+            width = 1 << max(int(announced.max()) - 1, 0).bit_length()
+            rows = self._run("all_to_all", [padded(flat, tuple(sent), width)])[0].reshape(self._size, width)
+            finish(unpadded(rows, tuple(received)))
+
+        return self._submit(job, result, lambda: describe("all_to_all", [flat], sent=sent, received=received))
+
+    def barrier(self, opts: Any = None) -> CollectiveWork:
+        refuse_in_trace("barrier")
+        return self._start("barrier", [zeros((1,), np.dtype(np.int32))], [], discard, op="SUM")
+
+    def monitored_barrier(self, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
+        """A barrier whose error names the ranks that do not come in time."""
+        self.host.monitored_barrier(timeout or self._timeout, wait_all_ranks)
+
+    @_of_device
+    def send(self, tensors: list[Tensor], destination: int, tag: int) -> CollectiveWork:
+        return self._collected(self._messages.send(array_of(tensors[0], "send"), destination, tag, tensors))
+
+    @_of_device
+    def recv(self, tensors: list[Tensor], source: int, tag: int) -> CollectiveWork:
+        refuse_in_trace("recv")
+        return self._collected(self._messages.receive(tensors, [source], tag))
+
+    @_of_device
+    def recv_anysource(self, tensors: list[Tensor], tag: int) -> CollectiveWork:
+        refuse_in_trace("recv")
+        others = [r for r in range(self._size) if r != self._rank]
+        return self._collected(self._messages.receive(tensors, others, tag))
+
+    all_gather_single = _allgather_base
+    all_gather_single_coalesced = allgather_into_tensor_coalesced
+    reduce_scatter_single = _reduce_scatter_base
+    reduce_scatter_single_coalesced = reduce_scatter_tensor_coalesced
+    all_to_all_single = alltoall_base
+
+    def _start_coalescing(self, device: Any) -> None:
+        self._coalesced = []
+
+    def _end_coalescing(self, device: Any) -> CollectiveWork:
+        works, self._coalesced = self._coalesced or [], None
+
+        def job() -> None:
+            for work in works:
+                work.wait()
+
+        return self._submit(job, [], lambda: "the end of coalesced collectives")
+
+
+def discard(results: list[jax.Array]) -> None:
+    """What ranks do that get no result."""

@@ -1,0 +1,193 @@
+"""A process group as torch sees it: its names and sizes, and how its collectives are run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import jax
+import torch
+from torch.distributed import ProcessGroup
+
+from .._torch.distributed import host_group
+from .agreement import Agreement
+from .errors import describe
+from .point_to_point import Messages
+from .programs import Programs
+from .work import Channel, CollectiveWork, Monitor
+from .world import World
+
+Finish = Callable[[list[jax.Array]], None]
+
+
+@functools.cache
+def programs_of(devices: tuple[jax.Device, ...]) -> Programs:
+    """The collectives over the devices of a group."""
+    return Programs(devices)
+
+
+@functools.cache
+def channel_of(devices: tuple[jax.Device, ...]) -> Channel:
+    """The thread of all groups of the same devices: their messages share connections."""
+    return Channel()
+
+
+@functools.cache
+def monitor() -> Monitor:
+    """The monitor of this process."""
+    return Monitor()
+
+
+class GroupBase(ProcessGroup):
+    """The ranks of a group, each with one device."""
+
+    def __init__(
+        self, store: Any, rank: int, ranks: Sequence[int], world: World, timeout: timedelta, name: str
+    ) -> None:
+        super().__init__(rank, len(ranks))  # type: ignore[call-arg]
+        devices = tuple(world.devices[r] for r in ranks)
+        self._rank, self._size, self._name, self._description = rank, len(ranks), name, "undefined"
+        self._timeout = timeout
+        self._store = store
+        self._programs = programs_of(devices)
+        self._channel = channel_of(devices)
+        self._agreement = Agreement(store, tuple(ranks), rank, timeout, world.peers)
+        self._messages = Messages(store, rank, devices, self._agreement, monitor())
+        if world.peers is not None:
+            world.peers.on_change = monitor().wake.set
+        monitor().ticks.append(self._agreement.note)
+        self._coalesced: list[CollectiveWork] | None = None
+
+    # What torch asks of a group
+
+    def rank(self) -> int:
+        return self._rank
+
+    def size(self) -> int:
+        return self._size
+
+    def name(self) -> str:
+        return "tenax"
+
+    def getBackendName(self) -> str:  # noqa: N802
+        return "tenax"
+
+    def getGroupName(self) -> str:  # noqa: N802
+        return self._name
+
+    def setGroupName(self, name: str) -> None:  # noqa: N802
+        self._name = name
+
+    def getGroupDesc(self) -> str:  # noqa: N802
+        return self._description
+
+    def setGroupDesc(self, description: str) -> None:  # noqa: N802
+        self._description = description
+
+    @property
+    def group_name(self) -> str:  # type: ignore[override]
+        return self._name
+
+    def _set_group_name(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def group_desc(self) -> str:
+        return self._description
+
+    def _set_group_desc(self, description: str) -> None:
+        self._description = description
+
+    @property
+    def pg_name(self) -> str:
+        return self._name
+
+    @property
+    def _device_types(self) -> list[torch.device]:
+        return [torch.device("jax"), torch.device("cpu")]
+
+    @property  # type: ignore[misc]
+    def bound_device_id(self) -> None:
+        return None
+
+    @property
+    def supports_splitting(self) -> bool:
+        return False
+
+    @property
+    def supports_coalescing(self) -> bool:
+        return False
+
+    @property
+    def supports_time_estimate(self) -> bool:
+        return False
+
+    def _get_backend(self, device: Any) -> Any:
+        return self.host if torch.device(device).type == "cpu" else self
+
+    def _get_backend_name(self) -> str:
+        return "tenax"
+
+    def get_group_store(self) -> Any:
+        return self._store
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        self._timeout = self._agreement.timeout = timeout
+
+    _set_default_timeout = set_timeout
+
+    def abort(self) -> None:
+        self.shutdown()
+
+    def shutdown(self) -> None:
+        """Stop watching the group."""
+        if self._agreement.note in monitor().ticks:
+            monitor().ticks.remove(self._agreement.note)
+
+    @functools.cached_property
+    def host(self) -> Any:
+        """The group of the same ranks for tensors on the CPU."""
+        return host_group(self._store, self._rank, self._size, self._timeout)
+
+    # How collectives run
+
+    def _start(
+        self, name: str, arrays: Sequence[jax.Array], result: Any, finish: Finish, **details: Any
+    ) -> CollectiveWork:
+        """Run one collective, and have `finish` put its results into tensors."""
+
+        def job() -> None:
+            finish(self._run(name, arrays, **details))
+
+        return self._submit(job, result, functools.partial(describe, name, arrays, **details))
+
+    def _submit(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:
+        if self._agreement.fault:
+            raise self._agreement.failed(f"the group is broken since an earlier call: {self._agreement.fault}")
+        work = CollectiveWork(result, description)
+        self._channel.submit(work, job)
+        monitor().watch(work, self._agreement.check)
+        return self._collected(work)
+
+    def _collected(self, work: CollectiveWork) -> CollectiveWork:
+        """The work, which the end of a coalescing block waits for, too."""
+        if self._coalesced is not None:
+            self._coalesced.append(work)
+        return work
+
+    def _run(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
+        """Run a collective on this thread, after the ranks have agreed about it if it is new."""
+        program, new = self._programs.find(name, arrays, **details)
+        agreement = self._agreement
+        agreement.begin(program.description)
+        if self._size > 1 and (new or agreement.every_call):
+            agreement.compare()
+        try:
+            return jax.block_until_ready(program.run(list(arrays)))
+        except (RuntimeError, ValueError) as error:  # XLA's errors are of either class
+            if agreement.peers is not None:
+                agreement.peers.changed.wait(1)  # for the notice of who has ended
+            reason = agreement.reason(agreement.stores[0])
+            raise agreement.failed(reason or str(error)) from error

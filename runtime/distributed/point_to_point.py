@@ -1,0 +1,234 @@
+"""`send` and `recv`: programs of two processes, whose order the two ranks agree about through the store.
+
+Both must run their common programs in one order, and torch lets them post sends and receives in any. So a sender
+announces each message, the receiver matches it with what it waits for, by tag, and gives it the next place in the
+order of the pair.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+
+from ..dtypes import numpy_dtype
+from ..storage.placement import put
+from .agreement import Agreement, appears
+from .errors import DistributedError
+from .programs import Programs
+from .tensors import write
+from .work import CollectiveWork, Monitor
+
+_PATIENCE = 0.5  # seconds
+
+
+@dataclass(eq=False)
+class _Receive:
+    work: CollectiveWork
+    tensors: list[torch.Tensor]
+    tag: int
+    taken: bool = False  # by a message
+
+
+@dataclass(eq=False)
+class _Send:
+    work: CollectiveWork
+    array: jax.Array
+
+
+class Messages:
+    """The messages of this rank of a group."""
+
+    def __init__(
+        self, store: Any, rank: int, devices: Sequence[jax.Device], agreement: Agreement, monitor: Monitor
+    ) -> None:
+        self.store, self.rank, self.devices = store, rank, devices
+        self.agreement, self.monitor = agreement, monitor
+        self.lock = threading.Lock()
+        self.pairs: dict[int, _Pair] = {}
+
+    def pair(self, other: int) -> _Pair:
+        """The connection to another rank, made when it is first used."""
+        with self.lock:
+            if other not in self.pairs:
+                self.pairs[other] = _Pair(self, other)
+            return self.pairs[other]
+
+    def send(self, array: jax.Array, destination: int, tag: int, tensors: list[torch.Tensor]) -> CollectiveWork:
+        """Send an array to a rank."""
+        name = self.agreement.name
+        kind = f"{array.dtype.name}{list(array.shape)}"
+        work = CollectiveWork(
+            tensors, lambda: f"send of {kind} from rank {name(self.rank)} to rank {name(destination)}"
+        )
+        self.pair(destination).post_send(_Send(work, array), tag, kind)
+        self.monitor.watch(work, functools.partial(self._check, [destination]))
+        return work
+
+    def receive(self, tensors: list[torch.Tensor], sources: list[int], tag: int) -> CollectiveWork:
+        """Receive into a tensor from the first of some ranks that sends with this tag."""
+        name = self.agreement.name
+        text = " or ".join(str(name(r)) for r in sources)
+        kind = f"{tensors[0].dtype}{list(tensors[0].shape)}"
+        work = CollectiveWork(tensors, lambda: f"recv of {kind} by rank {name(self.rank)} from rank {text}")
+        receive = _Receive(work, tensors, tag)
+        for source in sources:
+            self.pair(source).post_receive(receive)
+        self.monitor.watch(work, functools.partial(self._check, sources))
+        return work
+
+    def take(self, receives: list[_Receive], tag: int) -> _Receive | None:
+        """The oldest receive with a tag that no message has taken, also from another rank."""
+        with self.lock:
+            found = next((r for r in receives if r.tag == tag and not r.taken), None)
+            if found is not None:
+                found.taken = True
+            return found
+
+    def _check(self, others: list[int], work: CollectiveWork) -> None:
+        agreement = self.agreement
+        lasted = time.monotonic() - work.started
+        peers = agreement.peers
+        gone = [agreement.name(o) for o in others if peers is not None and peers.long_gone(agreement.name(o))]
+        if len(gone) == len(others):
+            work.finish(DistributedError(f"{work.description()}: the process of rank {gone[0]} has ended"))
+        elif lasted > agreement.timeout.total_seconds():
+            work.finish(
+                DistributedError(
+                    f"{work.description()}: no matching call within {agreement.timeout.total_seconds():g} s"
+                )
+            )
+
+
+class _Pair:
+    """This rank and another: two threads, one that matches announced messages, and one that runs programs in order."""
+
+    def __init__(self, messages: Messages, other: int) -> None:
+        self.messages, self.other = messages, other
+        low, high = sorted((messages.rank, other))
+        self.position = int(messages.rank == low)  # among the devices, of which the higher rank is the first
+        # The other way round than in any group, so that XLA gives the pair connections of its own.
+        self.programs = Programs([messages.devices[high], messages.devices[low]])
+        self.prefix = f"messages/{low}-{high}"
+        self.matching, self.running = messages.store.clone(), messages.store.clone()
+        self.posting = messages.store.clone()  # used by who holds the condition
+        self.sends: dict[int, _Send] = {}
+        self.receives: list[_Receive] = []
+        self.arrived: list[tuple[int, int, str]] = []  # number, tag, kind of messages that nobody waits for yet
+        self.matched: dict[int, _Receive] = {}
+        self.sent = 0
+        self.posted = threading.Condition()
+        for target in (self._match, self._run):
+            threading.Thread(target=target, name="tenax messages", daemon=True).start()
+
+    def post_send(self, send: _Send, tag: int, kind: str) -> None:
+        with self.posted:
+            self.sent += 1
+            self.sends[self.sent] = send
+            self.posting.set(f"{self.prefix}/{self.messages.rank}/{self.sent}", f"{tag} {kind}")
+            self.posted.notify_all()
+
+    def post_receive(self, receive: _Receive) -> None:
+        with self.posted:
+            self.receives.append(receive)
+            self._assign()
+            self.posted.notify_all()
+
+    def _assign(self) -> None:
+        """Give the messages that have arrived to who waits for them."""
+        for message in list(self.arrived):
+            receive = self.messages.take(self.receives, message[1])
+            if receive is not None:
+                self.arrived.remove(message)
+                self._accept(receive, *message)
+        self.receives = [r for r in self.receives if not (r.taken or r.work.is_completed())]
+
+    def _wait_for(self, condition: Callable[[], Any]) -> None:
+        with self.posted:
+            self.posted.wait_for(condition)
+
+    def _match(self) -> None:
+        number = 0
+        while True:
+            self._wait_for(lambda: self.receives)
+            try:
+                text = _read(self.matching, f"{self.prefix}/{self.other}/{number + 1}")
+            except RuntimeError:  # the store has ended
+                return
+            with self.posted:
+                if text:
+                    number += 1
+                    tag, kind = text.split(" ", 1)
+                    self.arrived.append((number, int(tag), kind))
+                self._assign()
+
+    def _accept(self, receive: _Receive, number: int, tag: int, kind: str) -> None:
+        tensor = receive.tensors[0]
+        dtype = numpy_dtype(tensor.dtype).name
+        refusal = "" if _matches(kind, tensor.numel(), dtype) else f"{dtype}{list(tensor.shape)}"
+        if refusal:
+            receive.work.finish(DistributedError(f"{receive.work.description()}: the message is {kind}"))
+        else:
+            receive.work.came_from(self.messages.agreement.name(self.other))
+            self.matched[number] = receive
+        place = self.posting.add(f"{self.prefix}/places", 1)
+        self.posting.set(f"{self.prefix}/place/{place}", f"{self.other} {number} {refusal}")
+        self.posted.notify_all()
+
+    def _run(self) -> None:
+        place = 0
+        while True:
+            self._wait_for(lambda: self.sends or self.matched)
+            try:
+                text = _read(self.running, f"{self.prefix}/place/{place + 1}")
+            except RuntimeError:
+                return
+            if not text:
+                continue
+            place += 1
+            source, number, refusal = text.split(" ", 2)
+            if int(source) == self.messages.rank:
+                self._send(self.sends.pop(int(number)), refusal)
+            elif not refusal:
+                self._receive(self.matched.pop(int(number)))
+
+    def _send(self, send: _Send, refusal: str) -> None:
+        if refusal:
+            send.work.finish(DistributedError(f"{send.work.description()}: the receiver expected {refusal}"))
+            return
+        try:
+            self._transfer(send.array.reshape(-1), self.position)
+            send.work.finish()
+        except Exception as error:
+            send.work.finish(DistributedError(f"{send.work.description()}: {error}"))
+
+    def _receive(self, receive: _Receive) -> None:
+        tensor = receive.tensors[0]
+        try:
+            empty = put(np.zeros(tensor.numel(), numpy_dtype(tensor.dtype)), 0)
+            write(tensor, self._transfer(empty, 1 - self.position))
+            receive.work.finish()
+        except Exception as error:
+            receive.work.finish(DistributedError(f"{receive.work.description()}: {error}"))
+
+    def _transfer(self, flat: jax.Array, source: int) -> jax.Array:
+        program, _ = self.programs.find("send", [flat], source=source)
+        return jax.block_until_ready(program.run([flat]))[0]
+
+
+def _read(store: Any, key: str) -> str:
+    """The text of a key, or an empty text where it does not come soon."""
+    return store.get(key).decode() if appears(store, key, _PATIENCE) else ""
+
+
+def _matches(kind: str, count: int, dtype: str) -> bool:
+    name, _, shape = kind.rstrip("]").partition("[")
+    sizes = [int(n) for n in shape.split(",") if n.strip()]
+    return name == dtype and int(np.prod(sizes, dtype=np.int64)) == count

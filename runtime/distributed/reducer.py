@@ -1,0 +1,56 @@
+"""DDP's reducer, where parameters of the device may be without a gradient.
+
+The reducer copies a list of the used parameters from pinned memory to the device of the first parameter, and torch's
+Python backend has no pinned memory to offer. So a parameter on the CPU, which nothing uses, comes first: the list stays
+on the host, and the group reduces it there. Price: a message of 4 bytes for a gradient that does not exist.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .. import patches
+
+_PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # among the arguments that follow those named here
+
+
+def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
+    class JaxReducer(plain):  # type: ignore[misc]
+        """The reducer of parameters of the device."""
+
+        def _set_static_graph(self) -> None:
+            raise NotImplementedError(
+                "DistributedDataParallel: static_graph=True is not supported for parameters on device 'jax', because "
+                "torch's reducer then needs pinned memory; expected find_unused_parameters=True or neither"
+            )
+
+    def reducer(
+        params: Sequence[torch.Tensor],
+        bucket_indices: Sequence[Sequence[int]],
+        bucket_size_limits: Sequence[int],
+        process_group: Any,
+        expect_sparse_gradients: Sequence[bool],
+        *rest: Any,
+    ) -> Any:
+        if params[0].device.type != "jax":
+            return plain(params, bucket_indices, bucket_size_limits, process_group, expect_sparse_gradients, *rest)
+        if rest[_PLACE_OF_FIND_UNUSED]:
+            params = [torch.nn.Parameter(torch.zeros(1, device="cpu")), *params]
+            bucket_indices = [*([i + 1 for i in bucket] for bucket in bucket_indices), [0]]
+            bucket_size_limits = [*bucket_size_limits, bucket_size_limits[-1]]
+            expect_sparse_gradients = [False, *expect_sparse_gradients]
+            names = {0: "(unused)"} | {i + 1: name for i, name in rest[_PLACE_OF_NAMES].items()}
+            rest = (*rest[:_PLACE_OF_NAMES], names, *rest[_PLACE_OF_NAMES + 1 :])
+        return JaxReducer(params, bucket_indices, bucket_size_limits, process_group, expect_sparse_gradients, *rest)
+
+    return reducer
+
+
+@functools.cache
+def install() -> None:
+    """Have DDP make such reducers."""
+    patches.wrap("torch.distributed.Reducer", _with_parameter_of_the_host)

@@ -1,0 +1,92 @@
+"""Torch's reduce operations as functions of JAX arrays, over the ranks of a mesh."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..storage.access import bitcast
+
+AXIS = "ranks"
+
+# What combines two arrays, where XLA has no collective for it.
+_COMBINE: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
+    "SUM": lax.add,
+    "PRODUCT": lax.mul,
+    "MIN": lax.min,
+    "MAX": lax.max,
+    "BAND": lax.bitwise_and,
+    "BOR": lax.bitwise_or,
+    "BXOR": lax.bitwise_xor,
+}
+# Sums of bool are those of NCCL: true where any is.
+_OF_BOOL = {"SUM": "BOR", "MAX": "BOR", "PRODUCT": "BAND", "MIN": "BAND", "BAND": "BAND", "BOR": "BOR", "BXOR": "BXOR"}
+_COLLECTIVES: dict[str, Callable[..., Any]] = {"SUM": lax.psum, "MIN": lax.pmin, "MAX": lax.pmax}
+
+
+def check(op: str, dtype: Any) -> None:
+    """Raise where a reduction does not exist for a dtype.
+
+    Raises:
+        RuntimeError: as torch does.
+    """
+    inexact = jnp.issubdtype(dtype, jnp.inexact)
+    if op in ("MIN", "MAX") and jnp.issubdtype(dtype, jnp.complexfloating):
+        raise RuntimeError(f"all_reduce does not support {op} on complex tensors")
+    if op in ("BAND", "BOR", "BXOR") and inexact:
+        raise RuntimeError(f"Cannot use ReduceOp.{op} with non-integral dtype {dtype}")
+    if op in ("AVG", "PREMUL_SUM") and dtype == jnp.bool_:
+        raise RuntimeError(f"Cannot use ReduceOp.{op} with Boolean inputs")
+
+
+def _average(total: jax.Array, size: int) -> jax.Array:
+    if jnp.issubdtype(total.dtype, jnp.inexact):
+        return total / jnp.asarray(size, total.dtype)
+    return lax.div(total, jnp.asarray(size, total.dtype))
+
+
+def reduce(x: jax.Array, op: str, size: int, factor: float | None = None) -> jax.Array:
+    """The reduction of an array over all ranks."""
+    if op == "AVG":
+        return _average(lax.psum(x, AXIS), size)
+    if op == "PREMUL_SUM":
+        return lax.psum(x * jnp.asarray(factor, x.dtype), AXIS)
+    if x.dtype == jnp.bool_:
+        op = _OF_BOOL[op]
+    if op in _COLLECTIVES:
+        return _COLLECTIVES[op](x, AXIS)
+    return fold(lax.all_gather(x, AXIS), op)
+
+
+def fold(rows: jax.Array, op: str) -> jax.Array:
+    """The reduction of the first axis, in the order of ranks."""
+    if rows.dtype == jnp.bool_:
+        op = _OF_BOOL[op]
+    return functools.reduce(_COMBINE[op], list(rows))
+
+
+def reduce_scatter(rows: jax.Array, op: str, size: int, factor: float | None = None) -> jax.Array:
+    """This rank's row of the reduction of `rows`, which has one for each rank."""
+    if op == "PREMUL_SUM":
+        rows, op = rows * jnp.asarray(factor, rows.dtype), "SUM"
+    if op in ("SUM", "AVG") and rows.dtype != jnp.bool_:
+        total = lax.psum_scatter(rows, AXIS, scatter_dimension=0, tiled=False)
+        return _average(total, size) if op == "AVG" else total
+    return fold(lax.all_to_all(rows, AXIS, 0, 0, tiled=True), op)
+
+
+def broadcast(x: jax.Array, root: int) -> jax.Array:
+    """The array of one rank, bit for bit: the sum of its bits and of zeros elsewhere."""
+    bits = bitcast(x, jnp.dtype(f"uint{8 * _part(x.dtype).itemsize}"))
+    bits = lax.psum(jnp.where(lax.axis_index(AXIS) == root, bits, jnp.zeros_like(bits)), AXIS)
+    return bitcast(bits, x.dtype)
+
+
+def _part(dtype: Any) -> Any:
+    """The dtype of an array's parts: the real numbers of complex ones."""
+    return jnp.dtype(f"float{dtype.itemsize * 4}") if jnp.issubdtype(dtype, jnp.complexfloating) else dtype

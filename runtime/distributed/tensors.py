@@ -1,0 +1,48 @@
+"""The arrays of tensors that collectives take, and their results written back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import torch
+
+from ..aten.memory import copy
+from ..storage.tensors import cell_of, wrap
+from ..trace.core import current_trace
+from ..trace.transfer import read
+
+
+def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
+    """The value of a tensor that a collective takes.
+
+    Raises:
+        NotImplementedError: the tensor is sparse, or a function is being traced.
+        RuntimeError: the tensor is not on the one device of this rank.
+    """
+    refuse_in_trace(name)
+    if tensor.layout is not torch.strided:
+        raise NotImplementedError(f"{name}: layout {tensor.layout} is not supported; convert with .to_dense()")
+    if cell_of(tensor).index:
+        raise RuntimeError(f"{name}: the tensor is on {tensor.device}; expected jax:0, the one device of this rank")
+    return read(tensor)
+
+
+def refuse_in_trace(name: str) -> None:
+    """Raise where a collective would run once, while a function is traced, and never in the program."""
+    if current_trace() is not None:
+        raise NotImplementedError(
+            f"{name}: a collective of torch.distributed inside a traced function; expected it between the functions "
+            "that tenax.jit or torch.compile compile"
+        )
+
+
+def write(tensor: torch.Tensor, array: jax.Array) -> None:
+    """Put a result into a tensor, which may be any view."""
+    copy(tensor, wrap(array if array.shape == tensor.shape else array.reshape(tensor.shape)))
+
+
+def write_all(tensors: Sequence[torch.Tensor], arrays: Sequence[jax.Array]) -> None:
+    """Put results into tensors."""
+    for tensor, array in zip(tensors, arrays, strict=True):
+        write(tensor, array)

@@ -1,0 +1,84 @@
+"""A rank of two, of which one does something wrong: `python -m tests.fault_ranks FAULT RANK PORT`.
+
+It prints each error that it gets as a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+TIMEOUT = timedelta(seconds=3)
+
+
+def tensor(*shape: int) -> torch.Tensor:
+    return torch.ones(shape, device="jax")
+
+
+def report(call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except Exception as error:
+        os.write(1, (json.dumps(f"{type(error).__name__}: {error}") + "\n").encode())
+
+
+def dies(rank: int) -> None:
+    if rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    report(lambda: dist.all_reduce(tensor(4)))
+    report(lambda: dist.broadcast(tensor(4), 0))
+
+
+def first_dies(rank: int) -> None:
+    """It is the process that would have the coordinator."""
+    if rank == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    report(lambda: dist.all_reduce(tensor(4)))
+
+
+def hangs(rank: int) -> None:
+    if rank == 1:
+        time.sleep(TIMEOUT.total_seconds() + 3)
+    else:
+        report(lambda: dist.all_reduce(tensor(4), async_op=True).get_future().wait())
+
+
+def disagrees(rank: int) -> None:
+    """Each group has a fault of its own."""
+    groups = [dist.new_group([0, 1], timeout=TIMEOUT) for _ in range(4)]
+    if rank == 1:
+        report(lambda: dist.broadcast(tensor(4), 0, group=groups[0]))
+    else:
+        report(lambda: dist.all_gather_into_tensor(tensor(8), tensor(4), group=groups[0]))
+    report(lambda: dist.all_reduce(tensor(5 + rank), group=groups[1]))
+    if rank == 1:
+        report(lambda: dist.recv(tensor(5), 0, group=groups[2]))
+    else:
+        report(lambda: dist.send(tensor(4), 1, group=groups[2]))
+    if rank == 0:
+        report(lambda: dist.send(tensor(4), 1, group=groups[3]))
+    else:
+        time.sleep(TIMEOUT.total_seconds() + 1)
+
+
+def disagrees_about_known_programs(rank: int) -> None:
+    for n in (5, 6):
+        dist.all_reduce(tensor(n))
+    report(lambda: dist.all_reduce(tensor(5 + rank)))
+
+
+if __name__ == "__main__":
+    fault, rank, port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    store = dist.TCPStore("127.0.0.1", port, 2, is_master=False)
+    dist.init_process_group("tenax", store=store, rank=rank, world_size=2, timeout=TIMEOUT)
+    dist.all_reduce(tensor(4))
+    globals()[fault](rank)

@@ -1,0 +1,85 @@
+"""A rank that dies, hangs or calls something else: the others get an error in time, and every process ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch.distributed as dist
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+def run(fault: str, **environment: str) -> tuple[list[list[str]], list[int]]:
+    """The errors that each of two ranks got, and their exit codes."""
+    store = dist.TCPStore("127.0.0.1", 0, 2, is_master=True, wait_for_workers=False)
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.fault_ranks", fault, str(rank), str(store.port)],
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        for rank in range(2)
+    ]
+    try:
+        outputs = [process.communicate(timeout=60)[0] for process in ranks]
+    finally:
+        for process in ranks:
+            process.kill()
+            process.wait()
+    errors = [[json.loads(line) for line in output.splitlines() if line.startswith('"')] for output in outputs]
+    return errors, [process.returncode for process in ranks]
+
+
+def test_the_end_of_a_rank_is_an_error_of_the_others() -> None:
+    (errors, _), codes = run("dies")
+    assert len(errors) == 2
+    assert errors[0].startswith("DistBackendError: #2 all_reduce(op=SUM) of float32[4], on rank 0: ")
+    assert "the process of rank 1 has died" in errors[0]
+    assert "the group is broken" in errors[1]
+    assert codes == [0, -9]
+
+
+def test_the_end_of_the_first_rank_is_an_error_of_the_others() -> None:
+    (_, errors), codes = run("first_dies")
+    assert len(errors) == 1
+    assert "all_reduce(op=SUM) of float32[4], on rank 1: the process of rank 0 has died" in errors[0]
+    assert codes == [-9, 0]
+
+
+def test_a_rank_that_hangs_is_named_after_the_timeout_and_the_process_can_end() -> None:
+    (errors, _), codes = run("hangs")
+    assert len(errors) == 1
+    assert "#2 all_reduce(op=SUM) of float32[4], on rank 0: rank 1" in errors[0]
+    assert "its last call was #1 all_reduce" in errors[0]
+    assert "did not take part within 3 s" in errors[0]
+    assert codes == [1, 0]
+
+
+def test_ranks_that_disagree_are_told_about_what() -> None:
+    errors, codes = run("disagrees")
+    for rank, found in enumerate(errors):
+        assert len(found) == 4 - rank, found
+        assert "rank 1 called #1 broadcast(root=0) of float32[4]" in found[0]
+        assert "rank 0 called #1 all_gather() of float32[4]" in found[0]
+        assert "all_reduce(op=SUM) of float32[5]" in found[1]
+        assert "all_reduce(op=SUM) of float32[6]" in found[1]
+        assert "float32[4]" in found[2]
+        assert "float32[5]" in found[2]
+    assert "send of float32[4] from rank 0 to rank 1: no matching call within 3 s" in errors[0][3]
+    assert codes == [0, 0]
+
+
+def test_every_call_is_compared_in_detail() -> None:
+    errors, codes = run("disagrees_about_known_programs", TORCH_DISTRIBUTED_DEBUG="DETAIL")
+    for found in errors:
+        assert len(found) == 1
+        assert "float32[5]" in found[0]
+        assert "float32[6]" in found[0]
+    assert codes == [0, 0]
