@@ -67,9 +67,9 @@ def broken_entries() -> list[str]:
 
 def _knows_storages() -> bool:
     from ._torch.device import storage_packages
-    from .device import untyped_storage
+    from .device import storage_methods
 
-    return any(entry[1] is untyped_storage.location for entry in storage_packages)
+    return any(entry[1] is storage_methods.location for entry in storage_packages)
 
 
 def _name_is_ours() -> bool:

@@ -21,8 +21,8 @@ from .device import (
     module_moves,
     process_groups,
     serialization,
+    storage_methods,
     tensor,
-    untyped_storage,
 )
 from .releases import check_release
 from .trace import autograd_engine
@@ -39,7 +39,7 @@ def install() -> None:
     _installed = True
     backend.install()
     registration.register_first()
-    storages = allocator, untyped_storage, tensor, serialization
+    storages = allocator, storage_methods, tensor, serialization
     for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups):
         part.install()
     after_import.after_import("jax", _install_jax_protocols)

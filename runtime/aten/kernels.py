@@ -24,7 +24,6 @@ from .factories import (
     zeros,
     zeros_like,
 )
-from .fake_quantize import fused_moving_avg_obs_fq_helper
 from .fill import fill_scalar, zero
 from .memory import (
     _complex_view,
@@ -47,6 +46,13 @@ from .memory import (
 )
 
 _aten = torch.ops.aten
+
+
+def _fused_moving_avg_obs_fq_helper(*args: Any) -> Any:
+    from .fake_quantize import fused_moving_avg_obs_fq_helper
+
+    return fused_moving_avg_obs_fq_helper(*args)
+
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "empty.memory_format": empty,
@@ -88,5 +94,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "set_.source_Storage": set_storage_whole,
     "set_.source_Tensor": set_tensor,
     "set_": set_none,
-    "_fused_moving_avg_obs_fq_helper": fused_moving_avg_obs_fq_helper,
+    "_fused_moving_avg_obs_fq_helper": _fused_moving_avg_obs_fq_helper,
 }

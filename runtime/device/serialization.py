@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..storage.ordinals import NAME
-from . import untyped_storage
+from . import storage_methods
 
 # Before torch's own entries (cpu 10, cuda 20, …), which do not know the device.
 _PRIORITY = 5
@@ -27,6 +27,6 @@ def install() -> None:
     """Register the device with `torch.save`, `torch.load` and torch's multiprocessing."""
     from multiprocessing.reduction import ForkingPickler
 
-    torch.serialization.register_package(_PRIORITY, untyped_storage.location, untyped_storage.restore)
+    torch.serialization.register_package(_PRIORITY, storage_methods.location, storage_methods.restore)
     for kind in (torch.Tensor, torch.nn.Parameter):
         ForkingPickler.register(kind, _reduce)

@@ -1,8 +1,4 @@
-"""`torch.UntypedStorage` of the device: its bytes are those of a cell.
-
-`torch.UntypedStorage` is a Python class, so every method that would access memory is replaced, for storages of the
-device only. Methods that have no meaning without addresses raise.
-"""
+"""What the methods of `torch.UntypedStorage` do for a storage of the device, whose bytes are those of a cell."""
 
 from __future__ import annotations
 
@@ -12,22 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import patches
 from ..storage.ordinals import NAME
-
-_Storage = torch.UntypedStorage
-_plain: dict[str, Any] = {}
-
-# Methods that would write or share raw memory of the device.
-_REFUSED = (
-    "__setitem__ _byteswap byteswap fill_ new share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
-    "_share_cuda_ _get_filename"
-).split()
-
-
-def is_ours(storage: Any) -> bool:
-    """Whether a storage belongs to the device."""
-    return bool(storage.device.type == NAME)
+from .storage_methods import PLAIN, is_ours
 
 
 def make(data: torch.Tensor, index: int = 0) -> Any:
@@ -67,7 +49,7 @@ def _cell(storage: Any) -> Any:
 
 def _nbytes(self: Any) -> int:
     cell = getattr(self, "cell", None)  # fake tensors have a size and no array
-    return int(_plain["nbytes"](self) if cell is None else cell.nbytes)
+    return int(PLAIN["nbytes"](self) if cell is None else cell.nbytes)
 
 
 def _clone(self: Any) -> Any:
@@ -96,25 +78,24 @@ def _data_ptr(self: Any) -> int:
 
 
 def _write_file(self: Any, *args: Any) -> Any:
-    return _plain["_write_file"](_cpu(self), *args)
+    return PLAIN["_write_file"](_cpu(self), *args)
 
 
 def _set_from_file(self: Any, file: Any, offset: Any, is_real_file: Any, element_size: Any) -> Any:
-    host = _plain_new(_nbytes(self))
-    _plain["_set_from_file"](host, file, offset, is_real_file, element_size)
+    host = _host_storage(_nbytes(self))
+    PLAIN["_set_from_file"](host, file, offset, is_real_file, element_size)
     _write_bytes(self, host)
     return self
 
 
-def _copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+def copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+    """`copy_` where one of the storages is on the device."""
+    if not is_ours(self):
+        return PLAIN["copy_"](self, source.cpu(), non_blocking)
     if source.nbytes() != _nbytes(self):
         raise RuntimeError(f"size does not match, self was {_nbytes(self)} bytes but src was {source.nbytes()} bytes")
     _write_bytes(self, source.cpu())
     return self
-
-
-def _copy_to_host(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
-    return _plain["copy_"](self, source.cpu() if is_ours(source) else source, non_blocking)
 
 
 def _write_bytes(storage: Any, host: Any) -> None:
@@ -184,7 +165,7 @@ def _deepcopy(self: Any, memo: dict[Any, Any]) -> Any:
     return memo[key]
 
 
-_REPLACED: dict[str, Callable[..., Any]] = {
+METHODS: dict[str, Callable[..., Any]] = {
     "nbytes": _nbytes,
     "size": _nbytes,
     "__len__": _nbytes,
@@ -203,37 +184,12 @@ _REPLACED: dict[str, Callable[..., Any]] = {
 }
 
 
-def _for_device(name: str, ours: Callable[..., Any], others: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    plain = others or getattr(_Storage, name)
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.device.type == NAME:
-            return ours(self, *args, **kwargs)
-        return plain(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__qualname__ = f"UntypedStorage.{name}"
-    return method
+def _host_storage(*args: Any, **kwargs: Any) -> Any:
+    return PLAIN["__new__"](torch.UntypedStorage, *args, **kwargs)
 
 
-def _refusing(name: str) -> Callable[..., Any]:
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
-            f"UntypedStorage.{name} is not available on device 'jax', whose arrays have no address; use a tensor "
-            "operation or storage.cpu()"
-        )
-
-    return refuse
-
-
-def _plain_new(*args: Any, **kwargs: Any) -> Any:
-    return _plain["__new__"](_Storage, *args, **kwargs)
-
-
-def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    device = kwargs.get("device")
-    if device is None or torch.device(device).type != NAME:
-        return _plain["__new__"](cls, *args, **kwargs)
+def new(args: tuple[Any, ...], device: Any) -> Any:
+    """A new storage of the device, of a number of bytes or of a sequence of them."""
     from ..storage.ordinals import device_index
 
     index = device_index(device)
@@ -242,27 +198,13 @@ def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
     return make(torch.tensor(list(args[0]), dtype=torch.uint8, device="cpu"), index)
 
 
-def restore(storage: Any, location: str) -> Any:
-    """For `torch.load`: move a host storage to the device if it was saved there or is mapped there."""
-    if location != NAME and not location.startswith(f"{NAME}:"):
-        return None
+def restored(storage: Any, location: str) -> Any:
+    """A storage of the device with the content of a host storage."""
     from ..storage.ordinals import device_index
 
     return make(_as_tensor(storage), device_index(location))
 
 
-def location(storage: Any) -> str | None:
-    """For `torch.save`: the location tag of a storage."""
-    return f"{NAME}:{_cell(storage).index}" if is_ours(storage) else None
-
-
-def install() -> None:
-    """Replace the methods, for storages of the device only."""
-    if _plain:
-        return
-    replacements = {"__new__": _new}
-    replacements |= {name: _for_device(name, ours) for name, ours in _REPLACED.items()}
-    replacements["copy_"] = _for_device("copy_", _copy, _copy_to_host)
-    replacements |= {name: _for_device(name, _refusing(name)) for name in _REFUSED if hasattr(_Storage, name)}
-    for name, method in replacements.items():
-        _plain[name] = patches.replace(f"torch.UntypedStorage.{name}", method)
+def location_of(storage: Any) -> str:
+    """The location tag of a storage of the device."""
+    return f"{NAME}:{_cell(storage).index}"

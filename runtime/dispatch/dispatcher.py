@@ -15,7 +15,6 @@ from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
 from ..trace.core import current_trace, user_line
 from ..tracebacks import shortened
-from .data_dependent import run_data_dependent
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
@@ -56,6 +55,8 @@ class Dispatcher:
         """Execute the op on bound arguments."""
         signature = self.signature
         if signature.row.dynamic:
+            from .data_dependent import run_data_dependent
+
             return run_data_dependent(signature, values)
         if signature.prepare is not None:
             prepared = signature.prepare(values)
