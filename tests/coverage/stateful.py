@@ -88,13 +88,14 @@ def optional(t, gain=1.0, *, bias=0.0):
     return t * gain + bias
 """
 
+# foreach is the default on the device and not on the CPU; where parameters share memory the two compute differently.
 OPTIMIZERS = (
-    "opt = torch.optim.SGD(m.parameters(), lr=0.1)",
-    "opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01)",
+    "opt = torch.optim.SGD(m.parameters(), lr=0.1, foreach=True)",
+    "opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01, foreach=True)",
     "opt = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.5, nesterov=True, foreach=False)",
-    "opt = torch.optim.AdamW(m.parameters(), lr=0.01)",
-    "opt = torch.optim.Adam([{'params': m.a.parameters(), 'lr': 0.02}, {'params': m.b.parameters()}], lr=0.01)",
-    "opt = torch.optim.RMSprop(m.parameters(), lr=0.01)",
+    "opt = torch.optim.AdamW(m.parameters(), lr=0.01, foreach=True)",
+    "opt = torch.optim.Adam([dict(params=m.a.parameters(), lr=0.02), dict(params=m.b.parameters())], foreach=True)",
+    "opt = torch.optim.RMSprop(m.parameters(), lr=0.01, foreach=True)",
 )
 OTHERS = (
     "m.b.weight = m.a.weight",
