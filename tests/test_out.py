@@ -176,3 +176,33 @@ def test_a_cumulative_sum_in_place_keeps_its_dtype(dtype):
             return type(error)
 
     assert outcome("jax") == outcome("cpu")
+
+
+NARROWED = {
+    "mean of complex": lambda d: torch.mean(torch.ones(3, dtype=torch.complex64, device=d), 0, out=zero(d)),
+    "mean of integers": lambda d: torch.mean(torch.ones(3, dtype=torch.int32, device=d), 0, out=zero(d)),
+    "mean into integers": lambda d: torch.mean(torch.ones(3, device=d), 0, out=zero(d, torch.int32)),
+    "mean in double": lambda d: torch.mean(torch.tensor([1e8, 1.0], device=d), 0, out=zero(d, torch.float64)),
+    "all of bytes": lambda d: torch.all(bytes_on(d), 0, out=zero(d, torch.bool)),
+    "all of bytes, of all axes": lambda d: torch.all(bytes_on(d), out=zero(d, torch.bool)),
+    "any of bytes, of some axes": lambda d: torch.any(bytes_on(d), (0,), out=zero(d, torch.bool)),
+    "any of bytes": lambda d: torch.any(bytes_on(d), 0, out=zero(d, torch.bool)),
+    "any of bytes as bytes": lambda d: torch.any(bytes_on(d), 0, out=zero(d, torch.uint8)),
+    "any of bytes as numbers": lambda d: torch.any(bytes_on(d), 0, out=zero(d)),
+}
+
+
+def zero(device: str, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.zeros((), dtype=dtype, device=device)
+
+
+def bytes_on(device: str) -> torch.Tensor:
+    return torch.tensor([0, 4, 2], dtype=torch.uint8, device=device)
+
+
+@pytest.mark.parametrize("run", NARROWED.values(), ids=list(NARROWED))
+@pytest.mark.filterwarnings("ignore:Casting complex values to real discards the imaginary part")
+def test_a_reduction_is_written_to_a_narrower_dtype_where_the_cpu_writes_it(run):
+    assert raised(run, "jax") == raised(run, "cpu")
+    if not raised(run, "cpu"):
+        close(run("jax").cpu(), run("cpu"))
