@@ -13,7 +13,7 @@ from ..storage.avals import array_shape, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import device_index
 from ..storage.tensors import fill_tensor, new_tensor
-from .fill import fill_scalar
+from .fill import conspicuous, fill_scalar
 from .memory import Tensor
 
 
@@ -31,9 +31,10 @@ def empty(
         raise NotImplementedError(f"empty: layout {layout} is not available on device 'jax'; expected torch.strided")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    tensor = fill_tensor(size, dtype or torch.get_default_dtype(), index=device_index(device))
     if memory_format in (None, torch.contiguous_format, torch.preserve_format):
-        return tensor
+        dtype = dtype or torch.get_default_dtype()
+        value = conspicuous(dtype) if torch.are_deterministic_algorithms_enabled() else 0
+        return fill_tensor(size, dtype, value, device_index(device))
     like = torch.empty(size, device="meta", memory_format=memory_format)
     return empty_strided(size, like.stride(), dtype=dtype, device=device)
 
@@ -56,9 +57,9 @@ def empty_strided(
     else:
         cell = Cell(tensor_aval((n,), dtype).zeros, index)
     tensor = new_tensor(cell, size, dtype)
-    if tensor.stride() == tuple(stride):
-        return tensor
-    return meta_as_strided(tensor, size, stride, 0)
+    if tensor.stride() != tuple(stride):
+        tensor = meta_as_strided(tensor, size, stride, 0)
+    return fill_scalar(tensor, conspicuous(dtype)) if torch.are_deterministic_algorithms_enabled() else tensor
 
 
 def make_dep_token(**options: Any) -> Tensor:
@@ -78,11 +79,12 @@ def full(
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
         dtype = kinds.get(fill_value.__class__, torch.get_default_dtype())
     out = empty(size, dtype, layout, device, pin_memory)
-    return out if fill_value.__class__ is int and fill_value == 0 else fill_scalar(out, fill_value)
+    zero = fill_value.__class__ is int and fill_value == 0 and not torch.are_deterministic_algorithms_enabled()
+    return out if zero else fill_scalar(out, fill_value)
 
 
 def zeros(size: Sequence[int], dtype: torch.dtype | None = None, **options: Any) -> Tensor:
-    return empty(size, dtype, **options)
+    return full(size, 0, dtype or torch.get_default_dtype(), **options)
 
 
 def ones(size: Sequence[int], dtype: torch.dtype | None = None, **options: Any) -> Tensor:

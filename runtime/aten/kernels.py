@@ -29,19 +29,25 @@ from .memory import (
     clone,
     copy,
     copy_from,
-    is_set_to,
     local_scalar_dense,
     record_stream,
-    resize_,
-    set_none,
-    set_storage,
-    set_storage_whole,
-    set_tensor,
     to_copy,
     view_dtype,
 )
 
 _aten = torch.ops.aten
+
+
+def _when_called(name: str) -> Callable[..., Any]:
+    """A kernel of `resizing`, which most programs never import."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        from . import resizing
+
+        return getattr(resizing, name)(*args, **kwargs)
+
+    return call
+
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "empty.memory_format": empty,
@@ -61,7 +67,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_copy_from_and_resize": copy_from,
     "_local_scalar_dense": local_scalar_dense,
     "_make_dep_token": make_dep_token,
-    "is_set_to": is_set_to,
+    "is_set_to": _when_called("is_set_to"),
     "record_stream": record_stream,
     "full": full,
     "zeros": zeros,
@@ -72,10 +78,10 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "full_like": full_like,
     "fill_.Scalar": fill_scalar,
     "zero_": zero,
-    "resize_": resize_,
-    "set_.source_Storage_storage_offset": set_storage,
-    "set_.source_Storage": set_storage_whole,
-    "set_.source_Tensor": set_tensor,
-    "set_": set_none,
+    "resize_": _when_called("resize_"),
+    "set_.source_Storage_storage_offset": _when_called("set_storage"),
+    "set_.source_Storage": _when_called("set_storage_whole"),
+    "set_.source_Tensor": _when_called("set_tensor"),
+    "set_": _when_called("set_none"),
     "_fused_moving_avg_obs_fq_helper": fused_moving_avg_obs_fq_helper,
 }
