@@ -116,6 +116,30 @@ def test_a_resized_out_has_the_strides_and_the_warning_of_the_cpu(run, shape):
     assert found[0] == found[1]
 
 
+PERMUTED = {
+    "mul": lambda x, out: torch.mul(x, 2, out=out),
+    "exp": lambda x, out: torch.exp(x, out=out),
+    "cat": lambda x, out: torch.cat([x, x], out=out),
+    "where": lambda x, out: torch.where(x > 0, x, x, out=out),
+    "sum": lambda x, out: torch.sum(x, 0, out=out),
+    "cumsum": lambda x, out: torch.cumsum(x, 0, out=out),
+    "bmm": lambda x, out: torch.bmm(x, x.transpose(1, 2), out=out),
+    "sort": lambda x, out: torch.sort(x, out=(out, torch.empty(0, dtype=torch.int64, device=x.device)))[0],
+}
+
+
+@pytest.mark.parametrize("run", PERMUTED.values(), ids=list(PERMUTED))
+@pytest.mark.parametrize("size", [0, 40])
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_a_resized_out_lies_as_a_permuted_input_does(run, size):
+    ours, cpu = (
+        run(torch.arange(36.0, device=d).view(4, 3, 3).transpose(0, 2), torch.empty(size, device=d))
+        for d in ("jax", "cpu")
+    )
+    assert ours.stride() == cpu.stride()
+    close(ours.cpu(), cpu)
+
+
 def test_an_out_of_the_right_shape_keeps_its_strides():
     out = torch.empty(6, 2, device="jax")[:, 0]
     torch.softmax(on("jax"), 0, out=out)

@@ -28,6 +28,7 @@ from .shape_inference import (
     SHARED,
     WRONG_DTYPE,
     describe_results,
+    infer_resized,
     infer_results,
     raise_matching_host_error,
 )
@@ -184,6 +185,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
                 expected = signature.corrected(values, [expected])[0]
         elif signature.outs:
             resize = describe_results(result if isinstance(result, (tuple, list)) else [result])
+            if not signature.row.host_values and _any_resized(signature, values, resize):
+                resize = infer_resized(signature, values, resize)
     if not known and (signature.fresh or signature.outs):
         with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
             shapes = jax.eval_shape(trace_functions(signature, values, call, "free")[0], *call.operands, *call.starts)
@@ -195,7 +198,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
                 expected = tuple(signature.corrected(values, list(expected)))
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
-        if any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, resize, strict=True)):
+        if _any_resized(signature, values, resize):
             stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
@@ -208,6 +211,10 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     if row.checks:
         executable.check = jax.jit(check)
     return executable
+
+
+def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> bool:
+    return any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, outputs, strict=True))
 
 
 # Mixed, they are refused by the kernels that do not promote. Those of half precision are not asked: CUDA's take more.
