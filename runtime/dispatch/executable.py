@@ -22,7 +22,7 @@ from .cpu_matmul_rewrite import REWRITES
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
-from .overlap import check_not_expanded
+from .overlap import writes_expanded
 from .shape_inference import (
     NO_SUCH_DIM,
     SHARED,
@@ -43,6 +43,7 @@ class Executable:
         "count",
         "donate",
         "donating",
+        "instead",
         "kept",
         "order",
         "resize",
@@ -62,6 +63,7 @@ class Executable:
         self.donating: Callable[..., Any] | None = None
         self.check: Callable[..., Any] | None = None
         self.resize: list[TensorSpec] = []  # of the `out=` tensors, which are resized in place of the call
+        self.instead: Callable[..., Any] | None = None  # carries the call out: of an expanded tensor
         self.order = order
         self.specs: list[TensorSpec] = list(_leaves(results))
         self.count = len(self.specs)
@@ -144,7 +146,7 @@ def _leaves(tree: Any) -> Iterator[TensorSpec]:
 
 
 def _never(*operands: Any) -> Any:
-    raise AssertionError("the arguments are resized before the call")
+    raise AssertionError("another call takes the place of this one")
 
 
 def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
@@ -154,7 +156,12 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         Whatever torch's Meta kernel raises for the arguments; RuntimeError when the lowering disagrees with it.
     """
     row = signature.row
-    check_not_expanded(signature, call.written)
+    if writes_expanded(signature, call.written):
+        from .expanded import rewritten
+
+        stub = Executable(_never, (), None, (), set())
+        stub.instead = rewritten(signature)
+        return stub
     if call.written and len(call.key) > 4:
         raise_matching_host_error(signature, values, SHARED)
     first = values[0] if values else None
