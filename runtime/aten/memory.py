@@ -14,7 +14,7 @@ from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel
 from .._torch.tensors import meta_as_strided, view_as_dtype
 from ..dtypes import numpy_dtype
 from ..storage.cell import Cell
-from ..storage.spec import lazy_bits
+from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
 from ..trace.data_swaps import set_geometry
@@ -141,9 +141,14 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         return copy_from(src, self, non_blocking)
     if source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
         target.replace(source.content)  # arrays are immutable: the first write to either separates them
-    else:
+    elif source is not target or not _is_one_element(self, src):
         kernel_of("copy_")(self, src)
     return self
+
+
+def _is_one_element(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors of one shape on one storage are the same element: torch overlaps them by their strides."""
+    return a.numel() == 1 and TensorSpec.of(a) == TensorSpec.of(b).restrided(a.stride())
 
 
 _to_copy = kernel_on(_aten._to_copy.default, COMPOSITE_EXPLICIT)

@@ -88,11 +88,11 @@ def _index_fill_(x: Tensor, dim: int, index: Tensor, value: Any) -> None:
 def _index_put_(
     x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool, unsafe: bool = False
 ) -> None:
-    _warn("index_put_", "tensor[indices] = tensor")
     dims = _expanded_dims(x)
     indices = [*indices, *[None] * (x.dim() - len(indices))]
     if any(indices[d] is None for d in dims) and (accumulate or values.numel() != 1):
         raise RuntimeError(OVERLAP)  # several values for each element
+    _warn("index_put_", "tensor[indices] = tensor")
     chosen = [i if i is None or d not in dims else _first(i, x.size(d)) for d, i in enumerate(indices)]
     torch.ops.aten.index_put_.default(_compact(x), chosen, values, accumulate)
 
