@@ -157,10 +157,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     """
     row = signature.row
     if writes_expanded(signature, call.written):
-        from .expanded import rewritten
-
         stub = Executable(_never, (), None, (), set())
-        stub.instead = rewritten(signature)
+        stub.instead = signature.rewrite_expanded(signature)
         return stub
     if call.written and len(call.key) > 4:
         raise_matching_host_error(signature, values, SHARED)

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
+from ..dispatch.signature import Signature
 from ..storage.spec import TensorSpec
-from .signature import Signature
 
 Tensor = torch.Tensor
 
