@@ -24,9 +24,10 @@ PREPARATIONS = {
     "raise_info": 1,
     "to_device": 1,
     "transpose_strided": 1,
+    "truth_of_bytes": 1,
 }
 # Those that only rows have which write: in place, or to `out=`.
-OF_WRITES = ("dtype_of_out",)
+OF_WRITES = ("dtype_of_out", "truth_of_bytes")
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",

@@ -59,7 +59,7 @@ _LAZY = {
     "to_jax": "trace.transfer",
 }
 
-_MODULES = ("data", "debug", "interop", "profiler", "sharding")
+_MODULES = ("checkpoint", "data", "debug", "interop", "profiler", "sharding")
 
 __all__ = [
     "CheckError",

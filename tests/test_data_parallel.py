@@ -11,6 +11,8 @@ from torch import nn
 from torch.nn.parallel import comm
 from torch.utils.data import DataLoader, TensorDataset
 
+from tests.agreement import close
+
 
 @pytest.mark.filterwarnings("ignore:PyTorch is not compiled with NCCL")
 @pytest.mark.parametrize("devices", [None, [0], [1, 0]])
@@ -20,12 +22,12 @@ def test_the_parts_of_a_batch_run_on_several_devices(devices: list[int] | None, 
     placed = copy.deepcopy(module).to(f"jax:{(devices or [0])[0]}")
     expected, output = module(x), nn.DataParallel(placed, devices)(x.to(source))
     assert output.device == placed[0].weight.device
-    torch.testing.assert_close(output.cpu(), expected)
+    close(output.cpu(), expected)
     expected.square().sum().backward()
     output.square().sum().backward()
     for a, b in zip(module.parameters(), placed.parameters(), strict=True):
         assert a.grad is not None and b.grad is not None
-        torch.testing.assert_close(b.grad.cpu(), a.grad)
+        close(b.grad.cpu(), a.grad)
 
 
 def test_tensors_are_copied_between_devices() -> None:

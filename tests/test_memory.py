@@ -175,8 +175,53 @@ def test_set_and_resize():
     for t in (cpu, ours):
         t.resize_(3, 3).fill_(1)
     assert torch.equal(ours.cpu(), cpu)
-    with pytest.raises(RuntimeError, match="out of bounds"):
-        ours.set_(ours.untyped_storage(), 5, (10,), (1,))
+
+
+@pytest.mark.parametrize("device", ["cpu", "jax"])
+def test_set_grows_the_storage_for_all_who_share_it(device):
+    x = torch.ones(2, device=device)
+    y = torch.zeros(1, device=device).set_(x.untyped_storage(), 1, (4,), (1,))
+    y[0], y[3] = 5, 6
+    assert x.tolist() == [1, 5] and y[[0, 3]].tolist() == [5, 6]
+    assert x.untyped_storage().nbytes() == y.untyped_storage().nbytes() == 20
+
+
+@pytest.fixture
+def deterministic():
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+
+
+UNINITIALIZED = {
+    "empty": lambda x: torch.empty(2, dtype=x.dtype, device=x.device),
+    "empty_strided": lambda x: torch.empty_strided((2, 2), (3, 1), dtype=x.dtype, device=x.device),
+    "channels last": lambda x: torch.empty(
+        (1, 2, 2, 2), dtype=x.dtype, device=x.device, memory_format=torch.channels_last
+    ),
+    "empty_like": lambda x: torch.empty_like(x.t()),
+    "new_empty": lambda x: x.new_empty(2),
+    "resize_": lambda x: x.clone().resize_(3, 3),
+    "resize_ of a part": lambda x: x.clone()[1:].resize_(3, 3),
+    "zeros": lambda x: torch.zeros(2, dtype=x.dtype, device=x.device),
+    "zeros_like": lambda x: torch.zeros_like(x.t()),
+    "full": lambda x: torch.full((2,), 0, dtype=x.dtype, device=x.device),
+}
+
+
+@pytest.mark.usefixtures("deterministic")
+@pytest.mark.parametrize("make", UNINITIALIZED.values(), ids=list(UNINITIALIZED))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64, torch.bool, torch.uint8, torch.int64], ids=str)
+def test_uninitialized_memory_is_filled_in_deterministic_mode(make, dtype):
+    cpu, ours = both([2, 3], dtype)
+    torch.testing.assert_close(make(ours).cpu(), make(cpu), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.usefixtures("deterministic")
+def test_uninitialized_memory_is_left_alone_on_request():
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    assert torch.empty(2, device="jax").tolist() == torch.ones(0, device="jax").resize_(2).tolist() == [0, 0]
 
 
 def test_data_can_be_replaced():
@@ -237,11 +282,14 @@ def test_an_expanded_tensor_is_filled(fill):
     same(ours, cpu)
 
 
-@pytest.mark.parametrize("accumulate", [False, True])
-def test_a_part_of_an_expanded_tensor_is_not_written(accumulate):
-    _, ours = both([4])
+@pytest.mark.filterwarnings("ignore:Use of index_put_ on expanded tensors is deprecated")
+def test_a_part_of_an_expanded_tensor_is_put_but_not_added_to():
+    cpu, ours = both([4])
+    for x in (cpu, ours):
+        x[:1].expand(2, 3).index_put_((torch.tensor([0], device=x.device),), x[1])
+    same(ours, cpu)
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        ours[:1].expand(2, 3).index_put_((torch.tensor([0], device="jax"),), ours[1], accumulate=accumulate)
+        ours[:1].expand(2, 3).index_put_((torch.tensor([0], device="jax"),), ours[1], accumulate=True)
 
 
 ILLEGAL = {

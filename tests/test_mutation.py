@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -116,3 +117,79 @@ def test_the_command_counts_programs_and_refusals(monkeypatch: pytest.MonkeyPatc
     assert "jit: 2 programs, 0 differ, 50.0% refused" in result.output
     assert "t2j: 1 programs, 1 differ, 0.0% refused" in result.output
     assert CliRunner().invoke(cli.app, ["mutate", "--modes", "jti"]).exit_code == 2
+
+
+def _index(x: torch.Tensor, *values: int) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.int64, device=x.device)
+
+
+EXPANDED = {
+    "index_fill_ of another axis": lambda x: x.index_fill_(1, _index(x, 0), 7),
+    "index_fill_ of the expanded axis": lambda x: x.index_fill_(0, _index(x, -1), 7),
+    "index_fill_ of nothing": lambda x: x.index_fill_(0, _index(x), 7),
+    "index_fill_ out of bounds": lambda x: x.index_fill_(0, _index(x, 2), 7),
+    "index_fill_ with a tensor": lambda x: x.index_fill_(1, _index(x, 2), torch.tensor(7.0, device=x.device)),
+    "masked_fill_": lambda x: x.masked_fill_(torch.eye(2, 3, device=x.device) > 0, float("nan")),
+    "masked_fill_ of a row": lambda x: x.masked_fill_(x[0] > 1, 7),
+    "tril_": lambda x: x.tril_(),
+    "triu_": lambda x: x.triu_(1),
+    "index_put_": lambda x: x.index_put_((_index(x, 0, 1), _index(x, 0, 2)), x.new_tensor([7, 8])),
+    "index_put_ of rows": lambda x: x.index_put_((_index(x, 0),), x.new_tensor([7, 8, 9])),
+    "index_put_ that adds": lambda x: x.index_put_((_index(x, 0, 1),), x.new_ones(2, 3), accumulate=True),
+    "index_put_ out of bounds": lambda x: x.index_put_((_index(x, 2),), x.new_ones(1, 3)),
+    "an item of a column": lambda x: x.__setitem__((slice(None), _index(x, 1)), 7),
+    "an item of a mask": lambda x: x.__setitem__(x > 1, 7),
+    "fill_diagonal_": lambda x: x.fill_diagonal_(7),
+    "add_": lambda x: x.add_(1),
+    "index_add_": lambda x: x.index_add_(0, _index(x, 0), x[:1].clone()),
+}
+
+
+@pytest.mark.parametrize("write", EXPANDED.values(), ids=list(EXPANDED))
+def test_writes_to_expanded_tensors_are_those_of_the_cpu(write):
+    def outcome(device):
+        x = torch.arange(6.0, device=device).view(2, 3)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                write(x[1:].expand(2, 3))
+            except (RuntimeError, IndexError) as error:
+                return type(error)
+        return str(x.tolist()), {
+            str(w.message).partition(" (Triggered")[0] for w in caught if "Use of" in str(w.message)
+        }
+
+    (ours, theirs) = outcome("jax"), outcome("cpu")
+    if isinstance(theirs, tuple) and write is EXPANDED["an item of a mask"]:
+        theirs[1].discard(next(w for w in theirs[1] if "masked_fill_" in w))  # torch puts by filling, and warns of both
+    assert ours == theirs
+
+
+def test_a_deprecated_write_to_an_expanded_tensor_warns_at_every_call():
+    x = torch.ones(1, 3, device="jax").expand(2, 3)
+    for _ in range(3):
+        with pytest.warns(UserWarning, match="masked_fill_ on expanded tensors is deprecated"):
+            x.masked_fill_(x > 0, 1)
+
+
+def test_several_values_for_each_element_of_an_expanded_axis_are_refused():
+    x = torch.ones(1, 3, device="jax").expand(2, 3)
+    with pytest.raises(RuntimeError, match="unsupported operation"):
+        x[:, _index(x, 0)] = torch.tensor([[1.0], [2.0]], device="jax")
+
+
+def test_fills_of_expanded_tensors_find_their_place_at_any_offset():
+    x = torch.zeros(4, 1, device="jax")
+    for i in range(1, 4):
+        x[i].expand(3).fill_(i)
+    assert x.flatten().tolist() == [0, 1, 2, 3]
+
+
+def test_an_element_is_put_into_a_view_of_itself():
+    x = torch.ones((), device="jax")
+    y = x.reshape(-1)
+    y[...] = x
+    y[0] = x
+    assert y.tolist() == [1]
+    with pytest.raises(RuntimeError, match="unsupported operation"):
+        y.copy_(x)  # on the CPU too

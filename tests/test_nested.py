@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -66,6 +67,16 @@ def test_a_gradient_through_padding_agrees_with_cpu_torch() -> None:
         assert x.grad is not None
         gradients.append(x.grad.values().cpu())
     close(*gradients)
+
+
+def test_a_deep_copy_is_another_jagged_tensor() -> None:
+    x = jagged("jax", requires_grad=True)
+    y = copy.deepcopy(x)
+    assert type(y) is type(x) and y.requires_grad and y.is_leaf
+    with torch.no_grad():
+        y.mul_(2)
+    close(y.values().cpu(), 2 * x.values().cpu())
+    assert x.data_ptr() == jagged("cpu").data_ptr() == 0
 
 
 def test_attention_of_jagged_tensors_raises() -> None:

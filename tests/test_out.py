@@ -116,6 +116,30 @@ def test_a_resized_out_has_the_strides_and_the_warning_of_the_cpu(run, shape):
     assert found[0] == found[1]
 
 
+PERMUTED = {
+    "mul": lambda x, out: torch.mul(x, 2, out=out),
+    "exp": lambda x, out: torch.exp(x, out=out),
+    "cat": lambda x, out: torch.cat([x, x], out=out),
+    "where": lambda x, out: torch.where(x > 0, x, x, out=out),
+    "sum": lambda x, out: torch.sum(x, 0, out=out),
+    "cumsum": lambda x, out: torch.cumsum(x, 0, out=out),
+    "bmm": lambda x, out: torch.bmm(x, x.transpose(1, 2), out=out),
+    "sort": lambda x, out: torch.sort(x, out=(out, torch.empty(0, dtype=torch.int64, device=x.device)))[0],
+}
+
+
+@pytest.mark.parametrize("run", PERMUTED.values(), ids=list(PERMUTED))
+@pytest.mark.parametrize("size", [0, 40])
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_a_resized_out_lies_as_a_permuted_input_does(run, size):
+    ours, cpu = (
+        run(torch.arange(36.0, device=d).view(4, 3, 3).transpose(0, 2), torch.empty(size, device=d))
+        for d in ("jax", "cpu")
+    )
+    assert ours.stride() == cpu.stride()
+    close(ours.cpu(), cpu)
+
+
 def test_an_out_of_the_right_shape_keeps_its_strides():
     out = torch.empty(6, 2, device="jax")[:, 0]
     torch.softmax(on("jax"), 0, out=out)
@@ -176,3 +200,33 @@ def test_a_cumulative_sum_in_place_keeps_its_dtype(dtype):
             return type(error)
 
     assert outcome("jax") == outcome("cpu")
+
+
+NARROWED = {
+    "mean of complex": lambda d: torch.mean(torch.ones(3, dtype=torch.complex64, device=d), 0, out=zero(d)),
+    "mean of integers": lambda d: torch.mean(torch.ones(3, dtype=torch.int32, device=d), 0, out=zero(d)),
+    "mean into integers": lambda d: torch.mean(torch.ones(3, device=d), 0, out=zero(d, torch.int32)),
+    "mean in double": lambda d: torch.mean(torch.tensor([1e8, 1.0], device=d), 0, out=zero(d, torch.float64)),
+    "all of bytes": lambda d: torch.all(bytes_on(d), 0, out=zero(d, torch.bool)),
+    "all of bytes, of all axes": lambda d: torch.all(bytes_on(d), out=zero(d, torch.bool)),
+    "any of bytes, of some axes": lambda d: torch.any(bytes_on(d), (0,), out=zero(d, torch.bool)),
+    "any of bytes": lambda d: torch.any(bytes_on(d), 0, out=zero(d, torch.bool)),
+    "any of bytes as bytes": lambda d: torch.any(bytes_on(d), 0, out=zero(d, torch.uint8)),
+    "any of bytes as numbers": lambda d: torch.any(bytes_on(d), 0, out=zero(d)),
+}
+
+
+def zero(device: str, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.zeros((), dtype=dtype, device=device)
+
+
+def bytes_on(device: str) -> torch.Tensor:
+    return torch.tensor([0, 4, 2], dtype=torch.uint8, device=device)
+
+
+@pytest.mark.parametrize("run", NARROWED.values(), ids=list(NARROWED))
+@pytest.mark.filterwarnings("ignore:Casting complex values to real discards the imaginary part")
+def test_a_reduction_is_written_to_a_narrower_dtype_where_the_cpu_writes_it(run):
+    assert raised(run, "jax") == raised(run, "cpu")
+    if not raised(run, "cpu"):
+        close(run("jax").cpu(), run("cpu"))

@@ -16,6 +16,8 @@ from torch import nn
 import tenax
 from tenax._jit.jitted import compiled_of
 from tenax.interop import t2j
+from tests.agreement import close
+from tests.tolerances import ACCUMULATED, COMPOSED
 
 from .meshes import mesh, on_mesh, spec, surroundings
 
@@ -52,7 +54,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_nobody_placed_joins_the_mesh(where: Mesh, name: str) -> None:
     found = PROGRAMS[name](on_mesh(VALUES, P("data"), where))
-    torch.testing.assert_close(found.cpu(), PROGRAMS[name](torch.from_numpy(VALUES)))
+    close(found.cpu(), PROGRAMS[name](torch.from_numpy(VALUES)))
     assert len(tenax.sharding_of(found).device_set) == 8
 
 
@@ -90,7 +92,7 @@ def test_optimizers_run_on_sharded_weights(kind: str, options: dict[str, Any]) -
 
     found, state = train(on_mesh(VALUES, P(None, "model")), on_mesh(VALUES, P("data")))
     expected, _ = train(torch.from_numpy(VALUES.copy()), torch.from_numpy(VALUES))
-    torch.testing.assert_close(found.cpu(), expected)
+    close(found.cpu(), expected)
     assert found.grad is not None
     held = [found, found.grad, *(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())]
     assert [spec(t.detach()) for t in held] == [P(None, "model")] * len(held)
@@ -118,7 +120,7 @@ def test_a_write_keeps_the_sharding_of_what_is_written(where: Mesh) -> None:
     x.uniform_()
     x.copy_(torch.from_numpy(VALUES))
     assert spec(x) == P(None, "model")
-    torch.testing.assert_close(x.cpu(), torch.from_numpy(VALUES))
+    close(x.cpu(), torch.from_numpy(VALUES))
 
 
 def test_state_that_nobody_placed_joins_for_good() -> None:
@@ -127,7 +129,7 @@ def test_state_that_nobody_placed_joins_for_good() -> None:
     assert spec(layer.running_mean) == P()
     expected = nn.BatchNorm1d(8)
     expected(torch.from_numpy(VALUES))
-    torch.testing.assert_close(layer.running_mean.cpu(), expected.running_mean)
+    close(layer.running_mean.cpu(), expected.running_mean)
 
 
 def test_an_explicit_device_stays_there(where: Mesh) -> None:
@@ -166,7 +168,7 @@ def test_meshes_of_other_devices_are_refused_with_a_remedy() -> None:
 def test_a_mesh_without_the_first_device_takes_what_nobody_placed() -> None:
     other = Mesh(np.array(jax.devices()[4:]), ("rows",))
     found = on_mesh(VALUES, P("rows"), other) + torch.ones(8, 8, device="jax")
-    torch.testing.assert_close(found.cpu(), torch.from_numpy(VALUES) + 1)
+    close(found.cpu(), torch.from_numpy(VALUES) + 1)
     assert {d.id for d in tenax.sharding_of(found).device_set} == {4, 5, 6, 7}
 
 
@@ -189,8 +191,8 @@ def test_a_compiled_step_with_adam_compiles_once(where: Mesh) -> None:
     expected_weight, expected = make(torch.from_numpy(VALUES.copy()))
     compiled, x = tenax.jit(step), on_mesh(VALUES, P("data"), where)
     for _ in range(4):
-        torch.testing.assert_close(compiled(x).cpu(), expected(torch.from_numpy(VALUES)))
-    torch.testing.assert_close(weight.cpu(), expected_weight, rtol=1e-4, atol=1e-5)
+        close(compiled(x).cpu(), expected(torch.from_numpy(VALUES)))
+    close(weight.cpu(), expected_weight, ACCUMULATED)
     assert spec(weight.detach()) == P(None, "model")
     assert len(compiled_of(compiled).history) == 2  # with and without gradients
     programs = {s.forward for steps in compiled_of(compiled).programs.values() for s in steps}
@@ -210,19 +212,19 @@ def test_torch_compile_keeps_shardings() -> None:
     for n in (1, 2):
         out = compiled(x)
         out.sum().backward()
-        torch.testing.assert_close(buffer.cpu(), torch.from_numpy(VALUES) * (1 + n))
+        close(buffer.cpu(), torch.from_numpy(VALUES) * (1 + n))
     assert spec(buffer) == P("data") and spec(weight.grad) == P(None, "model")
-    torch.testing.assert_close(out.cpu(), (torch.from_numpy(VALUES) @ torch.from_numpy(VALUES)).tanh())
+    close(out.cpu(), (torch.from_numpy(VALUES) @ torch.from_numpy(VALUES)).tanh())
 
 
 def test_a_function_for_jax_takes_arrays_of_any_mesh(where: Mesh) -> None:
     x = jax.device_put(VALUES, jax.sharding.NamedSharding(where, P("data")))
     function = t2j(lambda a: (a @ a.t(), "kept", None))
-    torch.testing.assert_close(torch.from_numpy(np.array(function(x)[0])), torch.from_numpy(VALUES @ VALUES.T))
+    close(torch.from_numpy(np.array(function(x)[0])), torch.from_numpy(VALUES @ VALUES.T))
     compiled = jax.jit(jax.value_and_grad(lambda x: (function(x)[0] + x).sum()))
     value, gradient = compiled(x)
     assert abs(float(value) - (VALUES @ VALUES.T + VALUES).sum()) < 1e-4
-    np.testing.assert_allclose(gradient, 1 + 2 * np.tile(VALUES.sum(0), (8, 1)), rtol=1e-5)
+    close(gradient, 1 + 2 * np.tile(VALUES.sum(0), (8, 1)), COMPOSED)
 
 
 def test_shard_map_over_torch_functions_with_collectives() -> None:
@@ -234,7 +236,7 @@ def test_shard_map_over_torch_functions_with_collectives() -> None:
     free = torch.from_numpy(VALUES).to("jax")  # nobody placed it
     for x in (free, on_mesh(VALUES, P("data"))):
         found = tenax.call_jax(mapped, x)
-        torch.testing.assert_close(found.cpu(), torch.from_numpy(VALUES - VALUES.mean(0)))
+        close(found.cpu(), torch.from_numpy(VALUES - VALUES.mean(0)))
         assert spec(found) == P("data")
 
 
@@ -245,7 +247,7 @@ def test_a_compiled_function_places_arguments_and_results() -> None:
     for _ in range(2):
         found = step(x, y)
         assert spec(x) == P("data") and spec(found["sum"]) == P(None, "model")
-        torch.testing.assert_close(found["sum"].cpu(), torch.from_numpy(VALUES) + 1)
+        close(found["sum"].cpu(), torch.from_numpy(VALUES) + 1)
     assert len(compiled_of(step).history) == 1
     layer = tenax.jit(nn.Linear(8, 8).to("jax"), out_shardings=columns)
     assert spec(layer(x).detach()) == P(None, "model")
@@ -278,5 +280,5 @@ def test_scanned_layers_keep_shardings() -> None:
     scanned = tenax.shard(tenax.ScannedModule(layers.to("jax")), {"*.weight": P(None, "data")}, mesh())
     found = scanned(on_mesh(VALUES, P("data")))
     found.sum().backward()
-    torch.testing.assert_close(found.cpu(), expected)
+    close(found.cpu(), expected)
     assert [spec(p.grad) for n, p in scanned.named_parameters() if n.endswith("weight")] == [P(None, "data")]

@@ -11,6 +11,8 @@ import pytest
 import torch
 from torch import nn
 
+from tests.agreement import close
+
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning"),
@@ -52,13 +54,13 @@ def test_a_module_trains_on_the_device(make: Callable[[nn.Module], nn.Module]) -
     for _ in range(3):
         x = torch.randn(4, 3)
         outputs = [expected(x), module(x.to("jax"))]
-        torch.testing.assert_close(outputs[1].cpu(), outputs[0])
+        close(outputs[1].cpu(), outputs[0])
         for output, optimizer in zip(outputs, optimizers, strict=True):
             optimizer.zero_grad()
             output.square().sum().backward()
             optimizer.step()
     for name, tensor in expected.state_dict().items():
-        torch.testing.assert_close(module.state_dict()[name].cpu(), tensor)
+        close(module.state_dict()[name].cpu(), tensor)
     assert {t.device.type for t in module.cpu().parameters()} == {"cpu"}
 
 
@@ -78,5 +80,5 @@ def test_a_file_is_saved_from_the_device_and_loaded_onto_it(
             loaded = torch.jit.load(source, map_location=where)
             kind = "cpu" if where is None else torch.device(where).type
             assert {t.device.type for t in (*loaded.parameters(), *loaded.buffers())} == {kind}
-            torch.testing.assert_close(loaded(x.to(kind)).cpu(), module(x.to("jax")).cpu())
+            close(loaded(x.to(kind)).cpu(), module(x.to("jax")).cpu())
     assert next(module.parameters()).device.type == "jax"  # saving moved a copy

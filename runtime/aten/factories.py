@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from .._torch.tensors import meta_as_strided
-from ..storage.avals import array_shape, aval_of, meshes, tensor_aval
+from ..storage.avals import LazyFill, array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import device_index
 from ..storage.tensors import cell_of, fill_tensor, new_tensor
-from .fill import fill_scalar
+from .fill import conspicuous, fill_scalar
 from .memory import Tensor
 
 
@@ -31,9 +31,10 @@ def empty(
         raise NotImplementedError(f"empty: layout {layout} is not available on device 'jax'; expected torch.strided")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    tensor = fill_tensor(size, dtype or torch.get_default_dtype(), index=device_index(device))
     if memory_format in (None, torch.contiguous_format, torch.preserve_format):
-        return tensor
+        dtype = dtype or torch.get_default_dtype()
+        value = conspicuous(dtype) if torch.are_deterministic_algorithms_enabled() else 0
+        return fill_tensor(size, dtype, value, device_index(device))
     like = torch.empty(size, device="meta", memory_format=memory_format)
     return empty_strided(size, like.stride(), dtype=dtype, device=device)
 
@@ -56,9 +57,9 @@ def empty_strided(
     else:
         cell = Cell(tensor_aval((n,), dtype).zeros, index)
     tensor = new_tensor(cell, size, dtype)
-    if tensor.stride() == tuple(stride):
-        return tensor
-    return meta_as_strided(tensor, size, stride, 0)
+    if tensor.stride() != tuple(stride):
+        tensor = meta_as_strided(tensor, size, stride, 0)
+    return fill_scalar(tensor, conspicuous(dtype)) if torch.are_deterministic_algorithms_enabled() else tensor
 
 
 def make_dep_token(**options: Any) -> Tensor:
@@ -77,12 +78,17 @@ def full(
     if dtype is None:
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
         dtype = kinds.get(fill_value.__class__, torch.get_default_dtype())
-    out = empty(size, dtype, layout, device, pin_memory)
-    return out if fill_value.__class__ is int and fill_value == 0 else fill_scalar(out, fill_value)
+    return _filled(empty(size, dtype, layout, device, pin_memory), fill_value)
+
+
+def _filled(new: Tensor, value: Any) -> Tensor:
+    """A new tensor with a value; it has zeros already, unless memory that is not initialized is filled."""
+    zero = value.__class__ is int and value == 0 and not torch.are_deterministic_algorithms_enabled()
+    return new if zero else fill_scalar(new, value)
 
 
 def zeros(size: Sequence[int], dtype: torch.dtype | None = None, **options: Any) -> Tensor:
-    return empty(size, dtype, **options)
+    return full(size, 0, dtype or torch.get_default_dtype(), **options)
 
 
 def ones(size: Sequence[int], dtype: torch.dtype | None = None, **options: Any) -> Tensor:
@@ -102,8 +108,7 @@ def ones_like(self: Tensor, *args: Any, **options: Any) -> Tensor:
 
 
 def full_like(self: Tensor, fill_value: Any, *args: Any, **options: Any) -> Tensor:
-    out = empty_like(self, *args, **options)
-    return out if fill_value.__class__ is int and fill_value == 0 else fill_scalar(out, fill_value)
+    return _filled(empty_like(self, *args, **options), fill_value)
 
 
 def empty_like(
@@ -131,7 +136,9 @@ def _placed_like(source: Tensor, new: Tensor) -> Tensor:
     except (AttributeError, RuntimeError):  # of the host, or a wrapper of torch
         return new
     if aval.sharding is not None and cell.shape == aval.shape and not cell.index:
-        cell.write(aval_of(cell.shape, cell.dtype, aval.sharding).zeros)
+        placed = aval_of(cell.shape, cell.dtype, aval.sharding)
+        fill = cell.content
+        cell.write(LazyFill(placed, fill.value) if isinstance(fill, LazyFill) else placed.zeros)
     return new
 
 
@@ -148,11 +155,11 @@ def new_empty_strided(
 
 
 def new_full(self: Tensor, size: Sequence[int], fill_value: Any, **options: Any) -> Tensor:
-    return fill_scalar(new_empty(self, size, **options), fill_value)
+    return _filled(new_empty(self, size, **options), fill_value)
 
 
 def new_zeros(self: Tensor, size: Sequence[int], **options: Any) -> Tensor:
-    return new_empty(self, size, **options)
+    return new_full(self, size, 0, **options)
 
 
 def new_ones(self: Tensor, size: Sequence[int], **options: Any) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,16 @@ def fill_scalar(self: Tensor, value: Any) -> Tensor:
     if not fill_whole(self, value):
         kernel_of("fill_.Scalar")(self, value)
     return self
+
+
+def conspicuous(dtype: torch.dtype) -> Any:
+    """What a new element holds while torch's deterministic mode is on: NaN or the greatest integer, so that programs
+    which read it are noticed; zero where `torch.utils.deterministic` does not ask for that."""
+    if not torch.utils.deterministic.fill_uninitialized_memory:  # type: ignore[attr-defined]
+        return 0
+    if dtype.is_floating_point or dtype.is_complex:
+        return math.nan
+    return True if dtype is torch.bool else torch.iinfo(dtype).max
 
 
 def zero(self: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from .factories import (
     new_empty_strided,
     new_full,
     new_ones,
+    new_zeros,
     ones,
     ones_like,
     scalar_tensor,
@@ -33,14 +35,8 @@ from .memory import (
     clone,
     copy,
     copy_from,
-    is_set_to,
     local_scalar_dense,
     record_stream,
-    resize_,
-    set_none,
-    set_storage,
-    set_storage_whole,
-    set_tensor,
     to_copy,
     view_dtype,
 )
@@ -48,10 +44,13 @@ from .memory import (
 _aten = torch.ops.aten
 
 
-def _fused_moving_avg_obs_fq_helper(*args: Any) -> Any:
-    from .fake_quantize import fused_moving_avg_obs_fq_helper
+def _when_called(module: str, name: str) -> Callable[..., Any]:
+    """A kernel of a module that most programs never import."""
 
-    return fused_moving_avg_obs_fq_helper(*args)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(importlib.import_module(f"{__package__}.{module}"), name)(*args, **kwargs)
+
+    return call
 
 
 KERNELS: dict[str, Callable[..., Any]] = {
@@ -72,7 +71,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_copy_from_and_resize": copy_from,
     "_local_scalar_dense": local_scalar_dense,
     "_make_dep_token": make_dep_token,
-    "is_set_to": is_set_to,
+    "is_set_to": _when_called("resizing", "is_set_to"),
     "record_stream": record_stream,
     "full": full,
     "zeros": zeros,
@@ -86,13 +85,13 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "new_empty_strided": new_empty_strided,
     "new_full": new_full,
     "new_ones": new_ones,
-    "new_zeros": new_empty,
+    "new_zeros": new_zeros,
     "fill_.Scalar": fill_scalar,
     "zero_": zero,
-    "resize_": resize_,
-    "set_.source_Storage_storage_offset": set_storage,
-    "set_.source_Storage": set_storage_whole,
-    "set_.source_Tensor": set_tensor,
-    "set_": set_none,
-    "_fused_moving_avg_obs_fq_helper": _fused_moving_avg_obs_fq_helper,
+    "resize_": _when_called("resizing", "resize_"),
+    "set_.source_Storage_storage_offset": _when_called("resizing", "set_storage"),
+    "set_.source_Storage": _when_called("resizing", "set_storage_whole"),
+    "set_.source_Tensor": _when_called("resizing", "set_tensor"),
+    "set_": _when_called("resizing", "set_none"),
+    "_fused_moving_avg_obs_fq_helper": _when_called("fake_quantize", "fused_moving_avg_obs_fq_helper"),
 }

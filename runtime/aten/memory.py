@@ -1,25 +1,23 @@
-"""Operators that manage memory: views, copies, resizing, storages.
+"""Operators that manage memory: views and copies.
 
 The other views of torch reach `as_strided` or `view` through C++ composites.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel_on
-from .._torch.tensors import meta_as_strided, meta_set, view_as_dtype
+from .._torch.tensors import meta_as_strided, view_as_dtype
 from ..dtypes import numpy_dtype
-from ..storage.avals import LazyFill, tensor_aval
 from ..storage.cell import Cell
-from ..storage.spec import lazy_bits
+from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
-from ..trace.data_swaps import record_swap, set_geometry
+from ..trace.data_swaps import set_geometry
 from ..trace.transfer import download, overwrite, read
 from .registry import kernel_of
 
@@ -33,7 +31,7 @@ def elements(tensor: Tensor) -> int:
     return cell.nbytes // tensor.element_size()
 
 
-def _check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: int, available: int) -> None:
+def check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: int, available: int) -> None:
     if offset < 0:
         raise RuntimeError(f"{op}: Tensor: invalid storage offset {offset}")
     if any(s < 0 for s in stride):
@@ -58,7 +56,7 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     if cell.mixed or key not in _in_bounds:
         if len(size) != len(stride):
             raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")
-        _check_bounds("as_strided", size, stride, offset, elements(self))
+        check_bounds("as_strided", size, stride, offset, elements(self))
         if not cell.mixed and len(_in_bounds) < 1 << 16:
             _in_bounds.add(key)
     return meta_as_strided(self, size, stride, offset)
@@ -69,7 +67,7 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     offset = int(self.storage_offset()) if storage_offset is None else storage_offset
     if not hasattr(self.untyped_storage(), "cell"):  # a wrapper of torch.compile, which has nothing but a geometry
         return _set_strides(self, size, stride, offset)
-    _check_bounds("as_strided_", size, stride, offset, elements(self))
+    check_bounds("as_strided_", size, stride, offset, elements(self))
     return set_geometry(self, size, stride, offset)
 
 
@@ -139,9 +137,14 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         return copy_from(src, self, non_blocking)
     if source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
         target.replace(source.content)  # arrays are immutable: the first write to either separates them
-    else:
+    elif source is not target or not _is_one_element(self, src):
         kernel_of("copy_")(self, src)
     return self
+
+
+def _is_one_element(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors of one shape on one storage are the same element: torch overlaps them by their strides."""
+    return a.numel() == 1 and TensorSpec.of(a) == TensorSpec.of(b).restrided(a.stride())
 
 
 _to_copy = kernel_on(_aten._to_copy.default, COMPOSITE_EXPLICIT)
@@ -187,94 +190,8 @@ def local_scalar_dense(self: Tensor) -> Any:
     return value.reshape(()).item()
 
 
-def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
-    if tuple(size) == tuple(self.shape) and memory_format is None:
-        return self  # strides stay
-    if any(n < 0 for n in size):
-        raise RuntimeError(f"resize_: requested size {list(size)} has a negative dimension")
-    stride = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format).stride()
-    need = math.prod(size) + int(self.storage_offset())
-    cell, storage = cell_of(self), self.untyped_storage()
-    if math.prod(size) and need * self.element_size() > cell.nbytes:
-        grow(cell, need, self.dtype)
-        if not storage.resizable():
-            storage = new_tensor(cell, [need], self.dtype).untyped_storage()  # a second storage of the same cell
-    return set_geometry(self, size, stride, int(self.storage_offset()), storage)
-
-
-def grow(cell: Cell, count: int, dtype: torch.dtype) -> None:
-    """Grow a storage to at least `count` elements of `dtype`, keeping its content in front."""
-    import jax.numpy as jnp
-
-    kind = numpy_dtype(dtype)
-    have = cell.nbytes // kind.itemsize
-    if count <= have:
-        return
-    if isinstance(cell.content, LazyFill) or have == 0:
-        cell.write(
-            LazyFill(tensor_aval((count,), dtype), cell.content.value if isinstance(cell.content, LazyFill) else 0)
-        )
-        return
-    scale = kind.itemsize / cell.dtype.itemsize
-    flat = cell.read().reshape(-1)
-    extra = math.ceil(count * scale) - flat.size
-    cell.write(jnp.concatenate([flat, jnp.zeros(extra, flat.dtype)]))
-
-
-def set_storage(
-    self: Tensor, source: Any, storage_offset: int = 0, size: Sequence[int] | None = None, stride: Any = None
-) -> Tensor:
-    cell = getattr(source, "cell", None)
-    if cell is None:
-        raise RuntimeError(f"set_: Expected a storage on device jax, got one on {source.device}")
-    adopt(cell, self.dtype)
-    available = cell.nbytes // self.element_size()
-    if size is None:
-        size, stride = [available], [1]
-    if stride is None or not len(stride):
-        stride = torch.empty(size, device="meta").stride()
-    _check_bounds("set_", size, stride, storage_offset, available)
-    record_swap(self)
-    return meta_set(self, source, storage_offset, size, stride)
-
-
-def adopt(cell: Cell, dtype: torch.dtype) -> None:
-    """Give raw bytes the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
-    from ..storage.access import bitcast
-
-    kind = numpy_dtype(dtype)
-    if cell.dtype == kind:
-        return
-    if cell.dtype.name == "uint8" and not cell.mixed and cell.nbytes % kind.itemsize == 0:
-        cell.write(bitcast(cell.read().reshape(-1), kind))
-    else:
-        cell.mix()
-
-
-def set_storage_whole(self: Tensor, source: Any) -> Tensor:
-    return set_storage(self, source)
-
-
-def set_tensor(self: Tensor, source: Tensor) -> Tensor:
-    return set_storage(
-        self, source.untyped_storage(), int(source.storage_offset()), list(source.shape), list(source.stride())
-    )
-
-
-def set_none(self: Tensor) -> Tensor:
-    fresh = fill_tensor([0], self.dtype, index=cell_of(self).index)
-    record_swap(self)
-    return meta_set(self, fresh.untyped_storage(), 0, [0], [1])
-
-
 def record_stream(x: torch.Tensor, stream: torch.Stream) -> None:
     """Nothing: JAX keeps an array until every computation that reads it has ended."""
-
-
-def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    if self.untyped_storage() is not tensor.untyped_storage() or self.storage_offset() != tensor.storage_offset():
-        return False
-    return self.shape == tensor.shape and self.stride() == tensor.stride()
 
 
 def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Tensor:

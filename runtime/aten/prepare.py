@@ -13,6 +13,7 @@ import torch
 
 from .._torch.results import check_factorization
 from ..dispatch.dispatcher import Handled
+from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
 
@@ -136,11 +137,25 @@ def raise_info(signature: Signature, name: str) -> Prepare:
 
 
 def dtype_of_out(signature: Signature, argument: str) -> Prepare:
-    """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype."""
+    """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype, or the
+    op does not take one of the two."""
     position, out = signature.names.index(argument), signature.outs[0] if signature.outs else 0
+    taken = dtypes_named(signature.row.dtypes[0][1])
 
     def prepare(values: Values) -> Values:
-        return values if values[position] else [*values[:position], values[out].dtype, *values[position + 1 :]]
+        named = values[position] or not {values[0].dtype, values[out].dtype} <= taken
+        return values if named else [*values[:position], values[out].dtype, *values[position + 1 :]]
+
+    return prepare
+
+
+def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
+    """Where the answer is uint8, as that of uint8 is, but `out=` is bool, ask of the truth of the elements."""
+    position, out = signature.names.index(argument), signature.outs[0]
+
+    def prepare(values: Values) -> Values:
+        bits = values[out].dtype is torch.bool and values[position].dtype is torch.uint8
+        return [*values[:position], values[position] != 0, *values[position + 1 :]] if bits else values
 
     return prepare
 
@@ -153,6 +168,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "raise_info": raise_info,
     "to_device": to_device,
     "transpose_strided": transpose_strided,
+    "truth_of_bytes": truth_of_bytes,
 }
 
 

@@ -25,6 +25,7 @@ def signature_of(name: str) -> Signature:
         signature.prepare = _imported_when_called(lambda: _preparation(signature))
     if signature.row.results:
         signature.correct = _imported_when_called(lambda: _correction(signature))
+    signature.rewrite_expanded = _rewrite_expanded
     return signature
 
 
@@ -44,6 +45,12 @@ def _correction(signature: Signature) -> Callable[..., Any]:
     from .result_layouts import CORRECTIONS
 
     return CORRECTIONS[signature.row.results]
+
+
+def _rewrite_expanded(signature: Signature) -> Callable[..., Any]:
+    from .expanded import rewritten
+
+    return rewritten(signature)
 
 
 @cache

@@ -117,7 +117,10 @@ def install() -> None:
         # There is no address; programs compare pointers to find tied weights, so each storage has its own number.
         if self.device.type != NAME:
             return plain_pointer(self)
-        return self.untyped_storage().data_ptr() + int(self.storage_offset()) * self.element_size()
+        storage = self.untyped_storage()
+        if type(self) is not torch.Tensor and not hasattr(storage, "cell"):
+            return plain_pointer(self)  # of a subclass around other tensors (jagged ones): 0, by which torch knows it
+        return storage.data_ptr() + int(self.storage_offset()) * self.element_size()
 
     _jax.__name__ = "jax"
     for method in (__array__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr, _jax):

@@ -131,10 +131,10 @@ def _resize(self: Any, nbytes: int) -> Any:
     elif nbytes < cell.nbytes:
         cell.write(cell.read().reshape(-1)[:count])
     elif nbytes > cell.nbytes:
-        from ..aten.memory import grow
+        from ..aten.resizing import holding
         from ..dtypes import torch_dtype
 
-        grow(cell, count, torch_dtype(cell.dtype))
+        holding(self, cell, count, torch_dtype(cell.dtype))
     return self
 
 

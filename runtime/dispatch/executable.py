@@ -22,12 +22,13 @@ from .cpu_matmul_rewrite import REWRITES
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
-from .overlap import check_not_expanded
+from .overlap import writes_expanded
 from .shape_inference import (
     NO_SUCH_DIM,
     SHARED,
     WRONG_DTYPE,
     describe_results,
+    infer_resized,
     infer_results,
     raise_matching_host_error,
 )
@@ -38,7 +39,7 @@ class Executable:
     """A compiled signature, and how its results become tensors."""
 
     __slots__ = (
-        *("check", "count", "donate", "donating", "joins", "kept", "order"),
+        *("check", "count", "donate", "donating", "instead", "joins", "kept", "order"),
         *("resize", "results", "run", "single", "specs", "spread", "surround"),
     )
 
@@ -63,6 +64,7 @@ class Executable:
         self.donating: Callable[..., Any] | None = None
         self.check: Callable[..., Any] | None = None
         self.resize: list[TensorSpec] = []  # of the `out=` tensors, which are resized in place of the call
+        self.instead: Callable[..., Any] | None = None  # carries the call out: of an expanded tensor
         self.order = order
         self.specs: list[TensorSpec] = list(_leaves(results))
         self.count = len(self.specs)
@@ -153,7 +155,7 @@ def is_on_mesh(call: EncodedCall) -> bool:
 
 
 def _never(*operands: Any) -> Any:
-    raise AssertionError("the arguments are resized before the call")
+    raise AssertionError("another call takes the place of this one")
 
 
 def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
@@ -163,7 +165,10 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         Whatever torch's Meta kernel raises for the arguments; RuntimeError when the lowering disagrees with it.
     """
     row = signature.row
-    check_not_expanded(signature, call.written)
+    if writes_expanded(signature, call.written):
+        stub = Executable(_never, (), None, (), set())
+        stub.instead = signature.rewrite_expanded(signature)
+        return stub
     if call.written and len(call.key) > 4:
         raise_matching_host_error(signature, values, SHARED)
     first = values[0] if values else None
@@ -194,6 +199,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
                 expected = signature.corrected(values, [expected])[0]
         elif signature.outs:
             resize = describe_results(result if isinstance(result, (tuple, list)) else [result])
+            if not signature.row.host_values and _any_resized(signature, values, resize):
+                resize = infer_resized(signature, values, resize)
     if not known and (signature.fresh or signature.outs):
         with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
             shapes = jax.eval_shape(trace_functions(signature, values, call, "free")[0], *call.operands, *call.starts)
@@ -205,7 +212,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
                 expected = tuple(signature.corrected(values, list(expected)))
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
-        if any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, resize, strict=True)):
+        if _any_resized(signature, values, resize):
             stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
@@ -230,6 +237,10 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     if row.checks:
         executable.check = jax.jit(check)
     return executable
+
+
+def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> bool:
+    return any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, outputs, strict=True))
 
 
 # Mixed, they are refused by the kernels that do not promote. Those of half precision are not asked: CUDA's take more.

@@ -41,13 +41,6 @@ def memory_span(tensor: torch.Tensor) -> tuple[int, int]:
     return start, start + spec.extent * tensor.itemsize
 
 
-def check_not_expanded(signature: Signature, written: Sequence[torch.Tensor]) -> None:
-    """Raise torch's error for a write to an expanded tensor, unless torch lets the op write to it."""
-    if signature.row.writes_expanded:
-        return
-    for tensor in written:
-        if tensor.numel() and TensorSpec.of(tensor).is_expanded():
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation."
-            )
+def writes_expanded(signature: Signature, written: Sequence[torch.Tensor]) -> bool:
+    """Whether a call writes to an expanded tensor, and its lowering cannot."""
+    return not signature.row.writes_expanded and any(t.numel() and TensorSpec.of(t).is_expanded() for t in written)

@@ -91,6 +91,26 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
     return found
 
 
+def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
+    """The results of an `out=` overload whose tensors are resized, with the strides of fresh ones, as on the CPU.
+
+    The Meta kernel of the functional overload is asked: those of `out=` overloads give contiguous results.
+    """
+    given = [i for i in range(len(values)) if i not in signature.outs]
+    wanted = [(a.name, str(a.type)) for i, a in enumerate(signature.op._schema.arguments) if i in given]
+    for name in signature.op.overloadpacket.overloads():
+        op = getattr(signature.op.overloadpacket, name)
+        if not op._schema.is_mutable and [(a.name, str(a.type)) for a in op._schema.arguments] == wanted:
+            try:
+                with DisableTorchFunction():
+                    result = op(**{signature.arguments[i].name: to_meta(values[i]) for i in given})
+            except Exception:  # of a call that only the CPU kernel takes
+                return outputs
+            fresh = describe_results(result if isinstance(result, (tuple, list)) else [result])
+            return [o.restrided(f.stride) if o.size == f.size else o for o, f in zip(outputs, fresh, strict=True)]
+    return outputs
+
+
 def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = False) -> None:
     """Raise what the CPU kernel raises of these arguments (of zeros of their geometry, if `blank`), if it does."""
     try:

@@ -59,6 +59,9 @@ class Signature:
     # Mends what torch's Meta kernel says of the results where the CPU kernel says otherwise (`Row.results`).
     correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
 
+    # What carries out a call that writes to an expanded tensor; raises where torch refuses it.
+    rewrite_expanded: Callable[[Signature], Callable[..., Any]]
+
     def __init__(self, name: str, row: Any) -> None:
         packet, _, overload = name.partition(".")
         namespace, _, packet = packet.rpartition("::")

@@ -28,7 +28,8 @@ _FIRST = {
 def fsdp(axis: str = "data", least: int = 1024) -> Preset:
     """Shard the largest dimension that the axis divides, of each tensor of at least so many elements.
 
-    XLA gathers a weight where it is used and scatters the sum of its gradient.
+    XLA gathers a weight where it is used, as long as what meets it is split by the batch. An embedding whose features
+    are sharded gives activations that are split by features, so lay out its results again: `tenax.shard(x, P(axis))`.
 
     Args:
         axis: of the mesh, usually that of the batch.

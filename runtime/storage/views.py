@@ -109,11 +109,12 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
     """The base with the elements of a view replaced by `value`, which has shape `view.size` and the base's dtype."""
     if 0 in view.size:
         return base
+    if view.is_expanded():  # several elements share a place: the one written last stays
+        value = value[tuple(slice(None if s else n - 1, None) for n, s in zip(view.size, view.stride, strict=True))]
+        view = view._replace(size=_collapsed(view))
     if starts is None and view.is_reshape_of(base.shape):
         return value if base.shape == view.size else value.reshape(base.shape)
     p = plan(base.shape, view.size, view.stride, 0 if starts is not None else view.offset)
-    if view.is_expanded():
-        p = None  # several elements share a place: as in a scatter, the one written last stays
     if p is None:
         return base.reshape(-1).at[_flat_indices(view)].set(value).reshape(base.shape)
     digits = base.reshape(p.refined)

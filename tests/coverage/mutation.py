@@ -126,7 +126,7 @@ def _write(rng: random.Random, p: list[torch.Tensor]) -> str:
     ]
     if n:
         where, rows = _index(rng, size, 3), _index(rng, x.shape[0], 3)
-        if not _is_expanded(x):  # torch deprecates such writes, and tenax refuses them
+        if not _is_expanded(x):  # torch deprecates such writes, and tenax refuses those whose order counts
             choices += [
                 f"p[{i}].index_put_(({rows},), torch.full((), 3, dtype=p[{i}].dtype, device=d), accumulate=True)",
                 f"p[{i}].index_put_((p[{i}].select(-1, 0) == 2,), torch.ones((), dtype=p[{i}].dtype, device=d))"

@@ -1,0 +1,107 @@
+"""In-place operators that torch lets write to expanded tensors, carried out on the elements that there are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..dispatch.signature import Signature
+from ..storage.spec import TensorSpec
+
+Tensor = torch.Tensor
+
+OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+    "Please clone() the tensor before performing the operation."
+)
+
+
+def rewritten(signature: Signature) -> Callable[..., Any]:
+    """What carries out a call of the operator on an expanded tensor.
+
+    Raises:
+        RuntimeError: torch's error, for an operator that torch does not let write to one.
+    """
+    rewrite = _REWRITTEN.get(signature.name.partition(".")[0])
+    if rewrite is None:
+        raise RuntimeError(OVERLAP)
+
+    def run(values: list[Any]) -> Tensor:
+        rewrite(*values)
+        return values[0]
+
+    return run
+
+
+def _warn(name: str, example: str) -> None:
+    warnings.warn(
+        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+        f"This also applies to advanced indexing e.g. {example}",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def _expanded_dims(x: Tensor) -> list[int]:
+    return [d for d in range(x.dim()) if x.stride(d) == 0 and x.size(d) > 1]
+
+
+def _compact(x: Tensor) -> Tensor:
+    """The tensor with one element along the axes that are expanded."""
+    dims = _expanded_dims(x)
+    return TensorSpec.of(x)._replace(size=tuple(1 if d in dims else n for d, n in enumerate(x.shape))).on(x)
+
+
+def _fill_where(x: Tensor, mask: Tensor, value: Any) -> None:
+    """Fill each element of which any place is in a mask."""
+    _compact(x).masked_fill_(mask.expand(x.shape).any(_expanded_dims(x), keepdim=True), value)
+
+
+def _first(index: Tensor, size: int) -> Tensor:
+    """The index of the one element for each index of an expanded axis; raises where one is out of bounds."""
+    return torch.zeros(size, dtype=torch.int64, device=index.device)[index]
+
+
+def _masked_fill_(x: Tensor, mask: Tensor, value: Any) -> None:
+    _warn("masked_fill_", "tensor[mask] = scalar")
+    _fill_where(x, mask, value)
+
+
+def _tril_(x: Tensor, diagonal: int) -> None:
+    _fill_where(x, torch.ones(x.shape, dtype=torch.bool, device=x.device).triu(diagonal + 1), 0)
+
+
+def _triu_(x: Tensor, diagonal: int) -> None:
+    _fill_where(x, torch.ones(x.shape, dtype=torch.bool, device=x.device).tril(diagonal - 1), 0)
+
+
+def _index_fill_(x: Tensor, dim: int, index: Tensor, value: Any) -> None:
+    _warn("index_fill_", "tensor[mask] = scalar")
+    if dim % x.dim() in _expanded_dims(x):
+        index = _first(index, x.size(dim))
+    _compact(x).index_fill_(dim, index, value)
+
+
+def _index_put_(
+    x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool, unsafe: bool = False
+) -> None:
+    dims = _expanded_dims(x)
+    indices = [*indices, *[None] * (x.dim() - len(indices))]
+    if any(indices[d] is None for d in dims) and (accumulate or values.numel() != 1):
+        raise RuntimeError(OVERLAP)  # several values for each element
+    _warn("index_put_", "tensor[indices] = tensor")
+    chosen = [i if i is None or d not in dims else _first(i, x.size(d)) for d, i in enumerate(indices)]
+    torch.ops.aten.index_put_.default(_compact(x), chosen, values, accumulate)
+
+
+_REWRITTEN: dict[str, Callable[..., None]] = {
+    "index_fill_": _index_fill_,
+    "index_put_": _index_put_,
+    "_index_put_impl_": _index_put_,
+    "masked_fill_": _masked_fill_,
+    "tril_": _tril_,
+    "triu_": _triu_,
+}

@@ -1,0 +1,108 @@
+"""Operators that give tensors other storages, or storages another size; most programs call none of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .._torch.tensors import meta_set
+from ..dtypes import numpy_dtype, torch_dtype
+from ..storage.avals import LazyFill, tensor_aval
+from ..storage.cell import Cell
+from ..storage.tensors import cell_of, fill_tensor, new_tensor
+from ..trace.data_swaps import record_swap, set_geometry
+from .fill import conspicuous
+from .memory import Tensor, check_bounds
+
+
+def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
+    if tuple(size) == tuple(self.shape) and memory_format is None:
+        return self  # strides stay
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"resize_: requested size {list(size)} has a negative dimension")
+    stride = torch.empty(size, device="meta", memory_format=memory_format or torch.contiguous_format).stride()
+    need = math.prod(size) + int(self.storage_offset())
+    storage = self.untyped_storage()
+    if math.prod(size):
+        filled = torch.are_deterministic_algorithms_enabled()
+        value = conspicuous(torch_dtype(cell_of(self).dtype)) if filled else 0
+        storage = holding(storage, cell_of(self), need, self.dtype, value)
+    return set_geometry(self, size, stride, int(self.storage_offset()), storage)
+
+
+def holding(storage: Any, cell: Cell, count: int, dtype: torch.dtype, value: Any = 0) -> Any:
+    """A storage of the cell that holds `count` elements of `dtype`: its content, and then `value`."""
+    import jax
+    import jax.numpy as jnp
+
+    kind = numpy_dtype(dtype)
+    if count * kind.itemsize <= cell.nbytes:
+        return storage
+    fill = cell.content.value if isinstance(cell.content, LazyFill) else None
+    if not cell.nbytes or fill == value:
+        cell.write(LazyFill(tensor_aval((count,), dtype), value))
+    else:
+        flat = cell.read().reshape(-1)
+        extra = math.ceil(count * kind.itemsize / flat.dtype.itemsize) - flat.size
+        with jax.enable_x64(True):
+            cell.write(jnp.concatenate([flat, jnp.full(extra, value, flat.dtype)]))
+    if storage.resizable():
+        return storage
+    return new_tensor(cell, [count], dtype).untyped_storage()  # a second storage of the same cell
+
+
+def set_storage(
+    self: Tensor, source: Any, storage_offset: int = 0, size: Sequence[int] | None = None, stride: Any = None
+) -> Tensor:
+    cell = getattr(source, "cell", None)
+    if cell is None:
+        raise RuntimeError(f"set_: Expected a storage on device jax, got one on {source.device}")
+    adopt(cell, self.dtype)
+    available = cell.nbytes // self.element_size()
+    if size is None:
+        size, stride = [available], [1]
+    if stride is None or not len(stride):
+        stride = torch.empty(size, device="meta").stride()
+    need = 0 if 0 in size else storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    check_bounds("set_", size, stride, storage_offset, max(need, available))
+    record_swap(self)
+    source = holding(source, cell, need, self.dtype)
+    return meta_set(self, source, storage_offset, size, stride)
+
+
+def adopt(cell: Cell, dtype: torch.dtype) -> None:
+    """Give raw bytes the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
+    from ..storage.access import bitcast
+
+    kind = numpy_dtype(dtype)
+    if cell.dtype == kind:
+        return
+    if cell.dtype.name == "uint8" and not cell.mixed and cell.nbytes % kind.itemsize == 0:
+        cell.write(bitcast(cell.read().reshape(-1), kind))
+    else:
+        cell.mix()
+
+
+def set_storage_whole(self: Tensor, source: Any) -> Tensor:
+    return set_storage(self, source)
+
+
+def set_tensor(self: Tensor, source: Tensor) -> Tensor:
+    return set_storage(
+        self, source.untyped_storage(), int(source.storage_offset()), list(source.shape), list(source.stride())
+    )
+
+
+def set_none(self: Tensor) -> Tensor:
+    fresh = fill_tensor([0], self.dtype, index=cell_of(self).index)
+    record_swap(self)
+    return meta_set(self, fresh.untyped_storage(), 0, [0], [1])
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    if self.untyped_storage() is not tensor.untyped_storage() or self.storage_offset() != tensor.storage_offset():
+        return False
+    return self.shape == tensor.shape and self.stride() == tensor.stride()
