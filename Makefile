@@ -19,10 +19,15 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run test generate check coverage fuzz bench lint format-check types pytest wheel clean
+.PHONY: run run-distributed test generate check coverage fuzz bench lint format-check types pytest wheel clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
+
+# Eight devices of the CPU, whatever the machine has.
+run-distributed: $(STAMP)
+	JAX_PLATFORMS=cpu XLA_FLAGS="--xla_force_host_platform_device_count=8 $(XLA_FLAGS)" \
+		$(BIN)/python examples/fsdp_llama.py
 
 test: check lint pytest
 
