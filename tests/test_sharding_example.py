@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.agreement import close
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "fsdp_llama.py"
 
 
@@ -27,7 +29,8 @@ def test_the_example_learns_resumes_on_fewer_devices_and_generates() -> None:
     assert before[0] > 5  # chance is log 256
     assert max(on_eight) < before[2]
     assert on_eight[-1] < 0.65 * before[0]
-    assert on_four == pytest.approx(on_eight, abs=2e-3)
+    assert len(on_four) == len(on_eight)
+    assert all(abs(a - b) < 2e-3 for a, b in zip(on_four, on_eight, strict=True))  # as printed
     # Weights are gathered where they are used, and sums of tensor parallelism reduced.
     assert re.search(r"all-gather +\d+ times.* in model\.\d", done.stdout)
     assert re.search(r"all-reduce +\d+ times.* in model\.\d", done.stdout)
@@ -50,4 +53,4 @@ def test_its_cache_of_keys_gives_the_logits_of_the_whole_sequence(monkeypatch: p
     cache = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(config.layers)]
     with torch.no_grad():
         parts = [model(tokens[:, a:b], torch.arange(a, b), cache) for a, b in ((0, 4), (4, 5), (5, 6), (6, 7))]
-        torch.testing.assert_close(torch.cat(parts, dim=1), model(tokens, torch.arange(7)))
+        close(torch.cat(parts, dim=1), model(tokens, torch.arange(7)))
