@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from tenax.coverage import cli, mutation, mutation_modes, stateful
+from tenax.coverage import cli, mutation, mutation_modes, stateful, stateful_programs
 from tenax.coverage.mutation_modes import Outcome, Program
 
 SHAPE = [((2, 3), torch.float32)]
@@ -79,8 +79,8 @@ def test_a_compiler_that_freezes_is_found_and_shrunk(
     ],
 )
 def test_a_compiler_that_freezes_state_is_found(body: str, change: str) -> None:
-    setup = (stateful.OPTIMIZERS[0],)
-    program = stateful.Program(setup, (body,), ((change,) if change else (), (), ()))
+    setup = (stateful_programs.OPTIMIZERS[0],)
+    program = stateful_programs.Program(setup, (body,), ((change,) if change else (), (), ()))
     assert not stateful.run(program).difference
     assert stateful.run(program, _frozen).difference.startswith("call 2: ")
 

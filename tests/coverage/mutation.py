@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,16 @@ NARROW = (torch.int8, torch.int16, torch.uint8)
 # A number that overflows or no dtype holds would differ for good reason.
 LARGEST = 1e6
 
+Changes = tuple[tuple[str, ...], ...]  # lines between one call and the next
 Shapes = Sequence[tuple[tuple[int, ...], torch.dtype]]
 Line = Callable[[random.Random, list[torch.Tensor]], str]
+
+
+def without_one(changes: Changes) -> Iterator[Changes]:
+    """Changes between calls, less one of their lines."""
+    for i in reversed(range(len(changes))):
+        for j in range(len(changes[i])):
+            yield (*changes[:i], (*changes[i][:j], *changes[i][j + 1 :]), *changes[i + 1 :])
 
 
 @dataclass(frozen=True)

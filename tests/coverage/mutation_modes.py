@@ -49,10 +49,8 @@ class Program:
 
     def shorter(self) -> Iterator[Program]:
         """The program less one thing."""
-        for i in reversed(range(len(self.changes))):
-            for j in range(len(self.changes[i])):
-                left = (*self.changes[i][:j], *self.changes[i][j + 1 :])
-                yield replace(self, changes=(*self.changes[:i], left, *self.changes[i + 1 :]))
+        for changes in mutation.without_one(self.changes):
+            yield replace(self, changes=changes)
         for i in reversed(range(len(self.lines))):
             yield replace(self, lines=(*self.lines[:i], *self.lines[i + 1 :]))
         if self.captured:

@@ -22,11 +22,11 @@ class Operator:
 
     torch_op: Any
     func: Callable[..., Any]
-    is_jax_function: bool
-    is_user_defined: bool
-    needs_env: bool
-    is_view_op: bool
-    override: Override
+    is_jax_function: bool = True
+    is_user_defined: bool = False
+    needs_env: bool = False
+    is_view_op: bool = False
+    override: Override | None = None
 
 
 all_aten_ops: dict[Any, Operator] = {}  # what the program registered
@@ -35,12 +35,7 @@ all_aten_jax_ops = all_aten_ops
 
 
 def register_torch_dispatch_op(
-    aten_op: Any,
-    impl_callable: Callable[..., Any],
-    is_jax_function: bool = True,
-    is_user_defined: bool = False,
-    needs_env: bool = False,
-    is_view_op: bool = False,
+    aten_op: Any, impl_callable: Callable[..., Any], is_jax_function: bool = True, **flags: Any
 ) -> Callable[..., Any]:
     """Compute an operator by a function, of arrays or of tensors.
 
@@ -48,44 +43,28 @@ def register_torch_dispatch_op(
         aten_op: an overload or packet of `torch.ops`, or a function of torch that is implemented in C++.
         impl_callable: takes the arguments of the call.
         is_jax_function: whether it takes arrays and JAX differentiates it.
-        is_user_defined: a remark.
-        needs_env: whether it takes the environment as `env`.
-        is_view_op: a remark.
+        flags: `needs_env` says whether it takes the environment as `env`; `is_user_defined` and `is_view_op` are
+            remarks.
 
     Raises:
-        TypeError: torch has no such operator.
+        TypeError: torch has no such operator, or there is no such flag.
         NotImplementedError: the operator makes or views memory.
     """
-    return _register(all_aten_ops, aten_op, impl_callable, is_jax_function, is_user_defined, needs_env, is_view_op)
+    return _register(all_aten_ops, Operator(aten_op, impl_callable, is_jax_function, **flags))
 
 
 def register_torch_function_op(
-    torch_func: Any,
-    impl_callable: Callable[..., Any],
-    is_jax_function: bool = True,
-    is_user_defined: bool = False,
-    needs_env: bool = False,
-    is_view_op: bool = False,
+    torch_func: Any, impl_callable: Callable[..., Any], is_jax_function: bool = True, **flags: Any
 ) -> Callable[..., Any]:
     """`register_torch_dispatch_op` for a function of torch that is implemented in C++, such as `torch.sin`."""
-    return _register(
-        all_torch_functions, torch_func, impl_callable, is_jax_function, is_user_defined, needs_env, is_view_op
-    )
+    return _register(all_torch_functions, Operator(torch_func, impl_callable, is_jax_function, **flags))
 
 
-def _register(
-    table: dict[Any, Operator],
-    op: Any,
-    function: Callable[..., Any],
-    is_jax_function: bool,
-    is_user_defined: bool,
-    needs_env: bool,
-    is_view_op: bool,
-) -> Callable[..., Any]:
-    given = functools.partial(function, env=default_environment) if needs_env else function
-    override = of_arrays(op, given) if is_jax_function else of_tensors(op, given)
-    before = table.get(op)
-    table[op] = Operator(op, function, is_jax_function, is_user_defined, needs_env, is_view_op, override)
-    if before is not None:
+def _register(table: dict[Any, Operator], operator: Operator) -> Callable[..., Any]:
+    op, function = operator.torch_op, operator.func
+    given = functools.partial(function, env=default_environment) if operator.needs_env else function
+    operator.override = of_arrays(op, given) if operator.is_jax_function else of_tensors(op, given)
+    before, table[op] = table.get(op), operator
+    if before is not None and before.override is not None:
         before.override.remove()
     return function
