@@ -15,8 +15,11 @@ from .device.torch_jax import synchronize as synchronize
 from .install import install as _install
 
 if TYPE_CHECKING:
+    from . import checkpoint as checkpoint
+    from . import compat as compat
     from . import data as data
     from . import debug as debug
+    from . import export as export
     from . import interop as interop
     from . import profiler as profiler
     from . import sharding as sharding
@@ -59,7 +62,7 @@ _LAZY = {
     "to_jax": "trace.transfer",
 }
 
-_MODULES = ("checkpoint", "data", "debug", "interop", "profiler", "sharding")
+_MODULES = ("checkpoint", "compat", "data", "debug", "export", "interop", "profiler", "sharding")
 
 __all__ = [
     "CheckError",
@@ -67,10 +70,13 @@ __all__ = [
     "Tensor",
     "bucket",
     "call_jax",
+    "checkpoint",
+    "compat",
     "compilation_cache",
     "data",
     "debug",
     "explain",
+    "export",
     "from_jax",
     "interop",
     "jit",
@@ -101,6 +107,10 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tenax' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 _install()

@@ -20,9 +20,24 @@ MOUNTED = {
 }
 
 
-app = typer.Typer(help="JAX as a PyTorch device.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 # A mounted command receives its arguments unchanged, including `--help`.
 _FORWARD = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tenax {_version('tenax')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """JAX as a PyTorch device."""
 
 
 def _mount(name: str, module: str, text: str) -> None:

@@ -11,7 +11,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import torch
 from torch import (  # by their names: a call looks each of them up
@@ -269,6 +269,21 @@ def _key(arguments: list[Any], spec: Any) -> Any:
 def _strides(tensor: torch.Tensor) -> Any:
     dense = tensor.layout is torch.strided
     return (tensor.stride(), tensor.storage_offset()) if dense else (tensor.layout, id(tensor))
+
+
+_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+
+
+@overload
+def jit(
+    function: _Compiled, *, most: int = ..., check: int = ..., in_shardings: Any = ..., out_shardings: Any = ...
+) -> _Compiled: ...
+
+
+@overload
+def jit(
+    function: None = None, *, most: int = ..., check: int = ..., in_shardings: Any = ..., out_shardings: Any = ...
+) -> Callable[[_Compiled], _Compiled]: ...
 
 
 def jit(
