@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from tenax.coverage import cli, mutation, mutation_modes, stateful, stateful_programs
+from tenax.coverage import cli, mutation, mutation_modes, mutation_search, stateful, stateful_programs
 from tenax.coverage.mutation_modes import Outcome, Program
 
 SHAPE = [((2, 3), torch.float32)]
@@ -18,7 +18,7 @@ SHAPE = [((2, 3), torch.float32)]
 
 @pytest.mark.parametrize(("mode", "count"), [("eager", 10), ("jit", 30), ("t2j", 15), ("compile", 5), ("stateful", 30)])
 def test_random_programs_agree_with_cpu_torch(mode: str, count: int) -> None:
-    outcomes = [*islice(mutation_modes.search(seed=3, modes=(mode,)), count)]
+    outcomes = [*islice(mutation_search.search(seed=3, modes=(mode,)), count)]
     assert not any(o.difference for o in outcomes), "\n\n".join(str(o) for o in outcomes if o.difference)
     assert sum(bool(o.refused) for o in outcomes) <= count // 2
 
@@ -64,7 +64,7 @@ def test_a_compiler_that_freezes_is_found_and_shrunk(
     monkeypatch.setitem(mutation_modes.COMPILED, "jit", _frozen)
     changes = ((change,) if change else (), ("k = 2",))
     program = Program(("p.append(p[0].clone())", *lines), False, SHAPE, changes, captured=True)
-    found = mutation_modes.shrink(mutation_modes.run(program, "jit"), lambda p: mutation_modes.run(p, "jit"))
+    found = mutation_search.shrink(mutation_modes.run(program, "jit"), lambda p: mutation_modes.run(p, "jit"))
     assert found.difference.startswith("call 2: ")
     assert len(found.program.lines) == len(lines)
 
@@ -111,7 +111,7 @@ def test_the_command_counts_programs_and_refusals(monkeypatch: pytest.MonkeyPatc
     from typer.testing import CliRunner
 
     outcomes = [Outcome("jit"), Outcome("jit", refused="no"), Outcome("t2j", "p[0]: 1; CPU torch: 2", program="p")]
-    monkeypatch.setattr(mutation_modes, "search", lambda *_: iter(outcomes))
+    monkeypatch.setattr(mutation_search, "search", lambda *_, **__: iter(outcomes))
     result = CliRunner().invoke(cli.app, ["mutate", "--modes", "jit,t2j"])
     assert result.exit_code == 1
     assert "jit: 2 programs, 0 differ, 50.0% refused" in result.output

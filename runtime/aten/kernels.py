@@ -58,6 +58,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "empty_strided": empty_strided,
     "as_strided": as_strided,
     "as_strided_": as_strided_,
+    "as_strided_scatter": _when_called("strided_scatter", "as_strided_scatter"),
+    "as_strided_scatter.out": _when_called("strided_scatter", "as_strided_scatter_out"),
     "view.dtype": view_dtype,
     "view": _meta_view(_aten.view.default),
     "_reshape_alias": _meta_view(_aten._reshape_alias.default),

@@ -16,7 +16,10 @@ class Runner(Protocol):
     """What evaluates a graph within the graph, from arrays to arrays."""
 
     def nested(self, module: Any, *args: Any) -> Any:
-        """The results of a graph."""
+        """The results of a graph that may run many times or never."""
+
+    def inlined(self, module: Any, *args: Any) -> Any:
+        """The results of a graph that runs once."""
 
 
 def cond(runner: Runner, pred: Any, true: Any, false: Any, operands: Sequence[Any] = ()) -> Any:
@@ -61,7 +64,7 @@ def inline(static: int) -> Callable[..., Any]:
     """An operator that sets a mode of torch's around a graph."""
 
     def run(runner: Runner, *args: Any, **kwargs: Any) -> Any:
-        return runner.nested(args[static], *args[static + 1 :])
+        return runner.inlined(args[static], *args[static + 1 :])
 
     return run
 

@@ -7,6 +7,7 @@ graph runs on the device: CPU tensors among its arguments are uploaded at each c
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -36,7 +37,8 @@ from ..storage.ordinals import jax_devices
 from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor, wrap
-from ..trace.core import Trace, tracing
+from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
+from ..trace.core import Trace, current_trace, tracing
 from ..trace.transfer import read, upload
 from .control_flow import CONTROL
 from .outputs import GraphOutputs
@@ -93,6 +95,14 @@ class GraphTracer(fx.Interpreter):
             return pytree.tree_map_only(jax.Array, wrap, CONTROL[target](self, *given[0], **given[1]))
         return super().call_function(target, args, dict(kwargs))
 
+    def run_node(self, n: fx.Node) -> Any:
+        """The result of a node; what it asserts names the user's line."""
+        conditions = current_trace().conditions  # type: ignore[union-attr]
+        count = len(conditions)
+        result = super().run_node(n)
+        conditions[count:] = [(holds, a._replace(where=_line_of(n))) for holds, a in conditions[count:]]
+        return result
+
     def draw(self, key: jax.Array, op: Any, *args: Any, **kwargs: Any) -> Any:
         """A random operation, by a key."""
         drawing = random.drawing
@@ -103,6 +113,16 @@ class GraphTracer(fx.Interpreter):
             drawing.draw = before
 
     def nested(self, module: fx.GraphModule, *args: Any) -> Any:
+        """A graph that control flow runs, on arrays; its assertions stay within the control flow, unchecked."""
+        trace = current_trace()
+        assert trace is not None
+        asserts, trace.asserts = trace.asserts, False
+        try:
+            return self.inlined(module, *args)
+        finally:
+            trace.asserts = asserts
+
+    def inlined(self, module: fx.GraphModule, *args: Any) -> Any:
         """A graph within the graph, on arrays."""
         results = GraphTracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
         return pytree.tree_map_only(torch.Tensor, read, results)
@@ -117,6 +137,12 @@ def _asking(buffer: Any) -> Any:
     return buffer.detach().requires_grad_() if floats else buffer
 
 
+def _line_of(node: fx.Node) -> str:
+    """The user's line that a node comes from."""
+    found = re.findall(r'File "(.+)", line (\d+), in (.+)', node.meta.get("stack_trace") or "")
+    return " ({}:{}, in {})".format(*found[-1]) if found else ""
+
+
 class GraphProgram:
     """A graph for one geometry of its arguments."""
 
@@ -128,6 +154,8 @@ class GraphProgram:
         self.places = [place for place in sorted_.places if place is not None]
         self.order = [*enumerate(self.places)]
         self.outputs = GraphOutputs()
+        self.assertions: tuple[Assertion, ...] = ()  # whose outcomes are the last output
+        self.asserts = graph.name != "backward"  # which indexes by what forward has checked
         self.traced = with_torch_dtypes(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
         self.traced.__name__ = self.traced.__qualname__ = graph.name
         self.run = AotCall(self.traced, options=graph.options.compiler_options)
@@ -155,7 +183,8 @@ class GraphProgram:
                     )
                 return key
 
-            with tracing(Trace(lifts=False, draw=draw)), torch.no_grad(), DisableAutocast():
+            trace = Trace(lifts=False, draw=draw, asserts=self.asserts)
+            with tracing(trace), torch.no_grad(), DisableAutocast():
                 cells = [FreshCell(x, aval) for x, aval in zip(operands, avals, strict=False)]
                 bases = [new_tensor(c, c.shape, d) for c, d in zip(cells, dtypes, strict=True)]
                 given = [
@@ -163,7 +192,11 @@ class GraphProgram:
                     for x, g, k in zip(static, shown, places, strict=True)
                 ]
                 results = GraphTracer(module).run(*given)
-                return recorded.record(given, places, cells, operands[:n], results)
+                outputs = recorded.record(given, places, cells, operands[:n], results)
+            self.assertions = tuple(assertion for _, assertion in trace.conditions)
+            if not self.assertions:
+                return outputs
+            return *outputs, jnp.stack([jnp.all(holds) for holds, _ in trace.conditions])
 
         return run
 
@@ -192,10 +225,20 @@ class GraphProgram:
         self, args: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], values: list[Any]
     ) -> list[Any]:
         """What a call returns; writes the cells that the program writes."""
+        if self.assertions:
+            self.report(outputs[-1])
         results = self.outputs.make(args, cells, outputs, values, self.index)
         for i in self.downloads:
             results[i] = results[i].cpu()
         return results
+
+    def report(self, holds: jax.Array) -> None:
+        """Pass on the outcomes of the assertions: to a compiled function that calls this one, else to the next call."""
+        outer = current_trace()
+        if no_jax_trace():
+            record_assertions(holds, self.assertions)
+        elif outer is not None and outer.asserts:
+            outer.conditions += zip(holds, self.assertions, strict=True)
 
     def donations(self) -> tuple[int, ...]:
         """The operands whose buffers the program may reuse: those written, and no part of a result as they were."""
@@ -229,6 +272,7 @@ class CompiledGraph:
         self.checks: list[tuple[int, tuple[int, ...], int]] = []  # strides and offsets to be those of the latest call
 
     def __call__(self, args: list[Any]) -> Any:
+        raise_failed_assertions()
         program = self.latest
         if program is None:
             return self.bind(args)

@@ -55,7 +55,7 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
         generator = next((v for s, v in zip(signature.arguments, values, strict=True) if s.kind == "generator"), None)
         arguments["rng"] = draw_key_for(signature, values, generator)
     trace = current_trace()
-    taken = promises.set([] if trace is not None and trace.lifts else None)
+    taken = promises.set([] if trace is not None and trace.asserts else None)
     try:
         with jax.enable_x64(True):
             result = signature.lowering(**arguments)

@@ -175,9 +175,9 @@ class Dispatcher:
                 raise (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
 
     def defer(self, executable: Executable, call: EncodedCall) -> None:
-        """Have a compiled function find out whether its `check:` holds; in other traces the values stay unchecked."""
+        """Have a compiled program find out whether its `check:` holds; in other traces the values stay unchecked."""
         trace = current_trace()
-        if trace is not None and trace.lifts:
+        if trace is not None and trace.asserts:
             assert executable.check is not None
             flags, where = executable.check(*call.operands, *call.starts), user_line()
             trace.conditions += zip(

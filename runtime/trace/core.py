@@ -39,10 +39,14 @@ class Trace:
     true, a cell that is read becomes an input of the traced program, and one that is written becomes an output. If it
     is false, a cell that is read is a constant of the JAX program, and a write of a tracer raises, because the program
     could not repeat it.
+
+    With `asserts` the program returns the conditions on data that its operations have, such as an index in range;
+    otherwise they are taken to hold, as JAX does.
     """
 
-    def __init__(self, lifts: bool, draw: Callable[[torch.Generator | None], Any]) -> None:
+    def __init__(self, lifts: bool, draw: Callable[[torch.Generator | None], Any], asserts: bool = False) -> None:
         self.lifts = lifts
+        self.asserts = lifts or asserts
         self.draw = draw  # gives the key data of a random operation
         self.lifted: dict[Cell, jax.Array] = {}  # the array that stands for each cell in the trace
         self.aliases: set[int] = set()  # the ids of those arrays

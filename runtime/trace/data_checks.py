@@ -42,7 +42,7 @@ def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
 def _find_out(holds: Tensor, otherwise: str) -> None:
     """Add an assertion to a compiled function."""
     trace = current_trace()
-    if trace is not None and trace.lifts:
+    if trace is not None and trace.asserts:
         trace.conditions.append((read(holds), Assertion("ValueError", otherwise, user_line())))
 
 

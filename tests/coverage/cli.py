@@ -161,12 +161,13 @@ def mutate(
     ] = "all",
 ) -> None:
     """Run random programs of views, in-place operators, lists and state; print those that differ from CPU torch."""
-    from .mutation_modes import MODES, search
+    from .mutation_modes import MODES
+    from .mutation_search import search
 
     _refuse_unknown("--modes", modes, (*MODES, "all"))
     console.print(f"seed {seed}")
     total, differ, refused = Counter[str](), Counter[str](), Counter[str]()
-    for outcome in search(seed, MODES if modes == "all" else modes.split(","), minutes * 60):
+    for outcome in search(seed, MODES if modes == "all" else modes.split(","), minutes * 60, isolated=True):
         total[outcome.mode] += 1
         refused[outcome.mode] += bool(outcome.refused)
         if outcome.difference:

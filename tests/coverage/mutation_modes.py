@@ -6,11 +6,9 @@ tensors, which tensors they are, and a number that it closes over.
 
 from __future__ import annotations
 
-import itertools
 import linecache
 import logging
 import random
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +20,7 @@ import torch
 import tenax
 from tenax.errors import TraceError
 
-from . import mutation
+from . import apart, mutation
 from .mutation import Shapes
 
 FILE = "<program>"
@@ -144,7 +142,7 @@ def run(program: Program, mode: str) -> Outcome:
             difference, refused = run_pure(program)
         else:
             difference, refused = _run(program, "jax", mode)
-        if difference and mode == "compile" and _run_capture(program):
+        if difference and mode == "compile" and capture_differs(program):
             difference, refused = "", "torch's own capture differs from eager mode"
     return Outcome(mode, difference, refused, program if difference else None)
 
@@ -159,10 +157,19 @@ def _quiet() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
+def capture_differs(program: Program) -> bool:
+    """Whether torch's own capture of a program, on the CPU, differs from eager mode, or ends its process."""
+    try:
+        return apart.call(_run_capture, program)
+    except apart.ProcessEndedError:
+        return True
+
+
 def _run_capture(program: Program) -> bool:
-    """Whether torch's own capture of a program, on the CPU, differs from eager mode."""
-    ours, theirs = Run(program, "cpu", _compile_on_cpu), Run(program, "cpu")
-    return bool(_compare_calls(ours, theirs, "compile")[0])
+    with warnings.catch_warnings(), _quiet():
+        warnings.simplefilter("ignore")
+        ours, theirs = Run(program, "cpu", _compile_on_cpu), Run(program, "cpu")
+        return bool(_compare_calls(ours, theirs, "compile")[0])
 
 
 def _run(program: Program, device: str, mode: str) -> tuple[str, str]:
@@ -306,40 +313,3 @@ def program(rng: random.Random) -> Program:
                 continue
         changes.append(tuple(tried))
     return replace(made, changes=tuple(changes))
-
-
-def search(seed: int, modes: Sequence[str] = MODES, seconds: float = float("inf")) -> Iterator[Outcome]:
-    """Run programs in each mode in turn for a time, and give what each shows, as few lines as show it."""
-    end = time.monotonic() + seconds
-    for number in itertools.count():
-        for mode in modes:
-            if time.monotonic() > end:
-                return
-            yield _try(mode, random.Random(f"{seed} {number}"))
-
-
-def _try(mode: str, rng: random.Random) -> Outcome:
-    if mode == "eager":
-        lines, leaves, shapes = mutation.program(rng)
-        found = mutation.run(lines, leaves, shapes, "jax")
-        return Outcome(mode) if found is None else Outcome(mode, found.message, program=mutation.shrink(found, "jax"))
-    if mode == "stateful":
-        from . import stateful
-
-        return shrink(stateful.run(stateful.program(rng)), stateful.run)
-    return shrink(run(program(rng), mode), lambda shorter: run(shorter, mode))
-
-
-def shrink(found: Outcome, again: Callable[[Any], Outcome]) -> Outcome:
-    """The difference with as few lines as show one of its kind; `again` runs a program."""
-    if not found.difference:
-        return found
-    for shorter in found.program.shorter():
-        outcome = again(shorter)
-        if outcome.difference and _kind(outcome.difference) == _kind(found.difference):
-            return shrink(outcome, again)
-    return found
-
-
-def _kind(difference: str) -> str:
-    return " ".join(word for word in difference.split() if word.isalpha())[:40]

@@ -1,0 +1,76 @@
+"""The search for programs of `mutation.py`, `mutation_modes.py` and `stateful.py` that differ from CPU torch."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import apart, mutation, mutation_modes, stateful
+from .mutation_modes import MODES, Outcome
+
+ENDED = "the process ended"
+
+
+def search(
+    seed: int, modes: Sequence[str] = MODES, seconds: float = float("inf"), *, isolated: bool = False
+) -> Iterator[Outcome]:
+    """Run programs in each mode in turn for a time, and give what each shows, as few lines as show it.
+
+    With `isolated` they run in another process, and one that ends it is a difference.
+    """
+    end = time.monotonic() + seconds
+    for number in itertools.count():
+        for mode in modes:
+            if time.monotonic() > end:
+                return
+            yield (run_isolated if isolated else run_random)(mode, f"{seed} {number}")
+
+
+def random_program(mode: str, seed: str) -> Any:
+    """The program of a seed."""
+    rng = random.Random(seed)
+    if mode == "eager":
+        lines, leaves, shapes = mutation.program(rng)
+        return mutation.Difference(tuple(lines), leaves, shapes, "")
+    return stateful.program(rng) if mode == "stateful" else mutation_modes.program(rng)
+
+
+def run_random(mode: str, seed: str) -> Outcome:
+    """Run the program of a seed in this process."""
+    program = random_program(mode, seed)
+    if mode == "eager":
+        found = mutation.run(program.lines, program.leaves, program.shapes, "jax")
+        return Outcome(mode) if found is None else Outcome(mode, found.message, program=mutation.shrink(found, "jax"))
+    run: Callable[[Any], Outcome] = (
+        stateful.run if mode == "stateful" else lambda shorter: mutation_modes.run(shorter, mode)
+    )
+    return shrink(run(program), run)
+
+
+def run_isolated(mode: str, seed: str) -> Outcome:
+    """Run the program of a seed in another process, which it may end."""
+    try:
+        return apart.call(run_random, mode, seed)
+    except apart.ProcessEndedError:
+        program = random_program(mode, seed)
+        if mode == "compile" and mutation_modes.capture_differs(program):
+            return Outcome(mode, refused="torch's own capture differs from eager mode, or ends the process")
+        return Outcome(mode, ENDED, program=program)
+
+
+def shrink(found: Outcome, again: Callable[[Any], Outcome]) -> Outcome:
+    """The difference with as few lines as show one of its kind; `again` runs a program."""
+    if not found.difference:
+        return found
+    for shorter in found.program.shorter():
+        outcome = again(shorter)
+        if outcome.difference and _kind(outcome.difference) == _kind(found.difference):
+            return shrink(outcome, again)
+    return found
+
+
+def _kind(difference: str) -> str:
+    return " ".join(word for word in difference.split() if word.isalpha())[:40]
