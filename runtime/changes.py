@@ -21,6 +21,7 @@ class When(enum.Enum):
     JAX = "with the import of both tenax and JAX"
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
+    DYNAMO = "with the import of both tenax and `torch._dynamo`, which the first `torch.compile` imports"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
     GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
@@ -281,7 +282,7 @@ PATCHES = (
     Patch(
         "torch._dynamo.trace_rules",
         "SKIP_DIRS_RE",
-        (When.COMPILE,),
+        (When.DYNAMO,),
         "torch does not compile the Python frames of `tenax`, `tenax.generated`, `jax` and `jaxlib`.",
         by_torch=True,
     ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 
+from ._torch import frames
 from .aten import registration
 from .device import (
     accelerator,
@@ -43,6 +44,7 @@ def install() -> None:
     for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups):
         part.install()
     after_import.after_import("jax", _install_jax_protocols)
+    after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
 

@@ -81,9 +81,10 @@ start = snapshot()
 import tenax  # noqa: E402
 
 imported = snapshot()
-by_jax = [path for path in changed(start, imported) if path.startswith("jax")]
-report("IMPORT", [path for path in changed(start, imported) if path not in by_jax])
-report("JAX", by_jax)
+by_others = {"JAX": "jax", "DYNAMO": "torch._dynamo."}
+report("IMPORT", [path for path in changed(start, imported) if not path.startswith((*by_others.values(),))])
+for when, prefix in by_others.items():
+    report(when, [path for path in changed(start, imported) if path.startswith(prefix)])
 
 x = torch.ones(3, 2, device="jax")
 used = snapshot()

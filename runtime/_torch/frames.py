@@ -21,6 +21,16 @@ def is_dynamo_loaded() -> bool:
     return "torch._dynamo" in sys.modules
 
 
+# The module that decides which Python frames Dynamo compiles.
+TRACE_RULES = "torch._dynamo.trace_rules"
+
+
+def skip_frames() -> None:
+    """Have Dynamo leave alone the frames of tenax and of JAX, which run while it watches for frames to compile."""
+    for package in ("tenax", "tenax.generated", "jax", "jaxlib"):
+        sys.modules[TRACE_RULES].add(package)
+
+
 def assume_constant(function: Callable[..., Any]) -> None:
     """Have Dynamo call a function while it traces; `torch.compiler.assume_constant_result` would import Dynamo."""
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]

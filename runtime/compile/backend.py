@@ -19,7 +19,6 @@ from .._torch.dynamo import (
     functorch_config,
     make_boxed_func,
     min_cut_rematerialization_partition,
-    trace_rules,
 )
 from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
@@ -31,9 +30,6 @@ from .graph import BackendOptions, CompiledGraph, device_of, has_open_results
 # XLA optimises and tunes in every mode, and a graph is one launch.
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
-# Between graphs, kernels run while torch watches for Python frames to compile: not these.
-for _name in ("tenax", "tenax.generated", "jax", "jaxlib"):
-    trace_rules.add(_name)
 # A call of `call_jax`, torchax's too, is a node of the graph: torch looks into it where a compiled function calls it.
 _torchax = os.path.join(os.path.dirname(os.path.dirname(calls.__file__)), "compat", "torchax", "conversion.py")
 patches.wrap("torch._dynamo.trace_rules.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, calls.__file__, _torchax})

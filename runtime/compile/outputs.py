@@ -26,6 +26,12 @@ class SameArgument(NamedTuple):
     argument: int
 
 
+class SameResult(NamedTuple):
+    """A result that is an earlier result."""
+
+    result: int
+
+
 class ViewOfArgument(NamedTuple):
     """A result on the storage of an argument."""
 
@@ -92,7 +98,11 @@ class GraphOutputs:
                 return ViewOfArgument(inputs.index(numbers[cell]), TensorSpec.of(result))
             return recorder.record(result)
 
-        self.results = [recorded(result) for result in results]
+        first: dict[int, int] = {}
+        self.results = [
+            SameResult(first[id(x)]) if first.setdefault(id(x), i) != i and isinstance(x, torch.Tensor) else recorded(x)
+            for i, x in enumerate(results)
+        ]
         places = [(i, place) for i, place in enumerate(inputs) if place is not None]
         moved = [i for i, place in places if cell_of(arguments[i]) is not cells[place]]
         positions.clear()
@@ -121,7 +131,9 @@ class GraphOutputs:
                 return arguments[record.argument]
             return record.spec.on(arguments[record.argument]) if record.__class__ is ViewOfArgument else record
 
-        results = [made(record) for record in self.results]
+        results: list[Any] = []
+        for record in self.results:
+            results.append(results[record.result] if record.__class__ is SameResult else made(record))
         if self.moved:
             data = [made(record) for _, record in self.moved]  # all of them from the storages of before
             with torch.no_grad():
