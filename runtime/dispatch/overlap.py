@@ -9,6 +9,7 @@ import torch
 
 from .._torch import pytree
 from ..storage.avals import LazyFill
+from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from .encode import EncodedCall
 from .signature import Signature
@@ -17,6 +18,8 @@ from .signature import Signature
 def shares_storage(call: EncodedCall) -> bool:
     """Whether the array of a written tensor may be passed a second time."""
     if any(c.content.__class__ is LazyFill for c in call.cells):  # each read of which makes an array of its own
+        return True
+    if not no_jax_trace():  # each read of which may make a tracer of its own
         return True
     contents = {id(c.content) for c in call.cells}
     return sum([id(o) in contents for o in call.operands]) > len(call.cells) - call.positions.count(-1)

@@ -55,7 +55,7 @@ def start(leaves: bool, device: str, shapes: Shapes) -> list[torch.Tensor]:
         count = torch.Size(shape).numel()
         values = ((torch.arange(count) * 7 + number * 5) % 11 - 3).reshape(shape)
         values = values % 2 if dtype is torch.bool else values
-        tensors.append(values.to(dtype).to(device))
+        tensors.append(values.to(dtype).to(device, copy=True))  # no view, on the CPU neither
     return [t.requires_grad_() for t in tensors] if leaves else tensors
 
 
@@ -118,8 +118,8 @@ def _write(rng: random.Random, p: list[torch.Tensor]) -> str:
     size = x.shape[d] if n else 1
     number = rng.choice(["2", "3", "-1", "0", "True", "k"])
     sharing = _sharing(p)
-    # A write of what lies otherwise in the same memory reads what it has written.
-    apart = [y.shape == x.shape or sharing[k] != sharing[i] for k, y in enumerate(p)]
+    # A write of what lies otherwise in the same memory reads what it has written, unless CPU torch refuses it.
+    apart = [_lies_as(y, x) or sharing[k] != sharing[i] for k, y in enumerate(p)]
     like = [k for k, y in enumerate(p) if y.dtype is x.dtype and _broadcasts(y, x) and apart[k]]
     same = rng.choice(like) if like else i
     choices = [
@@ -232,6 +232,11 @@ KINDS: tuple[Line, ...] = (_view, _view, _view, _write, _write, _write, _list, _
 
 def _is_expanded(x: torch.Tensor) -> bool:
     return any(s == 0 and n > 1 for n, s in zip(x.shape, x.stride(), strict=True))
+
+
+def _lies_as(y: torch.Tensor, x: torch.Tensor) -> bool:
+    """Whether a tensor on the memory of another has the same places, or torch can tell that it has not."""
+    return y.shape == x.shape and (y.stride() == x.stride() or (y.is_contiguous() and x.is_contiguous()))
 
 
 def _broadcasts(y: torch.Tensor, x: torch.Tensor) -> bool:

@@ -185,7 +185,7 @@ def _is_large(value: Any) -> bool:
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    """A state that later calls do not change: copies that share memory and identity as the originals do."""
+    """A state that later calls do not change: copies on the CPU that share memory and identity as the originals do."""
     tensors: dict[int, torch.Tensor] = {}
     storages: dict[int, torch.Tensor] = {}
 
@@ -193,8 +193,8 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, torch.Tensor):
             if id(value) not in tensors:
                 storage = value.untyped_storage()
-                flat = torch.empty(0, dtype=value.dtype).set_(storage)
-                base = storages.setdefault(storage._cdata, flat.clone())
+                whole = value.detach().as_strided((storage.nbytes() // value.itemsize,), (1,), 0)
+                base = storages.setdefault(storage._cdata, whole.cpu().clone())
                 geometry = value.shape, value.stride(), value.storage_offset()
                 copy = base.view(value.dtype).as_strided(*geometry) if base.numel() else torch.empty(value.shape)
                 copy = copy.detach().requires_grad_(value.requires_grad)
@@ -213,7 +213,7 @@ def _replay(ours: Run, program: Program, expected: _Recorded) -> tuple[str, str]
             ours.change(program.changes[number - 1])
         before = None
         try:
-            before = _snapshot(ours)
+            before = _copied(ours.state())
             result: Any = ours.call()
         except Exception as error:
             result = error
@@ -229,22 +229,6 @@ def _replay(ours: Run, program: Program, expected: _Recorded) -> tuple[str, str]
         if message := compare({"result": result, **ours.state()}, wanted):
             return f"call {number + 1}: {message}", ""
     return "", ""
-
-
-def _snapshot(run: Run) -> dict[str, Any]:
-    def host(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            known = made.get(id(value))
-            if known is None:
-                known = made[id(value)] = value.detach().cpu().clone().requires_grad_(value.requires_grad)
-                known = known if value.is_leaf else known.view_as(known)
-            return known
-        if isinstance(value, dict):
-            return {k: host(v) for k, v in value.items()}
-        return [host(v) for v in value] if hasattr(value, "__iter__") and not isinstance(value, str) else value
-
-    made: dict[int, Any] = {}
-    return {path: host(value) for path, value in run.state().items()}
 
 
 def program(rng: random.Random) -> Program:
