@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from .._jax import direct_call
+from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
 from ..trace.axes import with_automatic_axes
 
@@ -34,6 +35,7 @@ class AotCall:
         def run(*arrays: jax.Array) -> Any:
             return with_automatic_axes(function, arrays)
 
+        options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
         self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.in_place import computed, update
 from tenax.words import BOOL, INT64, Array, axis, cast, is_complex, is_float, opmath, place
 
 TRUSTED = lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -109,7 +110,7 @@ def combine(self: Array, places: Places, updates: Array, reduce: str = "set", in
         return self
     reduce = _OF_BOOL.get(reduce, reduce) if self.dtype == BOOL else reduce
     dtype = opmath(self.dtype) if reduce in ("sum", "mean", "prod") else self.dtype
-    held, updates = cast(self, dtype), cast(updates, dtype)
+    held, updates = cast(self, dtype), computed(cast(updates, dtype))
     if not include_self:
         held = places.write("set", held, jnp.full_like(updates, _identity(reduce, dtype)))
     result = places.write(reduce, held, updates)
@@ -135,7 +136,7 @@ def _combine_elements(self: Array, dim: int, index: Array, src: Array, reduce: s
     part = self if reach == self.shape else lax.slice(self, (0,) * self.ndim, reach)
     part = combine(part, elements(reach, dim, index), src, reduce, include_self)
     if reach != self.shape:
-        part = lax.dynamic_update_slice(self, part, (place(0),) * self.ndim)
+        part = update(self, part, (place(0),) * self.ndim)
     return part.reshape(shape)
 
 

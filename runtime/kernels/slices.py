@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.in_place import computed
 from tenax.kernels.scatter import Places, combine, slices
 from tenax.words import INT64, Array, axis, cast, place
 
@@ -29,9 +30,8 @@ def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
-    return lax.dynamic_update_slice_in_dim(
-        self, jnp.expand_dims(cast(src, self.dtype), dim), place(index % self.shape[dim]), dim
-    )
+    part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
+    return lax.dynamic_update_slice_in_dim(self, part, place(index % self.shape[dim]), dim)
 
 
 def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
@@ -60,7 +60,7 @@ def slice_scatter(
     _require_size(src, [*self.shape[:dim], len(range(first, last, step)), *self.shape[dim + 1 :]])
     src = cast(src, self.dtype)
     if step == 1:
-        return lax.dynamic_update_slice_in_dim(self, src, place(first), dim)
+        return lax.dynamic_update_slice_in_dim(self, computed(src), place(first), dim)
     places = slices(self.shape, dim, jnp.arange(first, last, step, dtype=INT64))
     return combine(self, places, src)
 
