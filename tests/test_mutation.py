@@ -193,3 +193,8 @@ def test_an_element_is_put_into_a_view_of_itself():
     assert y.tolist() == [1]
     with pytest.raises(RuntimeError, match="unsupported operation"):
         y.copy_(x)  # on the CPU too
+
+
+def test_a_tensor_is_copied_onto_its_own_places():
+    x = torch.arange(3.0, device="jax").expand(2, 3)
+    assert x.copy_(x).copy_(x.detach()).tolist() == [[0, 1, 2]] * 2

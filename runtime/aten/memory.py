@@ -137,14 +137,15 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         return copy_from(src, self, non_blocking)
     if source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
         target.replace(source.content)  # arrays are immutable: the first write to either separates them
-    elif source is not target or not _is_one_element(self, src):
+    elif source is not target or not _has_same_places(self, src):
         kernel_of("copy_")(self, src)
     return self
 
 
-def _is_one_element(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors of one shape on one storage are the same element: torch overlaps them by their strides."""
-    return a.numel() == 1 and TensorSpec.of(a) == TensorSpec.of(b).restrided(a.stride())
+def _has_same_places(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors on one storage have the same places, so that a copy changes nothing, also if expanded."""
+    first, second = TensorSpec.of(a), TensorSpec.of(b)
+    return first == (second.restrided(first.stride) if a.numel() == 1 else second)
 
 
 _to_copy = kernel_on(_aten._to_copy.default, COMPOSITE_EXPLICIT)
