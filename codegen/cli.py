@@ -119,8 +119,8 @@ def explain(context: typer.Context, overload: str) -> None:
     """Show the schema, spec, generated code and variants of an overload."""
     found = _built(context.obj)
     if overload not in found.schemas:
-        near = ", ".join(difflib.get_close_matches(overload, found.schemas.functions, 5))
-        raise typer.BadParameter(f"torch has no overload {overload}; expected one of {near or 'native_functions.yaml'}")
+        near = found.schemas.candidates(overload)
+        raise typer.BadParameter(f"torch has no overload {overload}; expected one of {near}")
     for paragraph in paragraphs(overload, found):
         _out.print(paragraph)
 

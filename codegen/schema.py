@@ -6,6 +6,7 @@ This module does not import torch.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -90,6 +91,10 @@ class Schemas:
 
     def __iter__(self) -> Iterator[Native]:
         return iter(self.functions.values())
+
+    def candidates(self, name: str) -> str:
+        """What a wrong name may have meant, for a message."""
+        return ", ".join(difflib.get_close_matches(name, self.functions, 5)) or "native_functions.yaml"
 
     @cached_property
     def variants(self) -> dict[FunctionSchema, list[Native]]:

@@ -27,9 +27,8 @@ def functional(name: str, schemas: Schemas) -> Native:
     if name not in schemas:
         base = name.partition(".")[0].removesuffix("_")
         near = [str(f.func.name) for f in schemas.bases.get(base, []) if f.func.kind() is SchemaKind.functional]
-        raise NoStubError(
-            f"{name}: torch {schemas.release} has no such overload; expected one of {', '.join(near) or '?'}"
-        )
+        wanted = ", ".join(near) or schemas.candidates(name)
+        raise NoStubError(f"{name}: torch {schemas.release} has no such overload; expected one of {wanted}")
     f = schemas[name]
     for other in schemas.variants[f.func.signature()]:
         if other.func.kind() is SchemaKind.functional and "generated" not in other.marks:

@@ -173,6 +173,7 @@ def test_new_says_why_it_wrote_nothing(run: Run) -> None:
         "relu: has an entry at ops_spec/curves.yaml:1; expected an overload without one\n",
     )
     assert run("new", "add.Tensr")[1].startswith("add.Tensr: torch ")
+    assert "expected one of relu" in run("new", "relux")[1]
     assert run("new", "bincount") == (1, "bincount: no spec file has a related entry; expected --family NAME\n")
 
 
