@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ._jit.buckets import pad as pad
     from ._jit.explain import explain as explain
     from ._jit.jitted import jit as jit
+    from ._lazy.mode import lazy as lazy
+    from ._lazy.mode import sync as sync
     from .aten.custom_ops import register_lowering as register_lowering
     from .dispatch.jax_config import compilation_cache as compilation_cache
     from .distributed.launch import launch as launch
@@ -52,11 +54,13 @@ _LAZY = {
     "from_jax": "trace.transfer",
     "explain": "_jit.explain",
     "jit": "_jit.jitted",
+    "lazy": "_lazy.mode",
     "launch": "distributed.launch",
     "mesh": "sharding.current",
     "pad": "_jit.buckets",
     "register_lowering": "aten.custom_ops",
     "shard": "sharding.placing",
+    "sync": "_lazy.mode",
     "sharding_of": "sharding.placing",
     "visualize_sharding": "sharding.visualize",
     "to_jax": "trace.transfer",
@@ -81,6 +85,7 @@ __all__ = [
     "interop",
     "jit",
     "launch",
+    "lazy",
     "mesh",
     "pad",
     "profiler",
@@ -88,6 +93,7 @@ __all__ = [
     "shard",
     "sharding",
     "sharding_of",
+    "sync",
     "synchronize",
     "to_jax",
     "visualize_sharding",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 
 from ._torch import frames
 from .aten import registration
@@ -47,6 +48,8 @@ def install() -> None:
     after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
+    if os.environ.get("TENAX_LAZY") == "1":
+        registration.on_first_use(lambda: importlib.import_module("tenax._lazy.mode").record_everywhere())
 
 
 @functools.cache

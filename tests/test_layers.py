@@ -34,7 +34,7 @@ LAYERS = (
     {"aten"},
     {"functional"},
     {
-        *("_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
+        *("_jit", "_lazy", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
         *("sharding", "data", "distributed"),
     },
     {"device", "install"},
@@ -53,6 +53,7 @@ SIDEWAYS = {
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
     ("profiler", "device"),  # which it synchronizes
+    ("_jit", "_lazy"),  # `tenax.explain` explains both
 }
 
 

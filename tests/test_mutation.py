@@ -16,7 +16,10 @@ from tenax.coverage.mutation_modes import Outcome, Program
 SHAPE = [((2, 3), torch.float32)]
 
 
-@pytest.mark.parametrize(("mode", "count"), [("eager", 10), ("jit", 30), ("t2j", 15), ("compile", 5), ("stateful", 30)])
+COUNTS = {"eager": 10, "lazy": 30, "jit": 30, "t2j": 15, "compile": 5, "stateful": 30}
+
+
+@pytest.mark.parametrize(("mode", "count"), COUNTS.items())
 def test_random_programs_agree_with_cpu_torch(mode: str, count: int) -> None:
     outcomes = [*islice(mutation_search.search(seed=3, modes=(mode,)), count)]
     assert not any(o.difference for o in outcomes), "\n\n".join(str(o) for o in outcomes if o.difference)

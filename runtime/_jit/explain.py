@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._lazy.explain import LazyExplanation, explain_lazy
+from .._lazy.mode import lazy
 from .collectives import Collective, collectives
 from .jitted import Compilation, compiled_of
 
@@ -64,15 +66,18 @@ def _count(number: float | None) -> str:
     return "?" if number is None else f"{number:.3g}"
 
 
-def explain(function: Any) -> Explanation:
+def explain(function: Any) -> Explanation | LazyExplanation:
     """Explain why a compiled function was traced each time, and measure its programs.
 
     Args:
-        function: a result of `tenax.jit` that was called at least once.
+        function: a result of `tenax.jit` that was called at least once, or `tenax.lazy`, for what this thread has run
+            in lazy mode.
 
     Raises:
-        TypeError: the function is no result of `tenax.jit`.
+        TypeError: the function is neither.
     """
+    if function is lazy:
+        return explain_lazy()
     compiled = compiled_of(function)
     jaxprs = {step.forward: step.jaxpr for steps in compiled.programs.values() for step in steps}
     reports = []

@@ -13,7 +13,6 @@ import torch
 from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel_on
 from .._torch.tensors import meta_as_strided, view_as_dtype
 from ..dtypes import numpy_dtype
-from ..storage.cell import Cell
 from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
@@ -136,7 +135,7 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if source.index != target.index:
         return copy_from(src, self, non_blocking)
     if source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
-        target.replace(source.content)  # arrays are immutable: the first write to either separates them
+        target.take(source)
     elif source is not target or not _has_same_places(self, src):
         kernel_of("copy_")(self, src)
     return self
@@ -201,5 +200,5 @@ def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Ten
     whole = self.is_contiguous() and self.numel() * self.element_size() == cell.nbytes
     plain = whole and not cell.mixed and not lazy_bits(self)
     if plain and memory_format in (None, torch.preserve_format, torch.contiguous_format):
-        return new_tensor(Cell(cell.content, cell.index), self.size(), self.dtype)
+        return new_tensor(cell.copied(), self.size(), self.dtype)
     return kernel_of("clone")(self, memory_format=memory_format)

@@ -11,6 +11,7 @@ from jax.errors import JaxRuntimeError
 
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
+from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
 from ..trace.core import current_trace, user_line
@@ -43,6 +44,11 @@ class Dispatcher:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(self.signature.bind(args, kwargs))
+
+    def recorded(self, *args: Any, **kwargs: Any) -> Any:
+        """What lazy mode calls in place of the fast path, made when it is first called."""
+        self.recorded = recording.tape.kernel(self)  # type: ignore[method-assign]
+        return self.recorded(*args, **kwargs)
 
     def call(self, values: list[Any], fast_key: Any = None) -> Any:
         """Execute the op for a user's program, whose tracebacks end here."""
@@ -92,7 +98,11 @@ class Dispatcher:
                 )
             resize_outs(signature, values, executable.resize)
             return self.run(values, resized=True)
-        if fast_key is not None and not executable.joins and self.is_fast(call, executable.specs):
+        if recording.tape is not None:
+            recorded = recording.tape.run(self, executable, call, values, fast_key)
+            if recorded is not NotImplemented:
+                return recorded
+        elif fast_key is not None and not executable.joins and self.is_fast(call, executable.specs):
             if len(self.fast) >= _HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
@@ -124,11 +134,12 @@ class Dispatcher:
         results = ran[0]
         if not call.written:
             return executable.finish(results, call.index or 0)
-        return self.returned(values, call, executable, results[: executable.count])
+        count = executable.count
+        return self.returned(values, call, executable.finish(results[:count], call.index or 0) if count else None)
 
-    def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec]) -> bool:
+    def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec], donates: bool = True) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
-        if call.index or call.wide or any(c.mixed or is_worthwhile(c.nbytes, 1) for c in call.cells):
+        if call.index or call.wide or any(c.mixed or (donates and is_worthwhile(c.nbytes, 1)) for c in call.cells):
             return False
         if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in call.parts):
             return False
@@ -138,10 +149,10 @@ class Dispatcher:
         follows = any(p is float or p is complex for p in call.parts) or any(map(_is_inexact, results))
         return not follows or any(map(_is_inexact, operands))
 
-    def returned(self, values: Sequence[Any], call: EncodedCall, executable: Executable, results: Sequence[Any]) -> Any:
-        """What the op gives back: its written arguments, fresh results, or nothing."""
-        if executable.count:
-            return executable.finish(results, call.index or 0)
+    def returned(self, values: Sequence[Any], call: EncodedCall, made: Any) -> Any:
+        """What the op gives back: the results that were made, its written arguments, or nothing."""
+        if made is not None:
+            return made
         written = [
             values[i] for i in self.signature.outs or [i for i, s in enumerate(self.signature.arguments) if s.written]
         ]

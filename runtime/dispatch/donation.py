@@ -58,6 +58,12 @@ def held_elsewhere(
     return [i for i, count, cell in counts if count > _in_list + 1 + (cell.array is not None)]
 
 
+def held_by_list_only(objects: list[Any], positions: Sequence[int]) -> list[int]:
+    """The positions of objects that nothing but a list holds."""
+    counts = zip(positions, _counts(objects, positions), strict=True)
+    return [i for i, count in counts if _in_list is not None and count <= _in_list]
+
+
 def is_available() -> bool:
     """Whether anything is donated in this interpreter."""
     return _in_list is not None

@@ -19,6 +19,7 @@ from ..storage.cell import Cell
 from ..storage.ordinals import current_index, device_index
 from ..storage.placement import put
 from ..storage.random import next_key
+from ..storage.recording import recording
 from ..storage.spec import Operand, operand_of
 from ..storage.tensors import cell_of
 from ..trace.core import SYMBOLIC_TYPES, accepts_host_tensors, require_known
@@ -162,7 +163,7 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
             starts = None
         else:
             operand, starts = view_operand(aval, size, stride, value.storage_offset())
-    content = cell.content
+    content = cell.content if recording.tape is None else recording.tape.operand(cell)
     if content.__class__ is LazyFill:
         content = None if slot.written else lazy_scalar(cell)
         if content is None:
@@ -186,7 +187,7 @@ def _tensors(
     except AttributeError:
         cells = []
     avals = [c.aval for c in cells]
-    arrays = [c.array for c in cells]
+    arrays = [c.array for c in cells] if recording.tape is None else [recording.tape.plain_operand(c) for c in cells]
     parts = tuple([a.whole_operand for a in avals])
     if (
         not cells

@@ -40,7 +40,7 @@ class Executable:
 
     __slots__ = (
         *("check", "count", "donate", "donating", "instead", "joins", "kept", "order"),
-        *("resize", "results", "run", "single", "specs", "spread", "surround"),
+        *("recorded", "resize", "results", "run", "single", "specs", "spread", "surround"),
     )
 
     def __init__(
@@ -63,6 +63,7 @@ class Executable:
         self.kept = kept  # those that stay as they are, known when `run` has been traced
         self.donating: Callable[..., Any] | None = None
         self.check: Callable[..., Any] | None = None
+        self.recorded: Any = None  # what lazy mode makes of it
         self.resize: list[TensorSpec] = []  # of the `out=` tensors, which are resized in place of the call
         self.instead: Callable[..., Any] | None = None  # carries the call out: of an expanded tensor
         self.order = order
@@ -87,9 +88,9 @@ class Executable:
         """The executable with the starts of its views given, as the fast path wants it."""
         return BoundExecutable(self, starts) if starts else self
 
-    def finish(self, arrays: Sequence[Any], index: int) -> Any:
-        """The results as tensors."""
-        return _tensors(self.results, iter(arrays), index)
+    def finish(self, arrays: Sequence[Any], index: int, fresh: Any = FreshCell) -> Any:
+        """The results as tensors, on cells that `fresh` makes."""
+        return _tensors(self.results, iter(arrays), index, fresh)
 
 
 class BoundExecutable:
@@ -114,20 +115,20 @@ class NewResult:
         self.aval = tensor_aval(memory_shape(spec), spec.dtype)  # of the array, whose axes are in the order of memory
         self.strided = not spec.is_contiguous()
 
-    def tensor(self, array: jax.Array, index: int) -> torch.Tensor:
+    def tensor(self, array: jax.Array, index: int, fresh: Any = FreshCell) -> torch.Tensor:
         """The tensor of one call."""
         spec = self.spec
-        cell = Cell(array, index) if index or self.spread else FreshCell(array, self.aval)
+        cell = Cell(array, index) if index or self.spread else fresh(array, self.aval)
         tensor = new_tensor(cell, spec.size, spec.dtype)
         return meta_as_strided(tensor, spec.size, spec.stride, 0) if self.strided else tensor
 
 
-def _tensors(tree: Any, arrays: Iterator[jax.Array], index: int) -> Any:
+def _tensors(tree: Any, arrays: Iterator[jax.Array], index: int, fresh: Any) -> Any:
     # A function of the module: a closure that calls itself is a cycle, and would hold the arrays until a collection.
     if tree.__class__ is NewResult:
-        return tree.tensor(next(arrays), index)
+        return tree.tensor(next(arrays), index, fresh)
     if isinstance(tree, (list, tuple)):
-        return type(tree)([_tensors(t, arrays, index) for t in tree])
+        return type(tree)([_tensors(t, arrays, index, fresh) for t in tree])
     return tree
 
 

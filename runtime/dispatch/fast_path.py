@@ -18,6 +18,7 @@ from .._torch.tensors import create_empty_tensor
 from ..storage.cell import FreshCell
 from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
+from ..storage.recording import recording
 from .dispatcher import Dispatcher
 from .operands import NUMBER_TYPES, array_or_scalar, device_scalar
 from .signature import Signature
@@ -32,7 +33,7 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
         return dispatcher
     if not (fresh and not targets) and not (row.form == "inplace" and targets == [0] and not fresh):
         return dispatcher
-    shape = _shape(signature)
+    shape = schema_shape(signature)
     if shape is None:
         return dispatcher
     letters, names, defaults = shape
@@ -43,7 +44,7 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     return _bound(dispatcher, letters, names, defaults, bits, bool(targets), numeric)
 
 
-def _shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any, ...]] | None:
+def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any, ...]] | None:
     """A letter for each argument, the names of keyword-only ones, the defaults; None where the loop is needed."""
     letters, names, defaults = "", [], []
     for slot, argument in zip(signature.arguments, signature.op._schema.arguments, strict=True):
@@ -85,6 +86,7 @@ def _bound(
         as_torch_error,
         defaults,
         numeric,
+        recording,
     )
     function.__name__ = function.__qualname__ = dispatcher.signature.name
     return function
@@ -111,7 +113,7 @@ s{i} = {a}.size()
 if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
     k{i} = (k{i}, s{i}, {a}.stride(), {a}.storage_offset())
 """
-_LINES = {
+KEY_LINES = {
     "T": _TENSOR,
     "O": "if {a} is None:\n    k{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
     "S": "k{i} = ({a}.__class__, {a})",
@@ -171,15 +173,16 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     passed = ", ".join([*names[: count - len(keywords)], *(f"{n}={n}" for n in keywords)])
     operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=names[0])
-    lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
+    lines = [line for line in each(KEY_LINES, "\n").split("\n") if line.strip()]
     # Tensors of one memory that lie differently: whether they overlap depends on where they start.
     others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
     shared = " or ".join(f"c{i} is c0 and k{i} != k0" for i in others)
     return f"""
 def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array_or_scalar, epoch, JaxRuntimeError,
-         failure, defaults, numeric):
+         failure, defaults, numeric, recording):
     {unpack}{"= defaults" if unpack else "pass"}
     def kernel({", ".join(parameters)}):
+        if recording.tape is not None: return dispatcher.recorded({passed})
         {f"if a1.__class__ in number_types: return numeric({passed})" if numeric else ""}
         key = None
         try:

@@ -13,6 +13,7 @@ from ..dtypes import torch_dtype
 from ..storage.avals import Aval, LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
+from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
 from ..trace.core import SYMBOLIC_TYPES
@@ -145,7 +146,7 @@ def encode_number(value: Any, wide: bool) -> tuple[Any, Any]:
         unsigned = kind is int and value >= 2**63
         words = np.asarray(value, np.uint64 if unsigned else _WIDE_NUMBER[kind])
         return WideNumber(kind, unsigned), words.reshape(1).view(np.uint32)
-    return kind, device_scalar(value)
+    return kind, device_scalar(value) if recording.tape is None else recording.tape.number(value)
 
 
 def _traced_number(array: jax.Array, kind: type, wide: bool) -> tuple[Any, Any]:

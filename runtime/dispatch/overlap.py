@@ -17,12 +17,13 @@ from .signature import Signature
 
 def shares_storage(call: EncodedCall) -> bool:
     """Whether the array of a written tensor may be passed a second time."""
-    if any(c.content.__class__ is LazyFill for c in call.cells):  # each read of which makes an array of its own
+    contents = [c.pending or c.content for c in call.cells]
+    if any(c.__class__ is LazyFill for c in contents):  # each read of which makes an array of its own
         return True
     if not no_jax_trace():  # each read of which may make a tracer of its own
         return True
-    contents = {id(c.content) for c in call.cells}
-    return sum([id(o) in contents for o in call.operands]) > len(call.cells) - call.positions.count(-1)
+    held = {id(c) for c in contents}
+    return sum([id(o) in held for o in call.operands]) > len(call.cells) - call.positions.count(-1)
 
 
 def overlap_offsets(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[int]:

@@ -10,6 +10,7 @@ import numpy as np
 from .avals import Aval, LazyFill, aval_of
 from .mutation import mutation_epoch
 from .placement import inverse_permutation, materialise, put_transposed, sharding_of_array
+from .recording import recording
 
 
 class Cell:
@@ -26,6 +27,7 @@ class Cell:
     index = 0
     mixed = False
     freed: Aval | None = None  # what the array was before its storage was resized to nothing
+    pending: Any = None  # in lazy mode, the result of an operation not yet run, in place of content and array
     observed = False  # whether a compiled step depends on the geometry of a tensor on it
 
     def __init__(self, content: jax.Array | LazyFill, index: int = 0) -> None:
@@ -79,10 +81,29 @@ class Cell:
         state.update(content=content, array=None if self.index or self.mixed else content)
         state.pop("laid", None)
 
-    def __getattr__(self, name: str) -> Any:
-        """Restore `content` and `array` of an array that is held in another order of axes."""
-        if name in ("content", "array"):
+    def settle(self, checked: bool = True) -> None:
+        """Hold the array as `content`: computed, if it is pending, and in its own order. See `Pending.settle`."""
+        if self.pending is None:
             self.put_back()
+        else:
+            self.pending.settle(self, checked)
+
+    def take(self, source: Cell) -> None:
+        """Hold what another cell of this aval holds: arrays are immutable, and the first write separates the two."""
+        if source.pending is None or recording.tape is None:
+            self.replace(source.content)
+        else:
+            source.pending.put_into(self)
+
+    def copied(self) -> Cell:
+        """A second cell that holds the same, until the first write to either."""
+        lazy = self.pending is not None and recording.tape is not None
+        return self.pending.cell(self.index) if lazy else Cell(self.content, self.index)
+
+    def __getattr__(self, name: str) -> Any:
+        """Restore `content` and `array` of an array that is pending, or held in another order of axes."""
+        if name in ("content", "array"):
+            self.settle()
         try:
             return self.__dict__[name]
         except KeyError:
@@ -114,6 +135,7 @@ class Cell:
         self.content = array
         self.array = None if self.index or self.mixed or array.__class__ is LazyFill else array  # type: ignore[assignment]
         state.pop("laid", None)
+        state.pop("pending", None)
 
     def mix(self) -> None:
         """Take the storage off the fast path, because a tensor of another dtype shares it."""

@@ -24,6 +24,7 @@ class Assertion(NamedTuple):
     kind: str
     message: str
     where: str
+    ran: str = "in an earlier call of a compiled function"
 
 
 _lock = threading.Lock()
@@ -47,7 +48,7 @@ def raise_failed_assertions(wait: bool = False) -> None:
             if not _pending or not (wait or _pending[0][0].is_ready()):  # type: ignore[attr-defined]
                 return
             holds, conditions = _pending.pop(0)
-        for held, (kind, message, where) in zip(np.asarray(holds), conditions, strict=True):
+        for held, (kind, message, where, ran) in zip(np.asarray(holds), conditions, strict=True):
             if not held:
                 error = getattr(builtins, kind, None) or getattr(torch.linalg, kind)
-                raise error(f"{message} (in an earlier call of a compiled function{where})")
+                raise error(f"{message} ({ran}{where})")

@@ -23,6 +23,7 @@ from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import fill_from_host, without_explicit_axes
 from ..storage.random import drawing
+from ..storage.recording import recording
 from ..storage.spec import TensorSpec
 from .async_errors import Assertion
 
@@ -161,16 +162,16 @@ def _lifting() -> Trace | None:
 def _property(name: str) -> property:
     def get(cell: Cell) -> Any:
         state = cell.__dict__
-        if "laid" in state:
-            cell.put_back()
+        if "laid" in state or "pending" in state:
+            cell.settle()
         if "owner" not in state and (trace := _lifting()) is not None:
             trace.lift(cell)
         return state[name]
 
     def put(cell: Cell, value: Any) -> None:
         state = cell.__dict__
-        if "laid" in state:
-            cell.put_back()
+        if "laid" in state or "pending" in state:
+            cell.settle()
         trace = current_trace()
         if trace is not None:
             owner, outer, written = state.get("owner"), cell in trace.before, trace.written
@@ -203,6 +204,10 @@ def _holds_tracer(value: Any) -> bool:
 @contextmanager
 def tracing(trace: Trace) -> Iterator[Trace]:
     """Run a trace on this thread; afterwards, restore the cells from outside."""
+    tape = recording.tape
+    if tape is not None:  # what was recorded lies outside of the program
+        tape.flush()
+        recording.tape = None
     _watch(1)
     traces = trace_stack()
     traces.append(trace)
@@ -216,6 +221,7 @@ def tracing(trace: Trace) -> Iterator[Trace]:
         traces.pop()
         trace.restore()
         _watch(-1)
+        recording.tape = tape
 
 
 def _watch(more: int) -> None:

@@ -25,7 +25,7 @@ from .mutation import Shapes
 
 FILE = "<program>"
 CALLS = 3
-MODES = ("eager", "jit", "t2j", "compile", "stateful")
+MODES = ("eager", "lazy", "jit", "t2j", "compile", "stateful")
 # The errors by which a compiled function says that a program cannot be compiled.
 REFUSALS = (TraceError, NotImplementedError)
 
@@ -129,7 +129,12 @@ def _unchanged(function: Any) -> Any:
     return function
 
 
-COMPILED: dict[str, Callable[[Any], Any]] = {"jit": tenax.jit, "compile": _compile, "function": _unchanged}
+COMPILED: dict[str, Callable[[Any], Any]] = {
+    "lazy": tenax.lazy(),
+    "jit": tenax.jit,
+    "compile": _compile,
+    "function": _unchanged,
+}
 
 
 def run(program: Program, mode: str) -> Outcome:
@@ -230,6 +235,7 @@ def _graph_is_spoilt(results: Sequence[torch.Tensor], leaves: list[torch.Tensor]
 
 ASPECTS = {
     "function": tuple(mutation.ASPECTS),
+    "lazy": tuple(mutation.ASPECTS),
     "jit": ("shape", "dtype", "strides", "offset", "bytes", "gradient"),
     "compile": ("shape", "dtype", "strides", "gradient"),
 }

@@ -1,0 +1,73 @@
+"""`tenax.explain(tenax.lazy)`: what a thread has run in lazy mode, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from .mode import own_tape
+from .programs import TapeProgram
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReport:
+    """One program of lazy mode."""
+
+    operations: int
+    inputs: int
+    outputs: int
+    donated: int
+    compile_seconds: float
+    runs: int
+    run_seconds: float
+    causes: tuple[tuple[str, int], ...]
+    changes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.operations} operations, {self.inputs} inputs, {self.donated} of them donated, {self.outputs} "
+            f"results; compiled in {self.compile_seconds:.3f} s, run {self.runs} times in {self.run_seconds:.3f} s"
+        ]
+        lines += [f"    {count} times for{cause}" for cause, count in self.causes]
+        if self.changes:
+            lines += ["    differs from the program before it:", *(f"      {line}" for line in self.changes)]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class LazyExplanation:
+    """The result of `tenax.explain(tenax.lazy)`; printed, it is a text to read."""
+
+    graphs: tuple[GraphReport, ...]
+
+    def __str__(self) -> str:
+        runs = sum(graph.runs for graph in self.graphs)
+        lines = [f"lazy mode: {len(self.graphs)} programs, run {runs} times"]
+        return "\n".join([*lines, *(f"  program {i}: {graph}" for i, graph in enumerate(self.graphs, 1))])
+
+
+_SHOWN = 40  # lines of a difference
+
+
+def explain_lazy() -> LazyExplanation:
+    """What this thread has run in lazy mode: its programs, in the order in which it first ran them."""
+    history = own_tape().history
+
+    def report(program: TapeProgram) -> GraphReport:
+        _, wanted, donated = program.key
+        changes = [*islice(program.changes(), _SHOWN + 1)]
+        if len(changes) > _SHOWN:
+            changes[_SHOWN:] = ["..."]
+        return GraphReport(
+            program.ops,
+            program.inputs,
+            len(wanted),
+            len(donated),
+            program.seconds,
+            history.runs[program],
+            history.seconds[program],
+            tuple(history.causes[program].most_common()),
+            tuple(changes),
+        )
+
+    return LazyExplanation(tuple(report(program) for program in history.runs))

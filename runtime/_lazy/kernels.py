@@ -1,0 +1,144 @@
+"""The fast path of lazy mode: as in dispatch/fast_path.py, a function for each shape of schema, which records the call
+of an operation that was recorded before."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+
+from .._torch.tensors import create_empty_tensor
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.executable import Executable
+from ..dispatch.fast_path import KEY_LINES, schema_shape
+from ..dispatch.operands import NUMBER_TYPES
+from ..storage.recording import recording
+from .pending_cell import PendingCell
+from .words import words_of_number
+
+_calls: WeakKeyDictionary[Dispatcher, dict[Any, RecordedCall]] = WeakKeyDictionary()
+_HELD = 1 << 14
+
+
+class RecordedCall:
+    """A call that the key of the fast path decides: the operation, and where the views of its operands start."""
+
+    __slots__ = ("executable", "op", "single", "starts")
+
+    def __init__(self, executable: Executable, starts: Sequence[jax.Array]) -> None:
+        self.executable, self.op = executable, executable.recorded
+        self.single = executable.single
+        self.starts = tuple(starts)
+
+    def fresh(self, tape: Any, operands: list[Any], words: Sequence[int]) -> Any:
+        """Record a call with new results."""
+        results = tape.record(self.op, operands, words, self.starts)
+        if self.single is None:
+            return self.executable.finish(results, 0, PendingCell)
+        size, dtype, aval = self.single
+        tensor = create_empty_tensor(size, dtype)
+        tensor.untyped_storage().cell = PendingCell(results[0], aval)  # type: ignore[attr-defined]
+        return tensor
+
+    def inplace(self, tape: Any, operands: list[Any], words: Sequence[int], cell: Any) -> None:
+        """Record a call that writes its first operand."""
+        for result in tape.record(self.op, operands, words, self.starts, cell):
+            result.put_into(cell)
+
+
+def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: Sequence[jax.Array]) -> None:
+    """Have calls of this key take the fast path."""
+    calls = _calls.get(dispatcher)
+    if calls is not None:
+        if len(calls) >= _HELD:
+            calls.clear()
+        calls[key] = RecordedCall(executable, starts)
+
+
+def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
+    """What an overload calls while its thread records."""
+    shape = schema_shape(dispatcher.signature)
+    assert shape is not None
+    letters, names, defaults = shape
+    calls = _calls.setdefault(dispatcher, {})
+    bits, inplace = dispatcher.signature.sees_bits, not dispatcher.signature.fresh
+
+    def make(letters: str, numeric: Any) -> Callable[..., Any]:
+        factory = _factory(letters, names, len(defaults), bits, inplace, numeric is not None)
+        return factory(dispatcher, calls, NUMBER_TYPES, words_of_number, recording, defaults, numeric)
+
+    return make(letters, make("TN" + letters[2:], None) if letters.startswith("TT") else None)
+
+
+@cache
+def _factory(
+    letters: str, names: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool
+) -> Callable[..., Any]:
+    source = _source(letters, names, optional, bits, inplace, numeric)
+    name = f"<tenax recording {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    scope: dict[str, Any] = {}
+    exec(compile(source, name, "exec"), scope)
+    return scope["make"]
+
+
+_NUMBER = "k{i} = {a}.__class__\nif {a} is not None: words += words_of({a})"
+_KEYWORD = """
+if {a} is d{i}:
+    k{i} = None
+else:
+    k{i} = {a}.__class__, {a} == d{i}
+    if {a} is not None and not k{i}[1]: words += words_of({a})
+"""
+_LINES = {**KEY_LINES, "N": _NUMBER, "K": _KEYWORD}
+_UNUSUAL = {
+    "T": "c{i}.mixed or c{i}.index",
+    "O": "({a} is not None and (c{i}.mixed or c{i}.index))",
+}
+_BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
+_TAKEN = {"T": "operands.append(tape.operand(c{i}))", "O": "if {a} is not None: operands.append(tape.operand(c{i}))"}
+
+
+def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
+    count = len(letters)
+    names = [*(f"a{i}" for i in range(count - len(keywords))), *keywords]
+
+    def each(table: dict[str, str], join: str) -> str:
+        return join.join(table[k].format(i=i, a=names[i]) for i, k in enumerate(letters) if k in table)
+
+    parameters = [n if i < count - optional else f"{n}=d{i}" for i, n in enumerate(names)]
+    if keywords:
+        parameters.insert(count - len(keywords), "*")
+    unpack = "".join(f"d{i}, " for i in range(count - optional, count))
+    passed = ", ".join([*names[: count - len(keywords)], *(f"{n}={n}" for n in keywords)])
+    lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
+    others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
+    apart = "".join(f" or (c{i} is c0 and k{i} != k0)" for i in others)
+    unusual = each(_UNUSUAL, " or ") + (f" or {each(_BITS, ' or ')}" if bits else "") + apart
+    body = "return entry.fresh(tape, operands, words)"
+    if inplace:
+        body = f"entry.inplace(tape, operands, words, c0); return {names[0]}"
+    return f"""
+def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric):
+    {unpack}{"= defaults" if unpack else "pass"}
+    def kernel({", ".join(parameters)}):
+        {f"if a1.__class__ in number_types: return numeric({passed})" if numeric else ""}
+        key, words, operands = None, [], []
+        try:
+            {(chr(10) + " " * 12).join(lines)}
+            key = ({", ".join(f"k{i}" for i in range(count))},)
+            entry = calls[key]
+        except (AttributeError, KeyError, TypeError, OverflowError):
+            entry = None
+        if entry is None or {unusual}:
+            return dispatcher.call([{", ".join(names)}], key)
+        tape = recording.tape
+        with tape.lock:
+            {(chr(10) + " " * 12).join(each(_TAKEN, chr(10)).split(chr(10)))}
+            {body}
+    return kernel
+"""

@@ -1,0 +1,72 @@
+"""`tenax.lazy` and `tenax.sync`."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ContextDecorator
+from typing import Any
+
+from ..storage.recording import recording
+from .tape import Tape
+
+
+class _Own(threading.local):
+    def __init__(self) -> None:
+        self.tape = Tape()
+
+
+_own = _Own()  # the tape of each thread, which knows where its loop is cut and what it has run
+
+
+class lazy(ContextDecorator):  # noqa: N801 (used as a function)
+    """Record the operations of this thread, and compile them as one program where a value is needed, at `tenax.sync()`,
+    and at the end.
+
+    A context manager and a decorator: `with tenax.lazy():`, `@tenax.lazy()`. With `TENAX_LAZY=1` in the environment all
+    threads record from their first operation on.
+
+    Raises:
+        IndexError, RuntimeError, ...: at the end, the error of a check of values that failed, with the line of the
+            operation.
+    """
+
+    def __init__(self) -> None:
+        self._outer: list[Tape | None] = []
+
+    def __enter__(self) -> None:
+        self._outer.append(recording.tape)
+        recording.tape = _own.tape
+
+    def __exit__(self, kind: Any, *error: object) -> None:
+        recording.tape = self._outer.pop()
+        if kind is None:  # else what is still held is computed when it is read
+            _own.tape.flush(barrier=True, wait=True, cause="the end of tenax.lazy")
+
+    def _recreate_cm(self) -> lazy:
+        return lazy()  # calls of a function may overlap
+
+
+def sync(wait: bool = False) -> None:
+    """End a step of lazy mode: compute what this thread has recorded. In eager mode, do nothing.
+
+    Arrays that were overwritten since the last step are reused if nobody else holds them.
+
+    Args:
+        wait: wait for the checks of values (an index in range), and raise the error of the first that failed; without
+            it, such an error is raised by a later `sync`, or where a value is read.
+    """
+    tape = recording.tape
+    if tape is not None:
+        tape.cuts.barrier(len(tape.ops))
+        tape.flush(barrier=True, wait=wait)
+
+
+def own_tape() -> Tape:
+    """The tape of this thread."""
+    return _own.tape
+
+
+def record_everywhere() -> None:
+    """Have every thread record, as `TENAX_LAZY=1` asks."""
+    type(recording).make = staticmethod(own_tape)
+    recording.tape = own_tape()

@@ -1,0 +1,114 @@
+"""What a tape records of an operation: an executable of eager mode, as a part of a larger program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.encode import EncodedCall
+from ..dispatch.executable import Executable
+from ..dispatch.shape_inference import LOWERING_ERRORS, raise_host_error
+from ..storage.avals import Aval, LazyFill, aval_of
+from ..trace.async_errors import Assertion
+from .words import Words, carrier, words_of_array
+
+
+class RecordedOp:
+    """An operation with the geometry of its operands. Tapes compare these by identity."""
+
+    __slots__ = ("avals", "check", "checks", "count", "inputs", "layout", "name", "replaces", "run", "taken")
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[..., Any],
+        layout: Sequence[Words | Aval | None],
+        results: Sequence[Any],
+        count: int,
+        check: Callable[..., Any] | None = None,
+        checks: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """`layout` says what each operand of `run` is: an array, words, or nothing. `results` describes what it gives:
+        `count` new arrays, and then one for each written cell, or None where the old one stays."""
+        self.name, self.run, self.layout, self.count = name, run, tuple(layout), count
+        self.inputs = sum(part.__class__ is Aval for part in layout)
+        self.taken = sum(part.length for part in layout if part.__class__ is Words)
+        self.avals = [aval_of(tuple(r.shape), np.dtype(r.dtype)) for r in results if r is not None]
+        self.replaces = [r is not None for r in results[count:]]
+        self.check, self.checks = check, tuple(checks)
+
+    def apply(self, arrays: Sequence[jax.Array], words: jax.Array) -> tuple[list[jax.Array], list[jax.Array]]:
+        """The results in a program, and whether its checks hold."""
+        operands: list[Any] = []
+        passed, at = iter(arrays), 0
+        for part in self.layout:
+            if part.__class__ is Words:
+                operands.append(part.value(words[at : at + part.length]))
+                at += part.length
+            else:
+                operands.append(None if part is None else next(passed))
+        flags = [] if self.check is None else [*self.check(*operands)]
+        return [r for r in self.run(*operands) if r is not None], flags
+
+    def assertions(self, where: str) -> list[Assertion]:
+        """What its checks say when they do not hold."""
+        return [Assertion(kind, message, where, "recorded in lazy mode") for kind, message in self.checks]
+
+    def __str__(self) -> str:
+        parts = [_described(part) for part in self.layout if part is not None]
+        return f"{self.name}({', '.join(parts)})"
+
+
+def _described(part: Words | Aval) -> str:
+    name = part.dtype.name
+    return f"{name}[{','.join(map(str, part.shape))}]" if part.__class__ is Aval else f"number {name}"
+
+
+def recorded_op(dispatcher: Dispatcher, executable: Executable, call: EncodedCall, values: list[Any]) -> RecordedOp:
+    """The part of a program that an executable becomes. Its lowering is traced here, so that what it refuses is raised
+    where the operation is called."""
+    layout = [_part(operand) for operand in (*call.operands, *call.starts)]
+    try:
+        with jax.enable_x64(True):  # as in the program, so that this trace is the one that it uses
+            structs = [None if part is None else jax.ShapeDtypeStruct(part.shape, part.dtype) for part in layout]
+            results = jax.eval_shape(executable.run, *structs)
+    except LOWERING_ERRORS:
+        raise_host_error(dispatcher.signature, values, blank=True)
+        raise
+    row = dispatcher.signature.row
+    checks = row.checks if executable.check is not None else ()
+    return RecordedOp(
+        dispatcher.signature.name, executable.run, layout, results, executable.count, executable.check, checks
+    )
+
+
+def _part(operand: Any) -> Words | Aval | None:
+    if operand is None:
+        return None
+    words = isinstance(operand, (np.ndarray, np.generic))
+    return (Words if words else aval_of)(tuple(operand.shape), np.dtype(operand.dtype))
+
+
+def _fill(aval: Aval, fixed: Any, *passed: jax.Array) -> tuple[jax.Array]:
+    value = passed[0].astype(aval.dtype) if passed else np.asarray(fixed, aval.dtype)
+    return (jax.lax.full(aval.shape, value, aval.dtype),)
+
+
+@cache
+def _fill_op(aval: Aval, fixed: Any, number: Words | None) -> RecordedOp:
+    layout = () if number is None else (number,)
+    return RecordedOp("fill", jax.jit(partial(_fill, aval, fixed)), layout, (aval,), 1)
+
+
+def recorded_fill(fill: LazyFill) -> tuple[RecordedOp, list[int]]:
+    """A fill as an operation, and the words of its value. 0 and 1 are part of the operation: XLA simplifies them."""
+    aval, value = fill.aval, fill.value
+    number = np.asarray(value).astype(carrier(aval.dtype))
+    if value in (0, 1) and not np.signbit(number.real):
+        return _fill_op(aval, int(value.real), None), []
+    return _fill_op(aval, None, Words((), number.dtype)), words_of_array(number)

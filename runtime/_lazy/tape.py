@@ -1,0 +1,299 @@
+"""The tape of a thread: what it has recorded and not yet computed."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._jax import ArrayImpl
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.donation import held_by_list_only
+from ..dispatch.encode import EncodedCall
+from ..dispatch.executable import Executable
+from ..dispatch.operands import NUMBER_TYPES
+from ..storage.avals import Aval, LazyFill, aval_of
+from ..storage.cell import Cell
+from ..storage.mutation import mutation_epoch
+from ..storage.placement import no_jax_trace
+from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
+from ..trace.core import user_line
+from .cuts import Cuts
+from .kernels import recording_kernel, remember
+from .pending_cell import PendingCell
+from .programs import History, Key, is_variant, program_of
+from .recorded import RecordedOp, recorded_fill, recorded_op
+from .words import words_of_array
+
+
+class Pending:
+    """The result of a recorded operation. Cells hold it in place of an array; a tape holds it weakly, and computes it
+    if somebody does."""
+
+    __slots__ = ("__weakref__", "array", "aval", "op", "slot", "tape")
+
+    array: jax.Array
+
+    def __init__(self, tape: Tape, slot: int, op: RecordedOp, aval: Aval) -> None:
+        self.tape: Tape | None = tape  # until it is computed
+        self.slot, self.op, self.aval = slot, op, aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the array."""
+        return self.aval.dtype
+
+    def cell(self, index: int) -> Cell:
+        """A cell that holds it."""
+        return PendingCell(self, self.aval, index)
+
+    def put_into(self, cell: Cell) -> None:
+        """Replace the array of a cell."""
+        mutation_epoch.advance()
+        state = cell.__dict__
+        for name in ("content", "array", "laid"):
+            state.pop(name, None)
+        state["pending"] = self
+
+    def settle(self, cell: Cell, checked: bool = True) -> None:
+        """Give a cell that holds it the array. With `checked`, errors of the values from which it was computed are
+        raised."""
+        content = self.value(checked)
+        cell.__dict__.update(content=content, array=None if cell.index or cell.mixed else content)
+        cell.__dict__.pop("pending", None)
+
+    def value(self, checked: bool = True) -> jax.Array:
+        """The array, computed now if it was not. With `checked`, wait for the checks of values."""
+        tape = self.tape
+        if tape is not None:
+            tape.flush(wait=checked)
+        elif checked:
+            raise_failed_assertions(wait=True)
+        return self.array
+
+
+class NotRecordableError(Exception):
+    """An operand is no array of the first device: the operation is carried out as in eager mode."""
+
+
+class Tape:
+    """A flat list of what a thread has recorded: the aval of each input, and each operation with the slots of its
+    operands. Inputs and results are numbered in the order in which they come up; their numbers are their slots. Two
+    lists that are equal are one program."""
+
+    def __init__(self) -> None:
+        self.history = History()
+        self.cuts = Cuts()
+        self.lock = threading.RLock()  # another thread may need a value
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.entries: list[Any] = []
+        self.slots: list[weakref.ref[Pending] | None] = []  # a result, or None for an input
+        self.inputs: list[jax.Array] = []
+        self.donatable: list[int] = []  # the positions of those that come from cells
+        self.input_avals: list[Aval] = []
+        self.input_of: dict[int, int] = {}  # the slot of an array, by its id: `inputs` keeps it alive
+        self.words: list[int] = []
+        self.assertions: list[Assertion] = []
+        self.ops: list[RecordedOp] = []
+
+    # Recording
+
+    def number(self, value: Any) -> Any:
+        """A number as an operand: those of a program travel together, so that none stays on the device."""
+        with np.errstate(over="ignore"):
+            return NUMBER_TYPES[value.__class__](value)
+
+    def operand(self, cell: Cell) -> Any:
+        """What an operation is passed for a cell: an array, or what is pending."""
+        pending = cell.pending
+        if pending is not None:
+            if pending.tape is self:
+                return pending
+            cell.settle(checked=False)  # it is computed, or recorded by another thread
+        content = cell.content
+        if content.__class__ is LazyFill and content.aval.sharding is None and not cell.index:
+            with self.lock:
+                op, words = recorded_fill(content)
+                (filled,) = self.record(op, (), words)
+                state = cell.__dict__
+                state.pop("content")
+                state.pop("array", None)
+                state["pending"] = filled  # no write: the value is the same
+            return filled
+        return cell.read()
+
+    def plain_operand(self, cell: Cell) -> Any:
+        """As `operand`; None for a cell off the fast path."""
+        return None if cell.mixed or cell.index else self.operand(cell)
+
+    def _slot(self, operand: Any, shared: bool = True) -> int:
+        if operand.__class__ is Pending:
+            if operand.tape is self:
+                return int(operand.slot)
+            operand = operand.value(checked=False)
+        if shared and (found := self.input_of.get(id(operand))) is not None:
+            return found
+        if operand.__class__ is not ArrayImpl or len(operand.sharding.device_set) > 1:
+            raise NotRecordableError
+        slot = len(self.slots)
+        self.slots.append(None)
+        aval = aval_of(operand.shape, operand.dtype)
+        self.inputs.append(operand)
+        self.input_avals.append(aval)
+        self.entries.append(aval)
+        if shared:
+            self.input_of[id(operand)] = slot
+            self.donatable.append(len(self.inputs) - 1)
+        return slot
+
+    def record(
+        self,
+        op: RecordedOp,
+        operands: Sequence[Any],
+        words: Sequence[int],
+        starts: Sequence[jax.Array] = (),
+        target: Cell | None = None,
+    ) -> list[Pending]:
+        """Record an operation.
+
+        Args:
+            op: the operation.
+            operands: its arrays, some of which may be pending.
+            words: its numbers.
+            starts: arrays that say where views start.
+            target: the first cell that it writes.
+        """
+        if len(self.ops) >= self.cuts.after:
+            held = None if target is None else target.pending
+            again = held is not None and held.tape is self and held.op is op
+            if self.cuts.due(self.ops, op, target, again):
+                self.flush(barrier=True, cause="a loop that repeats")
+        slots = [self._slot(operand) for operand in operands]
+        if starts:
+            slots += [self._slot(start, shared=False) for start in starts]
+        self.entries.append(op)
+        self.entries += slots
+        self.words += words
+        self.ops.append(op)
+        if op.checks:
+            self.assertions += op.assertions(user_line())
+        results, found = [], self.slots
+        for aval in op.avals:
+            pending = Pending(self, len(found), op, aval)
+            found.append(weakref.ref(pending))
+            results.append(pending)
+        return results
+
+    def run(
+        self, dispatcher: Dispatcher, executable: Executable, call: EncodedCall, values: list[Any], fast_key: Any
+    ) -> Any:
+        """Record a call that dispatch has encoded, or NotImplemented: then its operands are arrays now."""
+        op = executable.recorded
+        with self.lock:
+            try:
+                if call.index or executable.surround is not None or executable.joins or not no_jax_trace():
+                    raise NotRecordableError
+                if op is None:
+                    op = executable.recorded = recorded_op(dispatcher, executable, call, values)
+                operands, words = [], []
+                for operand in call.operands:
+                    if isinstance(operand, (np.ndarray, np.generic)):
+                        words += words_of_array(operand)
+                    elif operand is not None:
+                        operands.append(operand)
+                cells: Any = call.cells if not executable.order else list(dict.fromkeys(call.cells))
+                results = self.record(op, operands, words, call.starts, cells[0] if cells else None)
+            except NotRecordableError:
+                call.operands[:] = [o.value() if o.__class__ is Pending else o for o in call.operands]
+                return NotImplemented
+            fresh = iter(results[op.count :])
+            for cell, replaced in zip(cells, op.replaces, strict=True):
+                if replaced:
+                    next(fresh).put_into(cell)
+        known = fast_key is not None and -1 not in call.positions and not op.checks
+        if known and dispatcher.is_fast(call, executable.specs, donates=False):
+            remember(dispatcher, fast_key, executable, call.starts)
+        made = executable.finish(results[: op.count], 0, PendingCell) if op.count or not call.written else None
+        return dispatcher.returned(values, call, made) if call.written else made
+
+    def kernel(self, dispatcher: Dispatcher) -> Callable[..., Any]:
+        """What an overload calls in place of its fast path; see kernels.py."""
+        return recording_kernel(dispatcher)
+
+    # Computing
+
+    def flush(self, barrier: bool = False, wait: bool = False, cause: str = "") -> None:
+        """Compute all that somebody holds.
+
+        Args:
+            barrier: a step ends here, so that arrays that were overwritten may be reused. Where a value is merely
+                needed, none is.
+            wait: wait for the checks of values, and raise the error of the first that failed.
+            cause: what made this necessary; by default, the line of the program.
+        """
+        with self.lock:
+            try:
+                if self.ops:
+                    self._compute(barrier, cause)
+            finally:
+                if not self.ops:
+                    self.clear()
+        raise_failed_assertions(wait)
+
+    def _compute(self, barrier: bool, cause: str) -> None:
+        entries = tuple(self.entries)
+        live, key = self._live(entries, barrier)
+        if not live and not self.assertions:
+            self.clear()
+            return
+        if is_variant(key):  # garbage that was not yet collected may make the difference
+            live.clear()
+            gc.collect()
+            live, key = self._live(entries, barrier)
+        program = program_of(key, self.history)
+        ran: list[Sequence[jax.Array]] = []
+        compiled, begun = program.seconds, time.perf_counter()
+        try:
+            program.run(self.words, self.inputs, ran)
+        finally:
+            if ran:  # even if Ctrl-C interrupts: what was donated is gone
+                for pending, array in zip(live, ran[0], strict=False):
+                    pending.array = array
+                    pending.tape = None
+                if self.assertions:
+                    record_assertions(ran[0][-1], tuple(self.assertions))
+                self.clear()
+        seconds = time.perf_counter() - begun - (program.seconds - compiled)
+        self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds)
+
+    def _live(self, entries: tuple[Any, ...], barrier: bool) -> tuple[list[Pending], Key]:
+        """The results that somebody holds, and the key of the program that computes them."""
+        live = [p for found in self.slots if found is not None and (p := found()) is not None]
+        return live, (entries, tuple([p.slot for p in live]), self._donated(live) if barrier else ())
+
+    def _donated(self, live: Sequence[Pending]) -> tuple[int, ...]:
+        """The positions of inputs that the program may reuse: their cells are gone or hold something else now, nobody
+        else holds them, and a result is like them."""
+        wanted = Counter([p.aval for p in live])
+        chosen = []
+        for i in held_by_list_only(self.inputs, self.donatable):
+            aval = self.input_avals[i]
+            if wanted[aval]:
+                wanted[aval] -= 1
+                chosen.append(i)
+        return tuple(chosen)

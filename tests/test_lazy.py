@@ -1,0 +1,367 @@
+"""Lazy mode computes what eager mode does, as few programs."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import jax
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812 (torch's own idiom)
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+import tenax
+from tenax._lazy import cuts
+from tenax._lazy.mode import own_tape
+from tenax._lazy.programs import History
+from tests.agreement import close
+from tests.programs import PROGRAMS
+from tests.tolerances import LOSSES
+
+
+@pytest.fixture(autouse=True)
+def history() -> Iterator[History]:
+    """What this thread runs in lazy mode during a test."""
+    tape = own_tape()
+    tape.history, tape.cuts = History(), cuts.Cuts()
+    yield tape.history
+    tape.clear()
+
+
+def perceptron() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3)).to("jax")
+
+
+def trained(
+    steps: int,
+    optimizer: Callable[..., torch.optim.Optimizer],
+    after: Callable[[], object] = lambda: None,
+    schedule: Callable[[int], float] = lambda i: 1.0,
+) -> tuple[list[torch.Tensor], nn.Module]:
+    """The losses of a few steps, and the model; `after` is called after each step."""
+    model = perceptron()
+    stepper = optimizer(model.parameters())
+    scheduler = torch.optim.lr_scheduler.LambdaLR(stepper, schedule)
+    xs, ys, losses = torch.randn(steps, 4, 6), torch.randint(3, (steps, 4)), []
+    for x, y in zip(xs, ys, strict=True):
+        stepper.zero_grad()
+        loss = F.cross_entropy(model(x.to("jax")), y.to("jax"))
+        loss.backward()
+        stepper.step()
+        scheduler.step()
+        losses.append(loss.detach())
+        after()
+    return losses, model
+
+
+OPTIMIZERS = {
+    "sgd": lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
+    "adamw": lambda p: torch.optim.AdamW(p, 1e-2),
+    "fused": lambda p: torch.optim.AdamW(p, 1e-2, fused=True),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_loop_compiles_twice_whatever_its_numbers(name: str, history: History) -> None:
+    expected, _ = trained(6, OPTIMIZERS[name], schedule=lambda i: 1 / (i + 1))
+    with tenax.lazy():
+        losses, model = trained(6, OPTIMIZERS[name], tenax.sync, schedule=lambda i: 1 / (i + 1))
+    close(losses, expected)
+    assert len(history.runs) == 2
+    steady = history.last
+    states = {"sgd": 2, "adamw": 3, "fused": 4}[name]  # the parameter, and what the optimizer keeps of it
+    assert steady is not None
+    assert len(steady.key[2]) == states * len(list(model.parameters()))
+
+
+def test_a_value_that_is_read_each_step_is_one_more_cut_and_donates_nothing(history: History) -> None:
+    seen: list[float] = []
+    with tenax.lazy():
+        model = perceptron()
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        x = torch.ones(2, 6, device="jax")
+        for _ in range(4):
+            loss = model(x).square().sum()
+            seen.append(loss.item())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    assert seen == sorted(seen, reverse=True)
+    assert all(not program.key[2] for program, causes in history.causes.items() if "test_lazy.py" in str(causes))
+    assert len(history.runs) <= 3
+
+
+@pytest.mark.parametrize("name", ["wgan_gp", "custom_function"])
+def test_programs_train_as_on_the_cpu(name: str) -> None:
+    torch.manual_seed(0)
+    expected = PROGRAMS[name]("cpu", 4)
+    torch.manual_seed(0)
+    with tenax.lazy():
+        losses = PROGRAMS[name]("jax", 4)
+    close(torch.tensor(losses), torch.tensor(expected), LOSSES)
+
+
+def test_half_precision_rounds_after_each_operation_as_in_eager_mode() -> None:
+    torch.manual_seed(0)
+    a, b, c = (torch.randn(32, 32).to("jax", torch.bfloat16) for _ in range(3))
+
+    def run() -> list[torch.Tensor]:
+        with torch.autocast("jax", torch.bfloat16):
+            y = ((a @ b + c) * 1.1) @ b
+        return [y, y.relu(), y.float().sum(1)]
+
+    expected = [t.float() for t in run()]
+    with tenax.lazy():
+        found = run()
+    close([t.float() for t in found], expected)
+
+
+def test_random_numbers_are_those_of_eager_mode() -> None:
+    def draws() -> list[torch.Tensor]:
+        x = torch.ones(8, device="jax")
+        return [F.dropout(x), torch.randn(3, device="jax"), x.clone().normal_(), torch.randperm(5, device="jax")]
+
+    torch.manual_seed(3)
+    expected = draws()
+    torch.manual_seed(3)
+    with tenax.lazy():
+        found = draws()
+    close(found, expected)
+
+
+def test_views_and_versions_are_exact(history: History) -> None:
+    def run(device: str) -> tuple[list[torch.Tensor], list[int]]:
+        x = torch.arange(12.0, device=device).reshape(3, 4)
+        row, t = x[1], x.t()
+        row.mul_(10)
+        t[0] += 1
+        before = x.clone()
+        x[:, 2:].zero_()
+        y = torch.empty(3, 4, device=device)
+        torch.add(x, before, out=y)
+        return [x, row, t, before, y], [x._version, row._version, before._version, y._version]
+
+    expected, counted = run("cpu")
+    with tenax.lazy():
+        found, versions = run("jax")
+        assert not history.runs
+    close([t.cpu() for t in found], expected)
+    assert versions == counted
+    assert [t.stride() for t in found] == [t.stride() for t in expected]
+
+
+def test_hooks_and_second_derivatives() -> None:
+    def run() -> list[torch.Tensor]:
+        seen: list[torch.Tensor] = []
+        x = torch.linspace(0.1, 1, 5, device="jax").requires_grad_()
+        y = (x.sin() * x).sum()
+        x.register_hook(lambda g: seen.append(g) or g * 2)
+        (first,) = torch.autograd.grad(y, x, create_graph=True)
+        (second,) = torch.autograd.grad(first.square().sum(), x)
+        return [first.detach(), second, *(g.detach() for g in seen)]
+
+    expected = run()
+    with tenax.lazy():
+        found = run()
+    close(found, expected)
+
+
+def test_branches_and_shapes_that_depend_on_data(history: History) -> None:
+    with tenax.lazy():
+        x = torch.tensor([3.0, -1.0, 2.0], device="jax") * 2
+        chosen = x[x > 0] if x.sum() > 0 else x
+        assert chosen.shape == (2,)
+        assert "6" in repr(chosen)
+        assert torch.equal(chosen, torch.tensor([6.0, 4.0], device="jax"))
+    assert any("test_branches" in str(causes) for causes in history.causes.values())
+
+
+def test_bad_arguments_raise_at_once_in_the_words_of_torch() -> None:
+    x, y = torch.ones(2, 3), torch.ones(4, 5)
+    with pytest.raises(RuntimeError) as expected:
+        x @ y
+    with tenax.lazy(), pytest.raises(RuntimeError) as found:
+        x.to("jax") @ y.to("jax")
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_bad_value_raises_when_it_is_computed_and_names_the_line() -> None:
+    with tenax.lazy():
+        table = torch.ones(4, 2, device="jax")
+        rows = F.embedding(torch.tensor([1, 7], device="jax"), table)  # this line
+        line = sys._getframe().f_lineno - 1
+        with pytest.raises(IndexError, match=rf"test_lazy.py:{line}"):
+            rows.sum().item()
+        assert table.sum().item() == 8
+
+
+def test_a_value_that_is_read_after_a_barrier_was_checked() -> None:
+    def read(loss: torch.Tensor) -> None:
+        tenax.sync()  # does not wait, and raises what is known
+        loss.item()
+
+    with tenax.lazy():
+        loss = F.nll_loss(torch.zeros(2, 3, device="jax"), torch.tensor([0, 5], device="jax"))
+        with pytest.raises(IndexError, match="out of bounds"):
+            read(loss)
+
+
+def test_the_end_of_the_context_waits() -> None:
+    with pytest.raises(IndexError), tenax.lazy():
+        F.nll_loss(torch.zeros(2, 3, device="jax"), torch.tensor([0, 5], device="jax"))
+
+
+def test_an_exception_of_the_program_goes_through() -> None:
+    x = torch.ones(3, device="jax")
+
+    @tenax.lazy()
+    def fails() -> None:
+        x.add_(1)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_what_somebody_holds_is_not_donated() -> None:
+    x = torch.zeros(1 << 15, device="jax") + 1
+    held, copy_of = x.jax(), x.clone()
+    with tenax.lazy():
+        x.add_(1)
+        tenax.sync()
+        x.add_(1)
+        second = x.jax()
+        x.add_(1)
+        tenax.sync()
+        x.add_(1)
+        tenax.sync()
+        assert x[0].item() == 5
+    assert [int(a[0]) for a in (held, second)] == [1, 3]
+    assert copy_of[0].item() == 1
+
+
+def test_overwritten_arrays_are_donated_at_barriers_alone() -> None:
+    x = torch.zeros(1 << 15, device="jax") + 1
+    with tenax.lazy():
+        x.add_(1)
+        tenax.sync()
+        before = [a for a in jax.live_arrays() if a.shape == (1 << 15,)]
+        x.mul_(3)
+        del before
+        tenax.sync()
+        assert sum(not a.is_deleted() for a in jax.live_arrays() if a.shape == (1 << 15,)) == 1
+        x.mul_(2)
+        assert x[5].item() == 12
+
+
+def test_a_loop_without_barriers_is_cut_where_it_repeats(history: History) -> None:
+    own_tape().cuts.after = 64
+    with tenax.lazy():
+        lengths = []
+        trained(20, OPTIMIZERS["sgd"], lambda: lengths.append(len(own_tape().ops)))
+    assert max(lengths) < 128
+    assert sum(history.runs.values()) > 3
+    assert len(history.runs) <= 3  # the first, the steady one, and what is left at the end
+
+
+def test_a_loop_that_writes_nothing_is_cut_where_it_repeats(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuts, "LONGEST", 32)
+    own_tape().cuts.after = 32
+    with tenax.lazy():
+        x = torch.ones(3, device="jax")
+        for _ in range(120):
+            x = (x * 1.01).sin() + 0.5
+            assert len(own_tape().ops) < 130
+    assert len(history.runs) <= 3
+
+
+def test_garbage_in_circles_is_no_new_program(history: History) -> None:
+    gc.collect()
+    with tenax.lazy():
+        x = torch.ones(3, device="jax")
+        for i in range(8):
+            y = x * 2
+            circle = [y]
+            if i == 5:
+                circle.append(circle)  # kept until it is collected
+            del circle
+            x = y + 1
+            del y
+            tenax.sync()
+    assert len(history.runs) <= 2
+
+
+def test_threads_have_tapes_of_their_own() -> None:
+    losses: dict[int, list[float]] = {}
+    late: list[torch.Tensor] = []
+
+    def work(number: int) -> None:
+        with tenax.lazy():
+            x = torch.full((4,), float(number), device="jax").requires_grad_()
+            for _ in range(3):
+                (x * x).sum().backward()
+            losses[number] = x.grad.tolist()
+        with suppress(StopIteration), tenax.lazy():
+            late.append(torch.ones(2, device="jax") + number)
+            raise StopIteration  # so that another thread computes it
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert losses == {n: [6.0 * n] * 4 for n in range(4)}
+    assert sorted(t[0].item() for t in late) == [1, 2, 3, 4]
+
+
+def test_other_ways_to_compile_are_barriers() -> None:
+    model = perceptron()
+    x = torch.ones(2, 6, device="jax")
+    expected = model(x + 1)
+    jitted = tenax.jit(lambda x: model(x))
+    with tenax.lazy():
+        close(jitted(x + 1), expected)
+        jacobian = torch.func.jacrev(lambda x: model(x).sum(0))(x + 1)
+        checked = checkpoint(model, (x + 1).requires_grad_(), use_reentrant=False)
+        pure = tenax.interop.t2j(copy.deepcopy(model))((x + 1).jax())
+    assert jacobian.shape == (3, 2, 6)
+    close(checked, expected)
+    close(tenax.from_jax(pure), expected)
+
+
+def test_explain_names_causes_and_differences() -> None:
+    with tenax.lazy():
+        for size in (2, 3):
+            x = torch.ones(size, device="jax") * 2
+            x.sum().item()
+    text = str(tenax.explain(tenax.lazy))
+    assert text.startswith("lazy mode: 2 programs, run 2 times")
+    assert "test_lazy.py" in text
+    assert "-mul.Tensor(float32[2], number int32)" in text
+    assert "+mul.Tensor(float32[3], number int32)" in text
+
+
+PROCESS = """
+import torch, tenax
+from tenax._lazy.mode import own_tape
+x = torch.ones(3, device="jax") * 2
+y = x + 1
+assert len(own_tape().ops) > 1 and not own_tape().history.runs
+print(y.sum().item(), len(own_tape().history.runs))
+"""
+
+
+def test_a_whole_process_is_lazy_by_its_environment() -> None:
+    environment = {**os.environ, "TENAX_LAZY": "1"}
+    run = [sys.executable, "-c", PROCESS]
+    assert subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout == "9.0 1\n"
