@@ -52,6 +52,7 @@ SIDEWAYS = {
     ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
+    *(("compat", part) for part in ("_jit", "compile", "data", "distributed")),  # torch_xla's names stand over all
     ("profiler", "device"),  # which it synchronizes
 }
 
