@@ -18,6 +18,7 @@ import tenax.compat.torch_xla.core.functions as xf
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.distributed.parallel_loader as pl
+import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.xla_multiprocessing as xmp
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.utils.utils as xu
@@ -27,6 +28,7 @@ from tenax.compat.torch_xla.experimental.fori_loop import fori_loop, while_loop
 from tenax.compat.torch_xla.experimental.gradient_accumulation import gradient_accumulation
 from tenax.compat.torch_xla.experimental.scan import scan, scan_layers
 from tenax.compat.torch_xla.report import uses
+from tenax.compat.torch_xla.stablehlo import exported_program_to_stablehlo
 from tenax.compat.torch_xla.table import NOT, ROWS, Row, markdown
 from tests.agreement import close
 
@@ -269,6 +271,43 @@ def test_compile_counts_the_programs_of_a_function() -> None:
     block = torch_xla.compile(full_graph=True)
     with pytest.raises(NotImplementedError, match=r"expected torch_xla\.compile\(function, full_graph=True\)"), block:
         pass
+
+
+def test_marks_that_do_not_fit_are_errors() -> None:
+    mesh = xs.get_1d_mesh("data")
+    assert mesh.get_logical_mesh().tolist() == [*range(mesh.size())]
+    assert xs.HybridMesh(ici_mesh_shape=(2, 1), dcn_mesh_shape=(1, 2)).get_logical_mesh().tolist() == [[0, 2], [1, 3]]
+    x = torch.ones(mesh.size() + 1, 2, device=device)
+    with pytest.raises(ValueError, match="do not divide dimension 0"):
+        xs.mark_sharding(x, mesh, ("data", None))
+    with pytest.raises(ValueError, match="the mesh has no axis 'model'"):
+        xs.mark_sharding(x, mesh, ("model", None))
+    with pytest.raises(ValueError, match=r"partition_spec \(0,\) of a tensor of shape \[9, 2\]"):
+        xs.mark_sharding(x, mesh, (0,))
+    with pytest.raises(ValueError, match=r"a tensor on cpu; expected one on the device"):
+        xs.mark_sharding(x.cpu(), mesh, (0, None))
+    with pytest.raises(ValueError, match="that is a part of its storage; clone it first"):
+        xs.mark_sharding(x[:8], mesh, (0, None))
+    with pytest.raises(ValueError, match="there is no mesh"):
+        xs.mark_sharding(x, None, (0, None))
+    with pytest.raises(ValueError, match="expected each once"):
+        xs.Mesh([0, 0], (2,))
+
+
+def test_gradients_of_a_marked_tensor_are_laid_out() -> None:
+    mesh = xs.get_1d_mesh("data")
+    x = torch.ones(mesh.size(), 2, device=device, requires_grad=True)
+    y = xs.mark_sharding_with_gradients(x * 2, mesh, (0, None))
+    assert isinstance(y, xs.XLAShardedTensor) and not isinstance(x, xs.XLAShardedTensor)
+    (y * y).sum().backward()
+    close(x.grad.cpu(), torch.full_like(x, 8.0).detach().cpu())  # type: ignore[union-attr]
+
+
+def test_an_exported_program_is_stablehlo() -> None:
+    model, x = torch.nn.Linear(2, 2), torch.ones(1, 2)
+    module = exported_program_to_stablehlo(torch.export.export(model, (x,)))
+    assert "stablehlo.dot_general" in module.get_stablehlo_text()
+    close(module(x).cpu(), model(x))
 
 
 def test_a_sample_generator_starts_again() -> None:

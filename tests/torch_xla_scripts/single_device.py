@@ -45,6 +45,9 @@ for step, (x, y) in enumerate(models.batches(name)):
     losses.append(loss.detach())
 torch_xla.sync(wait=True)
 assert [s for s, _ in printed] == [*range(models.STEPS)]
+compiled = torch.compile(torch.nn.Linear(2, 2).to(device), backend="openxla")
+x = torch.ones(3, 2, device=device)
+assert torch.equal(compiled(x), compiled._orig_mod(x))
 xm.save({"losses": torch.stack(losses), "model": model.state_dict()}, path)
 torch.save(losses[0], path + ".direct")
 assert torch.load(path + ".direct", weights_only=True).device == device

@@ -34,7 +34,7 @@ class ParallelLoader:
 
     def __init__(
         self,
-        cpu_loader: Iterable[Any],
+        loader: Iterable[Any],
         devices: Sequence[Any],
         batchdim: int = 0,
         batches_per_execution: int = 1,
@@ -47,7 +47,7 @@ class ParallelLoader:
         """Start to read the loader.
 
         Args:
-            cpu_loader: a `DataLoader`, or another iterable of trees of tensors.
+            loader: a `DataLoader`, or another iterable of trees of tensors.
             devices: devices or their strings.
             batchdim: the dimension of the batch.
             batches_per_execution: after how many batches `next()` ends a step.
@@ -60,7 +60,7 @@ class ParallelLoader:
         self.devices = [torch.device(d) for d in devices]
         if not self.devices:
             raise ValueError("ParallelLoader: an empty list of devices; expected at least one")
-        self.loader, self.batchdim, self.batches_per_execution = cpu_loader, batchdim, batches_per_execution
+        self.loader, self.batchdim, self.batches_per_execution = loader, batchdim, batches_per_execution
         self.input_sharding, self.device_prefetch_size = input_sharding, device_prefetch_size
         self._queues: list[queue.Queue[Any]] = [queue.Queue(max(1, loader_prefetch_size)) for _ in self.devices]
         self._stop = threading.Event()
@@ -68,7 +68,7 @@ class ParallelLoader:
         size = _batch_size if fixed_batch_size else _no_size
         threading.Thread(
             target=_deal,
-            args=(cpu_loader, self._queues, self._stop, size, batchdim),
+            args=(loader, self._queues, self._stop, size, batchdim),
             name="ParallelLoader",
             daemon=True,
         ).start()
