@@ -25,6 +25,7 @@ class When(enum.Enum):
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
     GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
+    TORCH_XLA = "with `import tenax.compat.torch_xla`"
     JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
     PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
 
@@ -294,6 +295,12 @@ PATCHES = (
         added=True,
     ),
     Patch(
+        "torch.amp.autocast_mode.autocast",
+        "__init__",
+        (When.TORCH_XLA,),
+        '`torch.autocast("xla")` is `torch.autocast("jax")`.',
+    ),
+    Patch(
         "torch.Tensor",
         "grad",
         (When.JIT_TRACE,),
@@ -458,6 +465,37 @@ ENTRIES = (
         (When.JAX,),
         "JAX functions take tensors of the device, but none with a `grad_fn`, whose gradient would be lost. A CPU "
         "tensor raises an error that says what to do.",
+    ),
+    Entry(
+        "torch's dispatcher",
+        "a fallback on `XLA`; `to.device` and `to.dtype_layout` on `AutogradPrivateUse1`",
+        (When.TORCH_XLA,),
+        'Factories with device "xla" are called for device "jax", and `Tensor.to("xla:0")` of a tensor of that device '
+        "returns the tensor.",
+    ),
+    Entry(
+        "torch's device guards",
+        "`XLA`",
+        (When.TORCH_XLA,),
+        'The guard of the device, set through `ctypes`: "xla" without an index is the current device.',
+    ),
+    Entry(
+        "`torch.distributed`",
+        "backend `xla`, rendezvous `xla://`",
+        (When.TORCH_XLA,),
+        "They are the backend `tenax`, for programs of PyTorch/XLA.",
+    ),
+    Entry(
+        "`jax.monitoring`",
+        "two listeners",
+        (When.TORCH_XLA,),
+        "They count compilations for `torch_xla.debug.metrics`.",
+    ),
+    Entry(
+        "`sys.meta_path`, `sys.path`",
+        "a finder and a folder",
+        (When.TORCH_XLA,),
+        "Only with `tenax.compat.torch_xla.install()` and `tenax xla`: `import torch_xla` finds tenax's modules.",
     ),
     Entry(
         "torch's hooks of all modules and all optimizers",

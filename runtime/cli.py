@@ -109,8 +109,16 @@ def _changes() -> str:
 
 
 @app.command()
-def doctor() -> None:
-    """Show the installed versions and whether the device works as tenax's tables say; exit 1 if it does not."""
+def doctor(
+    xla: Annotated[Path | None, typer.Option(help="A script: list the names of torch_xla that it uses.")] = None,
+) -> None:
+    """Show the installed versions and whether the device works as tenax's tables say; exit 1 if it does not.
+
+    With --xla, show instead what a script uses of PyTorch/XLA and whether it runs; exit 1 if a name does not.
+    """
+    if xla is not None:
+        _torch_xla_names(xla)
+        return
     device, lowerings = _device(), _lowerings()
     checks = {"lowerings": lowerings, "device jax": device}
     if "failed" not in device:
@@ -124,6 +132,28 @@ def doctor() -> None:
         table.add_row(name, escape(value))
     Console().print(table)
     raise typer.Exit(1 if any("failed" in value for value in checks.values()) else 0)
+
+
+@app.command(context_settings=_FORWARD)
+def xla(context: typer.Context) -> None:
+    """Run a script that imports torch_xla: `tenax xla script.py args...`, or `-m module args...`."""
+    if context.args in ([], ["-m"], ["--help"]):
+        typer.echo("Usage: tenax xla script.py [ARGS]... | tenax xla -m MODULE [ARGS]...")
+        raise typer.Exit(0 if context.args == ["--help"] else 2)
+    from .compat.torch_xla.script import run
+
+    run(context.args)
+
+
+def _torch_xla_names(path: Path) -> None:
+    from .compat.torch_xla.report import uses
+
+    found = uses(path.read_text(encoding="utf-8"), str(path))
+    table = Table("line", "name", "status", "tenax", box=None)
+    for use in found:
+        table.add_row(str(use.line), use.name, escape(use.status), escape(use.tenax.replace("`", "")))
+    Console().print(table)
+    raise typer.Exit(0 if all(use.runs for use in found) else 1)
 
 
 @app.command()

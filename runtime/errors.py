@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class TraceError(RuntimeError):
     """A traced program needs a value that is unknown, or has an effect that would be lost."""
@@ -11,11 +13,17 @@ class CheckError(RuntimeError):
     """A compiled function, called with `check`, did something else than eager mode."""
 
 
+# What a library whose programs run here says of the tensor; programs match on its text.
+mixed_device_texts: list[Callable[[object], str | None]] = []
+
+
 def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
-    """torch's error for operands on different devices, with a remedy."""
+    """torch's error for operands on different devices, with a remedy. `found` is a tensor or its device."""
+    other = getattr(found, "device", found)
+    texts = [f"{said}. " for said in (text(found) for text in mixed_device_texts) if said]
     return RuntimeError(
-        f"{op}: Expected all tensors to be on the same device, but found at least two devices, {expected} and {found}! "
-        f"Move one of them: tensor.to('{expected}') or tensor.to('{found}')"
+        f"{op}: {''.join(texts)}Expected all tensors to be on the same device, but found at least two devices, "
+        f"{expected} and {other}! Move one of them: tensor.to('{expected}') or tensor.to('{other}')"
     )
 
 

@@ -155,6 +155,10 @@ report("GROUP", changed(compiled, grouped := snapshot()))
 
 import tenax.compat.torchax  # noqa: E402
 
-report("TORCHAX", changed(grouped, snapshot()))
+report("TORCHAX", changed(grouped, others := snapshot()))
+
+import tenax.compat.torch_xla  # noqa: E402
+
+report("TORCH_XLA", changed(others, snapshot()))
 sys.stdout.flush()
 os._exit(0)  # the device's threads need not be waited for

@@ -121,6 +121,7 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
 
 def assert_parsed(program: str, arguments: tuple[str, ...]) -> None:
     """A command with these options exists; `--help` keeps it from running."""
+    arguments = arguments[:1] if arguments[:1] == ("xla",) else arguments  # what follows is for the script
     app = {"tenax": tenax.cli.app, "python -m tenax.codegen": tenax.codegen.cli.app}[program]
     done = CliRunner().invoke(app, [*arguments, "--help"])
     assert not done.exit_code, f"{program} {' '.join(arguments)}: {done.output}"

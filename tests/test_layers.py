@@ -52,8 +52,10 @@ SIDEWAYS = {
     ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
+    *(("compat", part) for part in ("_jit", "compile", "data", "distributed")),  # torch_xla's names stand over all
     ("profiler", "device"),  # which it synchronizes
     ("_jit", "_lazy"),  # `tenax.explain` explains both
+    ("compat", "_lazy"),  # PyTorch/XLA's step barrier
 }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from .._lazy.explain import LazyExplanation, explain_lazy
 from .._lazy.mode import lazy
@@ -64,6 +65,14 @@ class Explanation:
 
 def _count(number: float | None) -> str:
     return "?" if number is None else f"{number:.3g}"
+
+
+@overload
+def explain(function: type[lazy]) -> LazyExplanation: ...
+
+
+@overload
+def explain(function: Callable[..., Any]) -> Explanation: ...
 
 
 def explain(function: Any) -> Explanation | LazyExplanation:

@@ -1,1 +1,1 @@
-"""Other libraries' public names over tenax, for programs that were written for them: `tenax.compat.torchax`."""
+"""Other libraries' public names over tenax, for programs written for them: `compat.torchax`, `compat.torch_xla`."""

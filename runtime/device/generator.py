@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import patches
-from ..storage.ordinals import device_index
+from ..storage.ordinals import NAMES, device_index
 
 
 class DeviceGenerator(torch.Generator):
@@ -42,7 +42,7 @@ def _with_device(plain: Any) -> Any:
         __doc__ = plain.__doc__
 
         def __new__(cls, device: Any = "cpu") -> torch.Generator:  # type: ignore[misc]
-            ours = torch.device(device).type == "jax"
+            ours = torch.device(device).type in NAMES
             return DeviceGenerator(device) if ours else plain(device)
 
     Generator.__module__ = plain.__module__

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .. import patches
-from ..storage.ordinals import NAME
+from ..storage.ordinals import NAME, NAMES
 
 PLAIN: dict[str, Any] = {}  # torch's own methods
 
@@ -76,7 +76,7 @@ def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def restore(storage: Any, location: str) -> Any:
     """For `torch.load`: move a host storage to the device if it was saved there or is mapped there."""
-    if location != NAME and not location.startswith(f"{NAME}:"):
+    if location.partition(":")[0] not in NAMES:
         return None
     return _device_storages().restored(storage, location)
 

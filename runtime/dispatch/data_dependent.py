@@ -46,7 +46,7 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
     def plain(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             if value.device.type != "jax" and value.dim() and not accepts_host_tensors():
-                raise mixed_devices(signature.name, value.device, f"jax:{index}")
+                raise mixed_devices(signature.name, value, f"jax:{index}")
             return as_tracer(read(value))
         return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 

@@ -218,7 +218,7 @@ def _not_of_device(signature: Signature, call: EncodedCall, slot: Argument, valu
     if device == "jax":
         cell_of(value)  # raises: there is no cell
     if slot.written or device != "cpu" or (value.dim() and not accepts_host_tensors()):
-        raise mixed_devices(signature.name, value.device, f"jax:{call.index or 0}")
+        raise mixed_devices(signature.name, value, f"jax:{call.index or 0}")
     if value.dim():
         call.operands.append(upload(value, None))
         return _host_operand(value)

@@ -32,12 +32,17 @@ def meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
     )
 
 
-def to_meta(value: Any) -> Any:
-    """The argument with its tensors replaced by meta tensors of the same geometry, and devices by meta."""
+def to_meta(value: Any, made: dict[int, torch.Tensor] | None = None) -> Any:
+    """The argument with its tensors replaced by meta tensors of the same geometry, and devices by meta.
+
+    With `made`, which has those of other arguments, a tensor that is passed twice is one meta tensor.
+    """
     if isinstance(value, torch.Tensor):
-        return meta_tensor(value)
+        if made is None:
+            return meta_tensor(value)
+        return made[id(value)] if id(value) in made else made.setdefault(id(value), meta_tensor(value))
     if isinstance(value, (list, tuple)):
-        return [to_meta(x) for x in value]
+        return [to_meta(x, made) for x in value]
     if isinstance(value, torch.device):
         return _DEVICE
     if value.__class__ in SYMBOLIC_TYPES:
@@ -67,7 +72,8 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
     """
     try:
         read = signature.row.host_values
-        found = [v.cpu() if n in read else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
+        made: dict[int, torch.Tensor] = {}
+        found = [v.cpu() if n in read else to_meta(v, made) for n, v in zip(signature.names, values, strict=True)]
         return _call(signature, found)
     except Exception as error:
         refused = error

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 NAME = "jax"
+NAMES = {NAME}  # with those by which a program of another library asks for the device
 
 
 _thread = threading.local()
@@ -47,7 +48,7 @@ def device_index(device: Any = None) -> int:
         index = device
     else:
         device = torch.device(device)
-        if device.type != NAME:
+        if device.type not in NAMES:
             raise RuntimeError(f"torch.jax: Expected a jax device, but got: {device}")
         index = current_index() if device.index is None else device.index
     if index and not 0 <= index < device_count():

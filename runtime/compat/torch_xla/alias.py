@@ -1,0 +1,71 @@
+"""`import torch_xla` for scripts that are not edited: the modules of this package under that name.
+
+A finder gives each module of `torch_xla` as the one below `tenax.compat.torch_xla`: one object under both names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+NAME = "torch_xla"
+_HOME = __package__
+_FOLDER = str(Path(__file__).parent / "importable")  # has a module of that name, which calls `install`
+
+
+class _Alias(Loader):
+    """Loads a module by its name below tenax."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.name)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # import has set that of the other name
+
+
+class _Names(MetaPathFinder):
+    """Finds `torch_xla` and what is below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != NAME and not fullname.startswith(f"{NAME}."):
+            return None
+        name = _HOME + fullname.removeprefix(NAME)
+        found = find_spec(name)
+        return (
+            None
+            if found is None
+            else ModuleSpec(fullname, _Alias(name), is_package=found.submodule_search_locations is not None)
+        )
+
+
+def install() -> None:
+    """Make `import torch_xla` mean `tenax.compat.torch_xla`, also in processes that this one spawns.
+
+    Raises:
+        ImportError: PyTorch/XLA itself has been imported.
+    """
+    if any(isinstance(finder, _Names) for finder in sys.meta_path):
+        return
+    home = sys.modules[_HOME]
+    other = sys.modules.get(NAME, home)
+    if other is not home and getattr(other, "__file__", None) != str(Path(_FOLDER) / f"{NAME}.py"):
+        raise ImportError(
+            "tenax.compat.torch_xla.install: PyTorch/XLA itself has been imported; expected a new process"
+        )
+    sys.meta_path.insert(0, _Names())
+    sys.modules[NAME] = home
+    sys.path.insert(0, _FOLDER)

@@ -1,0 +1,42 @@
+"""`torch_xla.amp`: torch's own autocast and scaling of gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.amp.grad_scaler import GradScaler as _GradScaler
+
+
+class XlaAutocast(torch.autocast):
+    """`torch.autocast` of the device."""
+
+    def __init__(
+        self,
+        device: Any = None,
+        enabled: bool = True,
+        dtype: torch.dtype | None = None,
+        cache_enabled: bool | None = True,
+    ) -> None:
+        super().__init__("jax", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+autocast = XlaAutocast
+
+
+class XlaGradScaler(_GradScaler):
+    """`torch.amp.GradScaler` of the device."""
+
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+        use_zero_grad: bool = False,
+    ) -> None:
+        super().__init__("jax", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+GradScaler = XlaGradScaler

@@ -1,0 +1,196 @@
+"""The collectives of `torch_xla.core.xla_model`, over `replicas`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .replicas import Groups, current
+from .transfers import on_cpu
+
+Tensor = torch.Tensor
+
+REDUCE_SUM, REDUCE_MUL, REDUCE_AND, REDUCE_OR, REDUCE_MIN, REDUCE_MAX = "sum", "mul", "and", "or", "min", "max"
+
+
+def _scaled(tensor: Tensor, scale: float) -> Tensor:
+    return (
+        tensor
+        if scale == 1
+        else tensor.mul_(scale)
+        if tensor.is_floating_point()
+        else (tensor * scale).to(tensor.dtype)
+    )
+
+
+def all_reduce(
+    reduce_type: str,
+    inputs: Any,
+    scale: float = 1.0,
+    groups: Groups = None,
+    cctx: Any = None,
+    pin_layout: bool = True,
+) -> Any:
+    """Reduce over the replicas.
+
+    Args:
+        reduce_type: 'sum', 'mul', 'and', 'or', 'min' or 'max'.
+        inputs: a tensor, whose reduction is returned, or a list of tensors, which are overwritten; then the result is
+            None.
+        scale: a factor of the results.
+        groups: lists of ordinals that reduce among each other; None for all.
+    """
+    if isinstance(inputs, Tensor):
+        return _scaled(current().reduced(reduce_type, [inputs], groups)[0], scale)
+    results = current().reduced(reduce_type, inputs, groups)
+    with torch.no_grad():
+        for tensor, result in zip(inputs, results, strict=True):
+            tensor.copy_(_scaled(result, scale))
+    return None
+
+
+all_reduce_bucketized = all_reduce
+
+
+def all_gather(
+    value: Any,
+    dim: int = 0,
+    groups: Groups = None,
+    output: Any = None,
+    pin_layout: bool = True,
+    channel_id: int | None = None,
+    use_global_device_ids: bool | None = None,
+) -> Any:
+    """The tensors of the replicas, concatenated along a dimension; for a list of tensors, a list."""
+    if not isinstance(value, Tensor):
+        gathered = [all_gather(x, dim, groups) for x in value]
+        if output is None:
+            return gathered
+        for target, result in zip(output, gathered, strict=True):
+            target.copy_(result)
+        return output
+    result = torch.cat(current().gathered(value, groups), dim)
+    return result if output is None else output.copy_(result)
+
+
+def reduce_scatter(
+    reduce_type: str,
+    input: Any,
+    scale: float,
+    scatter_dim: int,
+    shard_count: int,
+    groups: Groups = None,
+    output: Any = None,
+    pin_layout: bool = True,
+    channel_id: int | None = None,
+    use_global_device_ids: bool | None = None,
+) -> Any:
+    """This replica's part, along a dimension, of the reduction; for a list of tensors, a list."""
+    if not isinstance(input, Tensor):
+        results = [reduce_scatter(reduce_type, x, scale, scatter_dim, shard_count, groups) for x in input]
+        if output is None:
+            return results
+        for target, result in zip(output, results, strict=True):
+            target.copy_(result)
+        return output
+    members = len(current().members(groups))
+    if shard_count != members or input.shape[scatter_dim] % members:
+        raise ValueError(
+            f"reduce_scatter: shard_count={shard_count} and a dimension of {input.shape[scatter_dim]}; expected "
+            f"{members}, the number of replicas, which divides the dimension"
+        )
+    part = current().scattered(reduce_type, input.movedim(scatter_dim, 0), groups).movedim(0, scatter_dim)
+    result = _scaled(part.contiguous(), scale)
+    return result if output is None else output.copy_(result)
+
+
+reduce_scatter_bucketized, all_gather_bucketized = reduce_scatter, all_gather
+
+
+def all_to_all(
+    value: Tensor,
+    split_dimension: int,
+    concat_dimension: int,
+    split_count: int,
+    groups: Groups = None,
+    pin_layout: bool = True,
+) -> Tensor:
+    """Split a tensor, send the i-th part to the i-th replica, and concatenate what comes."""
+    members = len(current().members(groups))
+    if split_count != members or value.shape[split_dimension] % members:
+        raise ValueError(
+            f"all_to_all: split_count={split_count} and a dimension of {value.shape[split_dimension]}; expected "
+            f"{members}, the number of replicas, which divides the dimension"
+        )
+    parts = torch.stack(value.detach().chunk(members, split_dimension))
+    received = current().exchanged(parts, groups)
+    return torch.cat(list(received), concat_dimension)
+
+
+def collective_permute(value: Any, pairs: Sequence[Sequence[int]]) -> Any:
+    """What the source of this replica passed, zeros where no pair (source, target) names it as the target."""
+    if not isinstance(value, Tensor):
+        return [collective_permute(x, pairs) for x in value]
+    gathered = current().gathered(value)
+    sources = [source for source, target in pairs if target == current().rank]
+    return gathered[sources[0]] if sources else torch.zeros_like(value)
+
+
+def collective_broadcast(
+    tensors: Sequence[Tensor], root_ordinal: int = 0, groups: Groups = None, pin_layout: bool = True
+) -> None:
+    """Overwrite tensors by those of one replica."""
+    place = current().members(groups).index(root_ordinal)
+    with torch.no_grad():
+        for tensor in tensors:
+            tensor.copy_(current().gathered(tensor, groups)[place])
+
+
+def broadcast_master_param(model: torch.nn.Module) -> None:
+    """Overwrite parameters and buffers by those of the first replica."""
+    collective_broadcast([*model.parameters(), *model.buffers()])
+
+
+def rendezvous(tag: str, payload: bytes = b"", replicas: Sequence[int] = ()) -> list[bytes]:
+    """Wait for the other replicas at this place, and exchange bytes.
+
+    Raises:
+        RuntimeError: another replica is at another place.
+    """
+    met = current().objects((tag, payload))
+    others = {ordinal: other for ordinal, (other, _) in enumerate(met) if other != tag}
+    if others:
+        raise RuntimeError(
+            f"rendezvous({tag!r}) of ordinal {current().rank}: "
+            + ", ".join(f"ordinal {ordinal} is at {other!r}" for ordinal, other in others.items())
+        )
+    return [data for i, (_, data) in enumerate(met) if not replicas or i in replicas]
+
+
+def mesh_reduce(tag: str, data: Any, reduce_fn: Callable[[list[Any]], Any]) -> Any:
+    """What a function makes of the list of all replicas' data, whose tensors are on the CPU."""
+    met = current().objects((tag, on_cpu(data)))
+    if any(other != tag for other, _ in met):
+        raise RuntimeError(f"mesh_reduce({tag!r}) of ordinal {current().rank}: others are at {[t for t, _ in met]}")
+    return reduce_fn([value for _, value in met])
+
+
+def do_on_ordinals(target: Callable[..., Any], data: Any = (), ordinals: Sequence[int] = (0,)) -> Any:
+    """Call a function, with the data on the CPU, on some replicas; the others wait, and get None."""
+    result = target(*on_cpu(data)) if current().rank in ordinals else None
+    rendezvous("torch_xla.core.xla_model.do_on_ordinals")
+    return result
+
+
+def reduce_gradients(optimizer: torch.optim.Optimizer, groups: Groups = None, pin_layout: bool = True) -> None:
+    """Average the gradients of an optimizer's parameters over the replicas."""
+    members = len(current().members(groups))
+    if members > 1:
+        parameters = (p for group in optimizer.param_groups for p in group["params"])
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        all_reduce(REDUCE_SUM, gradients, 1.0 / members, groups)
+
+
+all_reduce_bucketized_gradients = bucketized_reduce_gradients = reduce_gradients

@@ -1,0 +1,16 @@
+"""What torch's backend "openxla" calls: `torch.compile(backend="openxla")`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import fx
+
+from ....compile.graph import BackendOptions, CompiledGraph
+
+
+def extract_compiled_graph(module: fx.GraphModule, args: Sequence[Any]) -> Callable[..., Any]:
+    """A compiled function for a graph of aten operators."""
+    graph = CompiledGraph(module, "openxla", BackendOptions())
+    return lambda *call_args: graph([*call_args])

@@ -1,0 +1,18 @@
+"""`torch_xla.core.xla_builder`: of it, `call_jax`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ....interop.calls import call_jax as _call_jax
+
+
+def call_jax(
+    jax_func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
+    name_override: str | None = None,
+) -> Any:
+    """Call a function of JAX with tensors; see `tenax.call_jax`."""
+    return _call_jax(jax_func, *args, **(kwargs or {}))

@@ -1,0 +1,148 @@
+"""`torch_xla.core.xla_model`, which programs import as `xm`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ....storage.random import initial_seed
+from ..collectives import REDUCE_AND as REDUCE_AND
+from ..collectives import REDUCE_MAX as REDUCE_MAX
+from ..collectives import REDUCE_MIN as REDUCE_MIN
+from ..collectives import REDUCE_MUL as REDUCE_MUL
+from ..collectives import REDUCE_OR as REDUCE_OR
+from ..collectives import REDUCE_SUM as REDUCE_SUM
+from ..collectives import all_gather as all_gather
+from ..collectives import all_gather_bucketized as all_gather_bucketized
+from ..collectives import all_reduce as all_reduce
+from ..collectives import all_to_all as all_to_all
+from ..collectives import broadcast_master_param as broadcast_master_param
+from ..collectives import bucketized_reduce_gradients as all_reduce_bucketized_gradients  # noqa: F401
+from ..collectives import collective_broadcast as collective_broadcast
+from ..collectives import collective_permute as collective_permute
+from ..collectives import do_on_ordinals as do_on_ordinals
+from ..collectives import mesh_reduce as mesh_reduce
+from ..collectives import reduce_gradients as reduce_gradients
+from ..collectives import reduce_scatter as reduce_scatter
+from ..collectives import reduce_scatter_bucketized as reduce_scatter_bucketized
+from ..collectives import rendezvous as rendezvous
+from ..devices import get_local_ordinal as get_local_ordinal
+from ..devices import get_memory_info as get_memory_info
+from ..devices import get_ordinal as get_ordinal
+from ..devices import get_xla_supported_devices as get_xla_supported_devices
+from ..devices import is_master_ordinal as is_master_ordinal
+from ..devices import is_xla_tensor as is_xla_tensor
+from ..devices import parse_xla_device as parse_xla_device
+from ..devices import send_cpu_data_to_device as send_cpu_data_to_device
+from ..devices import wait_device_ops as wait_device_ops
+from ..devices import xla_device as xla_device
+from ..devices import xla_device_hw as xla_device_hw
+from ..devices import xla_real_devices as xla_real_devices
+from ..devices import xrt_world_size as xrt_world_size
+from ..steps import add_step_closure as add_step_closure
+from ..steps import end_step
+from ..transfers import save as save
+
+_print_lock = threading.Lock()
+
+
+def optimizer_step(
+    optimizer: torch.optim.Optimizer,
+    barrier: bool = False,
+    optimizer_args: Mapping[str, Any] | None = None,
+    groups: Any = None,
+    pin_layout: bool = True,
+) -> Any:
+    """Average the gradients over the replicas, and step.
+
+    Args:
+        optimizer: whose parameters are on the device.
+        barrier: end the step as `mark_step` does; loaders of `parallel_loader` do so by themselves.
+        optimizer_args: keyword arguments of `optimizer.step`.
+        groups: lists of ordinals among which gradients are averaged.
+
+    Returns:
+        What `optimizer.step` returned.
+    """
+    reduce_gradients(optimizer, groups)
+    loss = optimizer.step(**(optimizer_args or {}))
+    if barrier:
+        mark_step()
+    return loss
+
+
+def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
+    """End the step: run the closures of `add_step_closure`; with `wait`, wait for the device."""
+    end_step(wait)
+
+
+def unlazy(tensors: Sequence[torch.Tensor]) -> None:
+    """Do nothing: tensors of the eager device have their values."""
+
+
+def set_rng_state(seed: int, device: Any = None) -> None:
+    """Seed the random numbers of the device."""
+    from ....storage.random import manual_seed
+
+    manual_seed(int(seed))
+
+
+def get_rng_state(device: Any = None) -> int:
+    """The seed of the random numbers of the device."""
+    return initial_seed()
+
+
+def optimization_barrier_(tensors: Sequence[torch.Tensor]) -> None:
+    """Do nothing: each operation of the eager device is computed as it stands, and nothing moves across others."""
+
+
+def master_print(*args: Any, fd: Any = None, local: bool = False, flush: bool = False) -> None:
+    """Print on the first replica of all, or of each host with `local=True`."""
+    if is_master_ordinal(local=local):
+        with _print_lock:
+            print(*args, file=fd or sys.stdout, flush=flush)
+
+
+class RateTracker:
+    """The rate of what is counted by `add`, and a smoothed one."""
+
+    def __init__(self, smooth_factor: float = 0.4) -> None:
+        self._smooth_factor = smooth_factor
+        self._start_time = self._partial_time = time.time()
+        self._count = self._partial_count = 0.0
+        self._partial_rate: float | None = None
+
+    def add(self, count: float) -> None:
+        """Count more."""
+        self._count += count
+        self._partial_count += count
+
+    def rate(self) -> float:
+        """The rate since the last call, smoothed with those before it."""
+        now = time.time()
+        elapsed = max(now - self._partial_time, 1e-9)
+        rate = self._partial_count / elapsed
+        if self._partial_rate is not None:
+            rate = self._smooth_factor * self._partial_rate + (1 - self._smooth_factor) * rate
+        self._partial_time, self._partial_count, self._partial_rate = now, 0.0, rate
+        return rate
+
+    def global_rate(self) -> float:
+        """The rate since the beginning."""
+        return self._count / max(time.time() - self._start_time, 1e-9)
+
+
+def get_stablehlo(tensors: Sequence[torch.Tensor] | None = None) -> str:
+    """Raise NotImplementedError: the eager device records no program."""
+    raise NotImplementedError(
+        "xm.get_stablehlo: the eager device records no program; expected tenax.export.to_stablehlo of a "
+        "torch.export.export'ed module, or jax.jit(tenax.interop.t2j(function)).lower(...).as_text()"
+    )
+
+
+get_stablehlo_bytecode = get_stablehlo

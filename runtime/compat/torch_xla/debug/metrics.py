@@ -1,0 +1,84 @@
+"""`torch_xla.debug.metrics`, which programs import as `met`: what `statistics` has counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import statistics
+
+_PERCENTILES = (0.01, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99)
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+
+
+def counter_names() -> list[str]:
+    """The names of the counters."""
+    return sorted(statistics.counters)
+
+
+def counter_value(counter_name: str) -> int | None:
+    """The value of a counter; None where nothing was counted."""
+    return statistics.counters.get(counter_name)
+
+
+def metric_names() -> list[str]:
+    """The names of the metrics."""
+    return sorted(statistics.metrics)
+
+
+def metric_data(metric_name: str) -> tuple[int, float, list[tuple[float, float]]] | None:
+    """How many samples a metric has, their sum, and each with its time; None where there are none."""
+    samples = statistics.metrics.get(metric_name)
+    return None if samples is None else (len(samples), sum(value for _, value in samples), list(samples))
+
+
+def executed_fallback_ops() -> list[str]:
+    """The operations that ran on the host: none ever does."""
+    return []
+
+
+def clear_all() -> None:
+    """Forget all counters and metrics."""
+    statistics.clear()
+
+
+clear_counters = clear_metrics = clear_all
+
+
+def _shown(name: str, value: float) -> str:
+    if name.endswith(("Bytes", "Size", "Data")):
+        return f"{value:.0f}B"
+    unit, text = next(((u, t) for u, t in _UNITS if value >= u), _UNITS[-1])
+    return f"{value / unit:.3f}{text}"
+
+
+def _metric(name: str) -> list[str]:
+    samples = sorted(value for _, value in statistics.metrics[name])
+    shown = "; ".join(
+        f"{100 * p:.0f}%={_shown(name, samples[min(int(p * len(samples)), len(samples) - 1)])}" for p in _PERCENTILES
+    )
+    return [
+        f"Metric: {name}",
+        f"  TotalSamples: {len(samples)}",
+        f"  Accumulator: {_shown(name, sum(samples))}",
+        f"  Percentiles: {shown}",
+    ]
+
+
+def metrics_report() -> str:
+    """The metrics and counters, as a text."""
+    lines = [line for name in metric_names() for line in _metric(name)]
+    for name in counter_names():
+        lines += [f"Counter: {name}", f"  Value: {statistics.counters[name]}"]
+    return "\n".join(lines) + "\n"
+
+
+def short_metrics_report(counter_names: Sequence[str] | None = None, metric_names: Sequence[str] | None = None) -> str:
+    """A report of the counters and metrics that are named; without names, of those of compilation and execution."""
+    wanted_counters = counter_names or ["CachedCompile", "UncachedCompile", "MarkStep"]
+    wanted_metrics = metric_names or ["CompileTime", "ExecuteTime", "TransferToDeviceTime", "TransferFromDeviceTime"]
+    lines: list[Any] = [line for n in wanted_metrics if n in statistics.metrics for line in _metric(n)]
+    for name in wanted_counters:
+        if name in statistics.counters:
+            lines += [f"Counter: {name}", f"  Value: {statistics.counters[name]}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,66 @@
+"""`torch_xla.debug.profiler`, which programs import as `xp`: JAX's profiler."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import jax
+
+from ....device.torch_jax import synchronize
+
+
+def start_server(port: int, only_on_master: bool = True) -> Any:
+    """Start a server that a profiler connects to; the result keeps it alive. None on other replicas than the first."""
+    from ..devices import is_master_ordinal
+
+    return jax.profiler.start_server(port) if not only_on_master or is_master_ordinal() else None
+
+
+def start_trace(log_dir: str, **options: Any) -> None:
+    """Begin to record, for TensorBoard or Perfetto."""
+    jax.profiler.start_trace(log_dir)
+
+
+def stop_trace() -> None:
+    """Write what was recorded, all work that was started before included."""
+    synchronize()
+    jax.profiler.stop_trace()
+
+
+def trace_detached(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **_: Any) -> threading.Thread:
+    """Record for a time, in a thread; the address is that of this process."""
+    start_trace(logdir)
+
+    def stop() -> None:
+        time.sleep(duration_ms / 1000)
+        jax.profiler.stop_trace()
+
+    thread = threading.Thread(target=stop, name="torch_xla profiler")
+    thread.start()
+    return thread
+
+
+def trace(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **options: Any) -> None:
+    """Raise NotImplementedError: another process is traced by TensorBoard, which connects to the server."""
+    raise NotImplementedError(
+        "xp.trace records another process: expected TensorBoard's capture button with xp.start_server(port), or "
+        "xp.start_trace(log_dir) and xp.stop_trace() in this one"
+    )
+
+
+class XlaTrace(jax.profiler.TraceAnnotation):
+    """A context manager that names a section of host work in the profile."""
+
+
+class XlaStepTrace(jax.profiler.StepTraceAnnotation):
+    """A context manager that marks a step in the profile: `StepTrace("train", step_num=i)`."""
+
+
+Trace, StepTrace = XlaTrace, XlaStepTrace
+
+
+def trace_me(scope: str) -> Any:
+    """A decorator that names a function in the profile."""
+    return lambda function: jax.profiler.annotate_function(function, name=scope)

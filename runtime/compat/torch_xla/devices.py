@@ -1,0 +1,135 @@
+"""Devices by their PyTorch/XLA names: `xla:i` is `jax:i`."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import torch
+
+from ...device.memory_statistics import mem_get_info, memory_allocated
+from ...device.torch_jax import synchronize
+from ...storage.ordinals import NAME, current_index, device_count, jax_devices
+from .device_type import TYPE, jax_device
+from .replicas import current
+
+_PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
+
+
+def platform(index: int = 0) -> str:
+    """'CPU', 'GPU' or 'TPU'."""
+    name = jax_devices()[index].platform
+    return _PLATFORMS.get(name, name.upper())
+
+
+def xla_device(n: int | None = None, devkind: str | None = None) -> torch.device:
+    """The device with ordinal `n`, or the current one of this thread.
+
+    Args:
+        n: an index of `jax.local_devices()`.
+        devkind: 'TPU', 'GPU' or 'CPU'.
+
+    Raises:
+        RuntimeError: there is no such device.
+    """
+    if devkind is not None and platform() != devkind.upper():
+        raise RuntimeError(f"xla_device: no devices of kind {devkind!r}; this process has {platform()} devices")
+    return jax_device(current_index() if n is None else n)
+
+
+def xla_devices() -> list[torch.device]:
+    """The devices of this process."""
+    return [torch.device(NAME, i) for i in range(device_count())]
+
+
+def get_xla_supported_devices(devkind: str | int | None = None, max_devices: int | None = None) -> list[str] | None:
+    """The strings of the devices of a kind, None where there is none.
+
+    Args:
+        devkind: 'TPU', 'GPU' or 'CPU'; an int is taken for `max_devices`.
+        max_devices: how many at most.
+    """
+    if isinstance(devkind, int):
+        devkind, max_devices = None, devkind
+    if devkind is not None and platform() != devkind.upper():
+        return None
+    return [f"{TYPE}:{i}" for i in range(device_count())][:max_devices]
+
+
+def xla_real_devices(devices: Any = None) -> list[str]:
+    """The platform's names of devices, such as 'CPU:0'."""
+    chosen = xla_devices() if devices is None else [jax_device(d) for d in devices]
+    return [f"{platform(d.index)}:{d.index}" for d in chosen]
+
+
+def xla_device_hw(device: Any) -> str:
+    """'CPU', 'GPU' or 'TPU'."""
+    return "CPU" if torch.device(device).type == "cpu" else platform(jax_device(device).index)
+
+
+def parse_xla_device(device: str) -> tuple[str, int] | None:
+    """('TPU', 0) of 'TPU:0'; None for another text."""
+    found = re.fullmatch(r"([A-Z]+):(\d+)", device)
+    return (found[1], int(found[2])) if found else None
+
+
+def is_xla_tensor(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is on the device."""
+    return tensor.device.type == NAME
+
+
+def wait_device_ops(devices: Any = ()) -> None:
+    """Wait until the devices have finished; all of them without a list."""
+    for device in devices or xla_devices():
+        synchronize(jax_device(device))
+
+
+def get_memory_info(device: Any = None) -> dict[str, int]:
+    """The memory of a device, in use and in all; on the CPU that of the host."""
+    target = jax_device(xla_device() if device is None else device)
+    used = memory_allocated(target)
+    if platform(target.index) == "CPU":
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        free = total - used
+    else:
+        free, total = mem_get_info(target)
+    return {
+        "bytes_used": used,
+        "bytes_limit": total,
+        "kb_free": free // 1024,
+        "kb_total": total // 1024,
+    }
+
+
+def device_attributes(device: Any = None) -> dict[str, Any]:
+    """What JAX says of a device."""
+    found = jax_devices()[jax_device(xla_device() if device is None else device).index]
+    return {"name": xla_real_devices([jax_device(found.local_hardware_id or 0)])[0], "device_kind": found.device_kind}
+
+
+def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None) -> list[Any]:
+    """Trees of tensors on a device, or laid out by `input_sharding`."""
+    from .transfers import moved
+
+    return [moved(data, device, input_sharding) for data in datas]
+
+
+def xrt_world_size(defval: int = 1) -> int:
+    """The number of replicas."""
+    return current().size
+
+
+def get_ordinal(defval: int = 0) -> int:
+    """The ordinal of this replica among all, from 0."""
+    return current().rank
+
+
+def get_local_ordinal(defval: int = 0) -> int:
+    """The ordinal of this replica among those of this host, from 0."""
+    return current().local_rank
+
+
+def is_master_ordinal(local: bool = True) -> bool:
+    """Whether this replica is the first of its host, or of all with `local=False`."""
+    return (get_local_ordinal() if local else get_ordinal()) == 0

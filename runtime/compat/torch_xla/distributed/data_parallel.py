@@ -1,0 +1,110 @@
+"""`torch_xla.distributed.data_parallel`, which programs import as `dp`: a thread for each device."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+
+from ....device.torch_jax import set_device
+from ..device_type import jax_device
+from ..devices import get_xla_supported_devices
+from ..replicas import ThreadGroup, ThreadReplicas, join
+from .parallel_loader import ParallelLoader
+
+
+class ReplicaContext:
+    """What a replica keeps between calls, as attributes."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+
+    def getattr_or(self, name: str, defval: Any) -> Any:
+        """An attribute, which is set to a value, or to what a function returns, where it does not exist."""
+        if getattr(self, name, None) is None:
+            setattr(self, name, defval() if callable(defval) else defval)
+        return getattr(self, name)
+
+
+Context = ReplicaContext
+
+
+class DataParallel:
+    """Copies of a module on devices, each with a thread that runs its loop."""
+
+    def __init__(self, network: Any, device_ids: Sequence[Any] | None = None) -> None:
+        """Copy the module to the devices.
+
+        Args:
+            network: a module, or a function that returns one.
+            device_ids: devices or their strings; None for all. With an empty list, the loop runs on the CPU.
+        """
+        devices = get_xla_supported_devices() or [] if device_ids is None else device_ids
+        module = network if isinstance(network, torch.nn.Module) else network()
+        self.devices = [jax_device(d) for d in devices]
+        if self.devices:
+            self._models = [copy.deepcopy(module).to(device) for device in self.devices]
+        else:
+            self._models = [module]
+        self._contexts = [ReplicaContext(d) for d in self.devices or [torch.device("cpu")]]
+
+    @property
+    def models(self) -> list[torch.nn.Module]:
+        """The copies of the module, one for each device."""
+        return self._models
+
+    def __call__(
+        self,
+        loop_fn: Callable[[Any, Any, Any, Any], Any],
+        loader: Iterable[Any],
+        fixed_batch_size: bool = False,
+        batchdim: int = 0,
+    ) -> list[Any]:
+        """Call `loop_fn(model, device_loader, device, context)` for each device, in a thread of its own.
+
+        Collectives of `xla_model` are among the threads.
+
+        Args:
+            loop_fn: the training or evaluation loop.
+            loader: whose batch i goes to device `i % len(devices)`.
+            fixed_batch_size: see `ParallelLoader`.
+            batchdim: see `ParallelLoader`.
+
+        Returns:
+            What the calls returned, by device.
+
+        Raises:
+            Exception: what a call raised first.
+        """
+        if not self.devices:
+            return [loop_fn(self._models[0], loader, torch.device("cpu"), self._contexts[0])]
+        parallel = ParallelLoader(loader, self.devices, batchdim=batchdim, fixed_batch_size=fixed_batch_size)
+        group = ThreadGroup(len(self.devices))
+        results: list[Any] = [None] * group.size
+        errors: list[BaseException] = []
+
+        def run(rank: int) -> None:
+            device = self.devices[rank]
+            set_device(device)
+            join(ThreadReplicas(rank, device, group))
+            try:
+                loader = parallel.per_device_loader(device)
+                results[rank] = loop_fn(self._models[rank], loader, device, self._contexts[rank])
+            except BaseException as error:  # which the caller raises
+                errors.append(error)
+            finally:
+                group.end()
+                if errors:
+                    parallel.close()
+
+        threads = [threading.Thread(target=run, args=(i,), name=f"DataParallel {i}") for i in range(group.size)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+        return results

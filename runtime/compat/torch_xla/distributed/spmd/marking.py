@@ -1,0 +1,164 @@
+"""Tensors marked with a partition over a mesh, and marks taken away."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import torch
+from torch import nn
+
+from .....sharding.checks import named_sharding
+from .....sharding.current import automatic
+from .....sharding.placing import sharding_of
+from .....storage.layout import lay_out
+from .....storage.ordinals import jax_devices
+from .....storage.tensors import cell_of
+from .....trace.core import current_trace
+from .....trace.transfer import read
+from .meshes import LogicalMesh, get_global_mesh
+
+
+class ShardingType(enum.IntEnum):
+    """How a tensor lies on the devices."""
+
+    REPLICATED = 0
+    MAXIMAL = 1
+    TUPLE = 2
+    TILED = 3
+    MANUAL = 4
+    PARTIAL = 5
+    UNKNOWN = 6
+
+
+@dataclass(frozen=True)
+class ShardingSpec:
+    """A partition of tensors with as many dimensions as it has entries."""
+
+    mesh: LogicalMesh
+    partition_spec: tuple[Any, ...]
+    minibatch: bool = False
+
+    def __post_init__(self) -> None:
+        if self.minibatch:
+            raise NotImplementedError(
+                "ShardingSpec: minibatch=True; expected tenax.data.to_device(loader, sharding), where each process "
+                "passes its share of a batch"
+            )
+
+    @property
+    def named_sharding(self) -> jax.sharding.NamedSharding:
+        """The sharding as JAX has it."""
+        return self.mesh.sharding(self.partition_spec)
+
+    def can_apply(self, t: torch.Tensor) -> bool:
+        """Whether a tensor has the number of dimensions."""
+        return t.dim() == len(self.partition_spec)
+
+    def apply(self, t: torch.Tensor) -> None:
+        """Mark a tensor."""
+        mark_sharding(t, self.mesh, self.partition_spec)
+
+
+class _OnMesh(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, torch.Tensor) and _sharding(instance) is not None
+
+
+class XLAShardedTensor(metaclass=_OnMesh):
+    """The type, by `isinstance`, of tensors that lie on several devices."""
+
+
+def _sharding(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
+    found = sharding_of(tensor) if tensor.device.type == "jax" else None
+    return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
+
+
+def _mesh(mesh: LogicalMesh | None) -> LogicalMesh:
+    mesh = mesh or get_global_mesh()
+    if mesh is None:
+        raise ValueError("mark_sharding: there is no mesh; expected one as an argument, or xs.set_global_mesh(mesh)")
+    return mesh
+
+
+def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]) -> torch.Tensor:
+    """Lay out a tensor of the device over a mesh.
+
+    Args:
+        t: a tensor of the device, whose array is moved.
+        mesh: None is the one of `set_global_mesh`.
+        partition_spec: for each dimension an axis of the mesh by name or number, a tuple of axes, or None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: the spec does not fit the tensor or the mesh; the tensor is on another device, or is a part of its
+            storage.
+    """
+    chosen = _mesh(mesh)
+    if t.device.type != "jax":
+        raise ValueError(f"mark_sharding: a tensor on {t.device}; expected one on the device: t.to('xla')")
+    spec = chosen.partition_spec(partition_spec)
+    if len(spec) != t.dim():
+        raise ValueError(f"mark_sharding: partition_spec {tuple(partition_spec)} of a tensor of shape {[*t.shape]}")
+    sharding = named_sharding("a tensor", t.shape, spec, automatic(chosen.get_jax_mesh()))
+    if not lay_out(t, sharding) and not _reshaped(t, sharding):
+        raise ValueError(f"mark_sharding: a tensor of shape {[*t.shape]} that is a part of its storage; clone it first")
+    return t
+
+
+def _reshaped(t: torch.Tensor, sharding: jax.sharding.NamedSharding) -> bool:
+    """Lay out a tensor that has all of its storage in another shape, such as what `nn.Linear` returns."""
+    cell = cell_of(t)
+    if cell.mixed or not t.is_contiguous() or t.nbytes != cell.nbytes or current_trace() is not None:
+        return False
+    cell.write(jax.device_put(read(t), sharding))
+    return True
+
+
+annotate_custom_sharding = mark_sharding
+
+
+def mark_sharding_with_gradients(
+    t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]
+) -> torch.Tensor:
+    """A tensor with the same values, laid out over a mesh, whose gradient is laid out too."""
+    result = mark_sharding(t.clone(), mesh, partition_spec)
+    if result.requires_grad:
+        result.register_hook(lambda grad: mark_sharding(grad.clone(), mesh, partition_spec))
+    return result
+
+
+def clear_sharding(t: torch.Tensor) -> torch.Tensor:
+    """Lay out a tensor on the first device."""
+    lay_out(t, jax.sharding.SingleDeviceSharding(jax_devices()[0]))
+    return t
+
+
+def wrap_if_sharded(x: Any) -> Any:
+    """The argument: there is no wrapper."""
+    return x
+
+
+def wrap_as_sharded_tensor(t: torch.Tensor, mesh_shape: Any = None, partition_spec: Any = None) -> torch.Tensor:
+    """The argument: there is no wrapper."""
+    return t
+
+
+def apply_xla_patch_to_nn_linear(module: nn.Module, *_: Any) -> nn.Module:
+    """The module: `nn.Linear` is one product of matrices, whose dimensions stay as they are."""
+    return module
+
+
+def enable_manual_sharding(*_: Any, **__: Any) -> Any:
+    """Raise NotImplementedError."""
+    raise NotImplementedError(
+        "enable_manual_sharding: expected jax.shard_map of tenax.interop.t2j(function), called by tenax.call_jax"
+    )
+
+
+disable_manual_sharding = enable_manual_sharding

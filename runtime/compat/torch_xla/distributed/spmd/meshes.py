@@ -1,0 +1,121 @@
+"""`Mesh` of `torch_xla.distributed.spmd`: a shape and names over the numbers of devices."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...spmd_mode import mode
+
+
+class LogicalMesh:
+    """Numbers of devices in a grid with named axes."""
+
+    def __init__(self, device_ids: Any, mesh_shape: Sequence[int], axis_names: Sequence[str] | None = None) -> None:
+        """A grid.
+
+        Args:
+            device_ids: the numbers of devices, in order of the grid.
+            mesh_shape: its sizes, whose product is how many devices there are.
+            axis_names: one for each size.
+
+        Raises:
+            ValueError: they do not fit each other.
+        """
+        self.device_ids = np.asarray(device_ids).reshape(-1)
+        self.mesh_shape = tuple(mesh_shape)
+        self.axis_names = (
+            tuple(axis_names) if axis_names is not None else tuple(f"axis_{i}" for i in range(len(mesh_shape)))
+        )
+        if len(self.axis_names) != len(self.mesh_shape) or len({*self.axis_names}) != len(self.axis_names):
+            raise ValueError(
+                f"Mesh: axis_names {self.axis_names} of mesh_shape {self.mesh_shape}; expected a name each"
+            )
+        if (
+            math.prod(self.mesh_shape) != self.device_ids.size
+            or len({*self.device_ids.tolist()}) != self.device_ids.size
+        ):
+            raise ValueError(f"Mesh: device_ids {self.device_ids} of mesh_shape {self.mesh_shape}; expected each once")
+        known = jax.devices()
+        if self.device_ids.size and not 0 <= int(self.device_ids.min()) <= int(self.device_ids.max()) < len(known):
+            raise ValueError(f"Mesh: device_ids {self.device_ids}; there are {len(known)} devices")
+
+    def size(self) -> int:
+        """How many devices there are."""
+        return math.prod(self.mesh_shape)
+
+    def shape(self) -> OrderedDict[str, int]:
+        """The sizes by the names of their axes."""
+        return OrderedDict(zip(self.axis_names, self.mesh_shape, strict=True))
+
+    def get_logical_mesh(self) -> np.ndarray:
+        """The numbers of devices as a grid."""
+        return self.device_ids.reshape(self.mesh_shape)
+
+    def get_axis_name_idx(self, name: str) -> int | None:
+        """The place of an axis; None where there is none of the name."""
+        return self.axis_names.index(name) if name in self.axis_names else None
+
+    def get_jax_mesh(self) -> jax.sharding.Mesh:
+        """The mesh as JAX has it."""
+        devices = jax.devices()
+        grid = np.array([devices[i] for i in self.device_ids.tolist()]).reshape(self.mesh_shape)
+        return jax.sharding.Mesh(grid, self.axis_names)
+
+    def partition_spec(self, spec: Sequence[Any]) -> jax.sharding.PartitionSpec:
+        """JAX's spec of a partition spec, whose entries are axes by name or number, tuples of them, or None."""
+
+        def name(axis: Any) -> Any:
+            if isinstance(axis, tuple | list):
+                return tuple(map(name, axis))
+            return self.axis_names[axis] if isinstance(axis, int) else axis
+
+        return jax.sharding.PartitionSpec(*map(name, spec))
+
+    def sharding(self, spec: Sequence[Any]) -> jax.sharding.NamedSharding:
+        """JAX's sharding by a partition spec."""
+        return jax.sharding.NamedSharding(self.get_jax_mesh(), self.partition_spec(spec))
+
+
+Mesh = LogicalMesh
+
+
+class HybridMesh(LogicalMesh):
+    """A mesh whose axes are products of sizes within slices (`ici`) and among them (`dcn`)."""
+
+    def __init__(
+        self,
+        *,
+        ici_mesh_shape: Sequence[int],
+        dcn_mesh_shape: Sequence[int] | None = None,
+        axis_names: Sequence[str] | None = None,
+    ) -> None:
+        self.ici_mesh_shape = tuple(ici_mesh_shape)
+        self.dcn_mesh_shape = tuple(dcn_mesh_shape or (1,) * len(self.ici_mesh_shape))
+        sizes = [a * b for a, b in zip(self.ici_mesh_shape, self.dcn_mesh_shape, strict=True)]
+        # Devices are numbered slice by slice: the grid of slices, in each of which is a grid of devices.
+        n = len(sizes)
+        grid = np.arange(math.prod(sizes)).reshape(*self.dcn_mesh_shape, *self.ici_mesh_shape)
+        order = [d for pair in zip(range(n), range(n, 2 * n), strict=True) for d in pair]
+        super().__init__(grid.transpose(order).reshape(-1), sizes, axis_names)
+
+
+def set_global_mesh(mesh: LogicalMesh) -> None:
+    """Make a mesh the one of the program."""
+    mode.mesh = mesh
+
+
+def get_global_mesh() -> LogicalMesh | None:
+    """The mesh of the program; None where none was set."""
+    return mode.mesh
+
+
+def get_1d_mesh(axis_name: str | None = None) -> LogicalMesh:
+    """All devices in a row."""
+    n = jax.device_count()
+    return LogicalMesh(np.arange(n), (n,), None if axis_name is None else (axis_name,))

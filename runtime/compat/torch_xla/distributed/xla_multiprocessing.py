@@ -1,0 +1,79 @@
+"""`torch_xla.distributed.xla_multiprocessing`, which programs import as `xmp`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .. import process
+from ..collectives import broadcast_master_param, rendezvous
+from ..replicas import current
+
+
+def spawn(
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    nprocs: int | None = None,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> Any:
+    """Call `fn(index, *args)` in a process for each device of this host.
+
+    Args:
+        fn: a function of a module, which the processes import.
+        args: what else it takes; it is pickled.
+        nprocs: None for as many processes as there are devices, or 1 to call the function in this process. On the CPU,
+            the environment variable `CPU_NUM_DEVICES` says how many devices there are.
+        join: wait for the processes.
+        daemon: the processes end with this one.
+        start_method: processes are always spawned: JAX does not survive a fork.
+
+    Returns:
+        None, or without `join` a context with a method `join`.
+
+    Raises:
+        ValueError: `nprocs` is neither 1 nor the number of devices.
+        torch.multiprocessing.ProcessRaisedException: a process raised; the others have been ended.
+    """
+    if nprocs == 1:
+        return _call(fn, args)
+    most = process.most_processes()
+    if nprocs not in (None, most):
+        raise ValueError(
+            f"xmp.spawn: nprocs={nprocs}; expected 1, or None for {most}, the number of devices of this host "
+            "(CPU_NUM_DEVICES=n makes n of a CPU)"
+        )
+    return _call(fn, args) if most == 1 else process.start(fn, args, most, join, daemon)
+
+
+def _call(fn: Callable[..., Any], args: Sequence[Any]) -> None:
+    fn(0, *args)
+
+
+class MpModelWrapper:
+    """A model that is made in each process and is on the devices with the values of the first process."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._model = model
+
+    def to(self, device: Any) -> torch.nn.Module:
+        """The model on a device, in all processes with the same values."""
+        model = self._model.to(device)
+        broadcast_master_param(model)
+        return model
+
+
+class MpSerialExecutor:
+    """Runs a function in one process after the other, such as one that downloads data."""
+
+    def run(self, fn: Callable[[], Any]) -> Any:
+        """What the function returns, which each process calls in its turn."""
+        result = None
+        for turn in range(current().size):
+            if turn == current().rank:
+                result = fn()
+            rendezvous("torch_xla.distributed.xla_multiprocessing.MpSerialExecutor")
+        return result

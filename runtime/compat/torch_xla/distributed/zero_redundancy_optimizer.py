@@ -1,0 +1,41 @@
+"""`torch_xla.distributed.zero_redundancy_optimizer`: torch's own, which averages and clips the gradients first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.distributed.optim import ZeroRedundancyOptimizer as _ZeroRedundancyOptimizer
+
+from .. import process
+from ..collectives import all_reduce
+from ..replicas import current
+
+
+class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
+    """An optimizer whose state is spread over the replicas."""
+
+    def __init__(
+        self,
+        params: Iterable[torch.nn.Parameter],
+        optimizer_class: type[torch.optim.Optimizer],
+        grad_clipping: bool = True,
+        max_norm: float | None = None,
+        **defaults: Any,
+    ) -> None:
+        """As of PyTorch/XLA: `max_norm` is that of the clipping, 1 by default."""
+        process.required_group()
+        self._max_norm = (1.0 if max_norm is None else max_norm) if grad_clipping else None
+        super().__init__(params, optimizer_class, **defaults)
+
+    def step(self, closure: Callable[[], float] | None = None, **kwargs: Any) -> Any:
+        """Average the gradients, clip them, and step."""
+        parameters = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
+        all_reduce("sum", [p.grad for p in parameters], 1.0 / current().size)
+        if self._max_norm is not None:
+            torch.nn.utils.clip_grad_norm_(parameters, self._max_norm)
+        return super().step(closure, **kwargs)
+
+
+ZeroRedundancyOptimizer = XlaZeroRedundancyOptimizer

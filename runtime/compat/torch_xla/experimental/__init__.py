@@ -1,0 +1,16 @@
+"""`torch_xla.experimental`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .eager import compile as compile  # noqa: A004
+from .eager import eager_mode as eager_mode
+from .eager import is_eager_mode as is_eager_mode
+
+
+def eager_mode_context(enable: bool) -> Any:
+    """A context in which `eager_mode(enable)` holds."""
+    from .eager import eager_mode_context
+
+    return eager_mode_context(enable)

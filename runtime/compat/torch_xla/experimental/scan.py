@@ -1,0 +1,67 @@
+"""`torch_xla.experimental.scan` and `scan_layers`: a loop as one program, by `jax.lax.scan`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import torch
+from torch import nn
+
+from ....interop.calls import call_jax
+from ....interop.convert import t2j
+
+
+def scan(
+    fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, partition_fn: Any = None, is_fn_pure: bool = True
+) -> tuple[Any, Any]:
+    """`fn(carry, x) -> (carry, y)` over the leading dimension: the last carry, and the `y`s stacked.
+
+    Args:
+        fn: a function of trees of tensors, traced once. What it reads beside its arguments is constant, so tensors that
+            require a gradient are passed through `init` or `xs`.
+        init: the first carry.
+        xs: a tree of tensors of one leading size.
+        partition_fn: not needed: JAX saves what the gradient needs.
+        is_fn_pure: it has to be.
+
+    Raises:
+        NotImplementedError: `is_fn_pure=False`.
+    """
+    if not is_fn_pure:
+        raise NotImplementedError("scan: is_fn_pure=False; expected a function without side effects, or a Python loop")
+    body = t2j(fn)
+
+    def run(init: Any, xs: Any) -> Any:
+        return jax.lax.scan(lambda carry, x: body(carry, x), init, xs)
+
+    return call_jax(run, init, xs)
+
+
+def scan_layers(
+    layers: Iterable[nn.Module], input_data: Any, partition_fn: Any = None, is_layer_pure: bool = True
+) -> Any:
+    """What the layers compute one after the other, as a scan over their stacked parameters.
+
+    Args:
+        layers: modules of one structure, whose buffers are not written.
+        input_data: a tree of tensors, which each layer takes and gives.
+        partition_fn: not needed.
+        is_layer_pure: they have to be.
+    """
+    modules = list(layers)
+    if not modules:
+        return input_data
+    states = [dict(m.named_parameters()) | dict(m.named_buffers()) for m in modules]
+    if any({n: t.shape for n, t in s.items()} != {n: t.shape for n, t in states[0].items()} for s in states):
+        raise ValueError(
+            "scan_layers: the layers differ in the names or shapes of their parameters; expected equal ones"
+        )
+    stacked = {name: torch.stack([state[name] for state in states]) for name in states[0]}
+    first = modules[0]
+
+    def layer(carry: Any, state: Any) -> tuple[Any, None]:
+        return torch.func.functional_call(first, state, carry), None
+
+    return scan(layer, input_data, stacked, partition_fn, is_layer_pure)[0]

@@ -1,0 +1,145 @@
+"""The processes of `xmp.spawn`: how a rank starts, and the group that it and `torchrun`'s programs make.
+
+A rank of `xmp.spawn` joins JAX before the program runs, because JAX joins processes only when it starts. The default
+group of `torch.distributed` is made when the program asks for it, by `init_process_group("xla")` or by a collective.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import jax
+import torch
+
+from ..._jax import backends_are_initialized
+
+dist: Any = torch.distributed
+
+JAX_PLATFORMS = {"CPU": "cpu", "GPU": "cuda,rocm", "CUDA": "cuda", "ROCM": "rocm", "TPU": "tpu"}
+_FORCED = "--xla_force_host_platform_device_count"
+
+_TIMEOUT = timedelta(seconds=float(os.environ.get("TENAX_XLA_TIMEOUT", "300")))
+_COUNTS = ("CPU_NUM_DEVICES", "GPU_NUM_DEVICES", "TPU_NUM_DEVICES")
+_COUNT = "import jax; print(jax.local_device_count())"
+
+
+@dataclass(frozen=True)
+class _Spawned:
+    """A process of `xmp.spawn`."""
+
+    rank: int
+    size: int
+    store: Any
+
+
+_spawned: list[_Spawned] = []
+
+
+@functools.cache
+def most_processes() -> int:
+    """How many processes `xmp.spawn` starts: the devices of this host, or what `CPU_NUM_DEVICES` and its like say.
+
+    Another process asks JAX, because this one must not take the devices.
+    """
+    for name in _COUNTS:
+        if name in os.environ:
+            return int(os.environ[name])
+    return int(subprocess.run([sys.executable, "-c", _COUNT], capture_output=True, text=True, check=True).stdout)
+
+
+def start(fn: Callable[..., Any], args: Sequence[Any], size: int, join: bool, daemon: bool) -> Any:
+    """Call `fn(rank, *args)` in new processes; see `xmp.spawn`."""
+    store = dist.TCPStore("127.0.0.1", 0, size, is_master=True, wait_for_workers=False)
+    context = torch.multiprocessing.start_processes(  # type: ignore[attr-defined]
+        _run, (fn, tuple(args), size, store.port), size, join=join, daemon=daemon, start_method="spawn"
+    )
+    if context is not None:
+        context.store = store  # which lives as long as the processes need it
+    return context
+
+
+def _run(rank: int, fn: Callable[..., Any], args: Sequence[Any], size: int, port: int) -> None:
+    from ...distributed.world import make_world
+
+    _one_device()
+    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)}
+    store = dist.TCPStore("127.0.0.1", port, size, is_master=False, timeout=_TIMEOUT)
+    make_world(dist.PrefixStore("join", store), rank, size, _TIMEOUT)
+    _spawned.append(_Spawned(rank, size, store))
+    fn(rank, *args)
+    if group() is not None:
+        dist.barrier()
+        dist.destroy_process_group()
+
+
+def take_environment() -> None:
+    """Follow `PJRT_DEVICE` and `CPU_NUM_DEVICES`, where JAX has not started and was not told otherwise."""
+    if backends_are_initialized():
+        return
+    platform = os.environ.get("PJRT_DEVICE", "").upper()
+    if platform in JAX_PLATFORMS and "JAX_PLATFORMS" not in os.environ:
+        jax.config.update("jax_platforms", JAX_PLATFORMS[platform])
+    if "CPU_NUM_DEVICES" in os.environ and _FORCED not in os.environ.get("XLA_FLAGS", ""):
+        jax.config.update("jax_num_cpu_devices", int(os.environ["CPU_NUM_DEVICES"]))
+
+
+def _one_device() -> None:
+    """A process of several has one device of a CPU."""
+    flags = [f for f in os.environ.get("XLA_FLAGS", "").split() if not f.startswith(_FORCED)]
+    os.environ["XLA_FLAGS"] = " ".join(flags)
+    jax.config.update("jax_num_cpu_devices", 1)
+
+
+def launched() -> bool:
+    """Whether `torchrun` started this process."""
+    return not _spawned and "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def group() -> Any:
+    """`torch.distributed` with a default group, which is made in a process of `xmp.spawn`; None without one."""
+    if not dist.is_available() or (not dist.is_initialized() and not _spawned):
+        return None
+    if not dist.is_initialized():
+        it = _spawned[0]
+        store = dist.PrefixStore("default", it.store)
+        dist.init_process_group("tenax", store=store, rank=it.rank, world_size=it.size, timeout=_TIMEOUT)
+    return dist
+
+
+def required_group() -> Any:
+    """`torch.distributed` with a default group, of one rank where the program has no other."""
+    if group() is None:
+        dist.init_process_group("tenax", store=dist.HashStore(), rank=0, world_size=1)
+    return dist
+
+
+def _rendezvous(url: str, timeout: timedelta = _TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
+    """Store, rank and world size of `init_method="xla://"`."""
+    if _spawned:
+        yield dist.PrefixStore("xla", _spawned[0].store), _spawned[0].rank, _spawned[0].size
+    elif "RANK" in os.environ:
+        yield from dist.rendezvous("env://", timeout=timeout)
+    else:
+        yield dist.HashStore(), 0, 1
+    raise RuntimeError('init_process_group: "xla://" cannot find other processes later')
+
+
+def _create_group(*args: Any) -> Any:
+    from ...distributed.create import create_group
+
+    return create_group(*args)
+
+
+@functools.cache
+def register_backend() -> None:
+    """Make `init_process_group("xla", init_method="xla://")` a group of the backend "tenax"."""
+    if dist.is_available():
+        dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=["jax"])
+        dist.register_rendezvous_handler("xla", _rendezvous)

@@ -1,0 +1,222 @@
+"""The replicas that a program's collectives are among: this process alone, threads of it, or processes.
+
+`torch_xla.distributed.data_parallel` runs a thread for each device, `xmp.spawn` and `torchrun` a process. `current()`
+says which of them this thread is. Collectives are functions of a tensor that give a new one; `groups` names the
+ordinals that go together, None for all.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from . import process
+
+Tensor = torch.Tensor
+Groups = Sequence[Sequence[int]] | None
+
+_REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "sum": torch.add,
+    "mul": torch.mul,
+    "and": torch.bitwise_and,
+    "or": torch.bitwise_or,
+    "min": torch.minimum,
+    "max": torch.maximum,
+}
+_OPERATIONS = {"sum": "SUM", "mul": "PRODUCT", "and": "BAND", "or": "BOR", "min": "MIN", "max": "MAX"}
+
+
+def check_reduction(kind: str) -> None:
+    """Raise ValueError for a reduction that does not exist."""
+    if kind not in _REDUCTIONS:
+        raise ValueError(f"all_reduce: reduce_type {kind!r}; expected one of {', '.join(_REDUCTIONS)}")
+
+
+class Replicas:
+    """A replica alone; the others override what they exchange."""
+
+    rank = 0
+    size = 1
+    local_rank = 0
+
+    def members(self, groups: Groups) -> list[int]:
+        """The ordinals of this replica's group."""
+        if not groups:
+            return list(range(self.size))
+        found = [list(group) for group in groups if self.rank in group]
+        if len(found) != 1:
+            raise ValueError(f"groups {groups!r} have ordinal {self.rank} {len(found)} times; expected once")
+        return found[0]
+
+    def objects(self, value: Any) -> list[Any]:
+        """What each replica passed, by ordinal; a barrier."""
+        return [value]
+
+    def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
+        """The tensors of the group, on the device of this replica."""
+        self.members(groups)
+        return [tensor.clone()]
+
+    def reduced(self, kind: str, tensors: Sequence[Tensor], groups: Groups = None) -> list[Tensor]:
+        """For each tensor the reduction over the group."""
+        check_reduction(kind)
+        results = []
+        for tensor in tensors:
+            first, *others = self.gathered(tensor, groups)
+            for other in others:
+                first = _REDUCTIONS[kind](first, other)
+            results.append(first)
+        return results
+
+    def scattered(self, kind: str, tensor: Tensor, groups: Groups = None) -> Tensor:
+        """This replica's part, along dimension 0, of the reduction."""
+        members = self.members(groups)
+        return self.reduced(kind, [tensor], groups)[0].chunk(len(members))[members.index(self.rank)].clone()
+
+    def exchanged(self, tensor: Tensor, groups: Groups = None) -> Tensor:
+        """Parts along dimension 0: the i-th part of each replica goes to the i-th of the group."""
+        members = self.members(groups)
+        place = members.index(self.rank)
+        return torch.cat([x.chunk(len(members))[place] for x in self.gathered(tensor, groups)])
+
+
+class ThreadGroup:
+    """Where the threads of `DataParallel` meet and exchange values."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._arrived: dict[int, Any] = {}
+        self._complete: list[Any] = []  # of the last round
+        self._rounds = 0
+        self._ended = False
+        self._changed = threading.Condition()
+
+    def exchange(self, rank: int, value: Any) -> list[Any]:
+        """What each thread passed.
+
+        Raises:
+            RuntimeError: a thread has ended, so that it will not come.
+        """
+        with self._changed:
+            own = self._rounds
+            self._arrived[rank] = value
+            if len(self._arrived) == self.size:
+                self._complete = [self._arrived[i] for i in range(self.size)]
+                self._arrived = {}
+                self._rounds += 1
+                self._changed.notify_all()
+            self._changed.wait_for(lambda: self._rounds != own or self._ended)
+            if self._rounds == own:
+                raise RuntimeError(
+                    f"a collective of replica {rank}: another replica of the {self.size} has returned or raised; "
+                    "expected that each of them makes the same calls"
+                )
+            return self._complete
+
+    def end(self) -> None:
+        """A thread has ended: nobody waits for it."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+
+class ThreadReplicas(Replicas):
+    """A thread of `DataParallel`, with a device of its own."""
+
+    def __init__(self, rank: int, device: torch.device, group: ThreadGroup) -> None:
+        self.rank = self.local_rank = rank
+        self.size, self.device, self.group = group.size, device, group
+
+    def objects(self, value: Any) -> list[Any]:
+        return list(self.group.exchange(self.rank, value))
+
+    def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
+        met = self.group.exchange(self.rank, tensor.detach().clone())  # the clone stays while the tensor is written
+        return [met[i].to(tensor.device, copy=True) for i in self.members(groups)]
+
+
+class ProcessReplicas(Replicas):
+    """A rank of the default group of `torch.distributed`."""
+
+    def __init__(self, dist: Any) -> None:
+        self.dist = dist
+        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        self.local_rank = int(os.environ.get("LOCAL_RANK", self.rank))
+        self._groups: dict[Any, Any] = {}
+
+    def _group(self, groups: Groups) -> Any:
+        members = self.members(groups)
+        if len(members) == self.size:
+            return None
+        key = tuple(map(tuple, groups or ()))
+        if key not in self._groups:  # which every rank reaches with the same groups
+            made = [self.dist.new_group(list(ranks)) for ranks in key]
+            self._groups[key] = next(group for ranks, group in zip(key, made, strict=True) if self.rank in ranks)
+        return self._groups[key]
+
+    def objects(self, value: Any) -> list[Any]:
+        mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
+        sizes = self.gathered(torch.tensor([mine.numel()], device="jax"))
+        longest = max(int(n) for n in sizes)
+        padded = torch.nn.functional.pad(mine, (0, longest - mine.numel())).to("jax")
+        parts = self.gathered(padded)
+        return [pickle.loads(x.cpu().numpy()[: int(n)].tobytes()) for x, n in zip(parts, sizes, strict=True)]
+
+    def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
+        tensor = tensor.detach().contiguous()
+        parts = [torch.empty_like(tensor) for _ in self.members(groups)]
+        self.dist.all_gather(parts, tensor, group=self._group(groups))
+        return parts
+
+    def reduced(self, kind: str, tensors: Sequence[Tensor], groups: Groups = None) -> list[Tensor]:
+        check_reduction(kind)
+        results = [x.detach().clone(memory_format=torch.contiguous_format) for x in tensors]
+        if results:  # one program for all of them
+            options = self.dist.AllreduceCoalescedOptions()
+            options.reduceOp = getattr(self.dist.ReduceOp, _OPERATIONS[kind])
+            (self._group(groups) or self.dist.group.WORLD).allreduce_coalesced(results, options).wait()
+        return results
+
+    def scattered(self, kind: str, tensor: Tensor, groups: Groups = None) -> Tensor:
+        check_reduction(kind)
+        length = tensor.shape[0] // len(self.members(groups))
+        result = tensor.new_empty((length, *tensor.shape[1:]))
+        operation = getattr(self.dist.ReduceOp, _OPERATIONS[kind])
+        self.dist.reduce_scatter_single(result, tensor.detach().contiguous(), op=operation, group=self._group(groups))
+        return result
+
+    def exchanged(self, tensor: Tensor, groups: Groups = None) -> Tensor:
+        result = torch.empty_like(tensor, memory_format=torch.contiguous_format)
+        self.dist.all_to_all_single(result, tensor.detach().contiguous(), group=self._group(groups))
+        return result
+
+
+class _Thread(threading.local):
+    replicas: Replicas | None = None
+
+
+_thread = _Thread()
+_alone = Replicas()
+_processes: list[tuple[Any, ProcessReplicas]] = []  # of the current default group
+
+
+def join(replicas: Replicas | None) -> None:
+    """Make this thread one of some replicas."""
+    _thread.replicas = replicas
+
+
+def current() -> Replicas:
+    """The replicas that this thread is one of."""
+    if _thread.replicas is not None:
+        return _thread.replicas
+    dist = process.group()
+    if dist is None:
+        return _alone
+    if not _processes or _processes[0][0] is not dist.group.WORLD:
+        _processes[:] = [(dist.group.WORLD, ProcessReplicas(dist))]
+    return _processes[0][1]

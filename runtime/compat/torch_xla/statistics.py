@@ -1,0 +1,70 @@
+"""Counters and metrics of the process, from which `torch_xla.debug.metrics` makes its report.
+
+Compilations and transfers are counted where JAX and the functions of this package report them. The names are those
+that programs look for.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import jax
+
+# Names of JAX's events, and those of the metrics that their durations belong to.
+_EVENTS = {"/jax/core/compile/backend_compile_duration": "CompileTime"}
+_CACHED = "/jax/compilation_cache/cache_hits"
+
+counters: dict[str, int] = {}
+metrics: dict[str, list[tuple[float, float]]] = {}  # (when it was recorded, seconds or bytes)
+_lock = threading.Lock()
+
+
+def count(name: str, more: int = 1) -> None:
+    """Add to a counter."""
+    with _lock:
+        counters[name] = counters.get(name, 0) + more
+
+
+def record(name: str, value: float) -> None:
+    """Add a sample to a metric, in seconds, or in bytes where the name ends in `Size`, `Data` or `Bytes`."""
+    with _lock:
+        metrics.setdefault(name, []).append((time.time(), value))
+
+
+@contextmanager
+def timed(name: str) -> Iterator[None]:
+    """Record how long a block takes."""
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        record(name, time.perf_counter() - start)
+
+
+def clear() -> None:
+    """Forget counters and metrics."""
+    with _lock:
+        counters.clear()
+        metrics.clear()
+
+
+@functools.cache
+def listen() -> None:
+    """Have JAX report its compilations. Calling it again does nothing."""
+    jax.monitoring.register_event_duration_secs_listener(_duration)
+    jax.monitoring.register_event_listener(_event)
+
+
+def _duration(event: str, duration_secs: float, **_: object) -> None:
+    if event in _EVENTS:
+        record(_EVENTS[event], duration_secs)
+        count("UncachedCompile")
+
+
+def _event(event: str, **_: object) -> None:
+    if event == _CACHED:
+        count("PersistentCacheHit")

@@ -1,0 +1,13 @@
+"""`torch_xla.utils.checkpoint`: torch's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch.utils.checkpoint import checkpoint as _checkpoint
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = True, **kwargs: Any) -> Any:
+    """Call a function whose intermediate values are computed again for the gradient."""
+    return _checkpoint(function, *args, use_reentrant=use_reentrant, **kwargs)

@@ -1,0 +1,55 @@
+"""`torch_xla.utils.utils`, which programs import as `xu`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+
+class SampleGenerator:
+    """Gives the same data a number of times, in each iteration anew."""
+
+    def __init__(self, data: Any, sample_count: int) -> None:
+        self._data, self._sample_count = data, sample_count
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self._data] * self._sample_count)
+
+    def __len__(self) -> int:
+        return self._sample_count
+
+
+def getenv_as(name: str, type: Any, defval: Any = None) -> Any:
+    """An environment variable as a type; for bool, as an integer first."""
+    text = os.environ.get(name)
+    if text is None:
+        return defval
+    return bool(int(text)) if type is bool else type(text)
+
+
+def get_free_tcp_ports(n: int = 1) -> list[int]:
+    """Ports that nobody listens on."""
+    import socket
+
+    sockets = [socket.socket() for _ in range(n)]
+    try:
+        for s in sockets:
+            s.bind(("localhost", 0))
+        return [s.getsockname()[1] for s in sockets]
+    finally:
+        for s in sockets:
+            s.close()
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list of what is a list or tuple, or of one value."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def parallel_work(num_workers: int, fn: Any, *args: Any) -> list[Any]:
+    """What a function returns for the items of iterables, computed by threads."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(num_workers) as pool:
+        return list(pool.map(fn, *args))

@@ -1,0 +1,116 @@
+"""Scripts that were written for PyTorch/XLA run unmodified by `tenax xla`, with the losses of CPU torch."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.agreement import close
+from tests.tolerances import ACCUMULATED, LOSSES
+from tests.torch_xla_scripts.models import trained_on_the_cpu
+
+SCRIPTS = Path(__file__).with_name("torch_xla_scripts")
+RUN = "from tenax.cli import app; import sys; app(sys.argv[1:], prog_name='tenax')"
+
+
+def run(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`tenax xla` with arguments, in a process of its own."""
+    command = [sys.executable, "-W", "ignore", "-c", RUN, "xla", *args]
+    flags = [f for f in os.environ.get("XLA_FLAGS", "").split() if "device_count" not in f]  # the variables say it
+    env = {**os.environ, "XLA_FLAGS": " ".join(flags), **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
+
+
+@functools.cache
+def reference(name: str) -> dict[str, Any]:
+    return trained_on_the_cpu(name)
+
+
+@pytest.mark.parametrize(
+    ("script", "model", "how", "devices"),
+    [
+        ("single_device", "bert", [], 1),
+        ("processes", "mnist", ["spawn"], 2),
+        ("processes", "resnet", ["launch"], 1),
+        ("data_parallel", "mnist", [], 4),
+        ("spmd", "llama", ["mark"], 4),
+        ("spmd", "llama", ["fsdp"], 4),
+        ("process_group", "mnist", ["ddp"], 2),
+        ("process_group", "mnist", ["fsdp"], 1),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else str(value),
+)
+def test_a_script_trains_as_on_the_cpu(script: str, model: str, how: list[str], devices: int, tmp_path: Path) -> None:
+    path = tmp_path / "trained.pt"
+    done = run(str(SCRIPTS / f"{script}.py"), model, str(path), *how, CPU_NUM_DEVICES=str(devices))
+    assert done.returncode == 0, done.stderr
+    found, expected = torch.load(path, weights_only=True), reference(model)
+    close(found["losses"], expected["losses"], LOSSES)
+    close(dict(found["model"]), dict(expected["model"]), ACCUMULATED)
+
+
+FAILING = """
+import sys, torch, torch_xla
+import torch_xla.core.xla_model as xm
+import torch_xla.distributed.xla_multiprocessing as xmp
+
+def bad(index):
+    if index == 1:
+        raise ValueError("rank 1 is bad")
+    xm.rendezvous("never")
+
+def missing(index):
+    if index == 0:
+        xm.rendezvous("here")
+
+if __name__ == "__main__":
+    torch_xla.launch({"bad": bad, "missing": missing}[sys.argv[1]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("bad", "ValueError: rank 1 is bad"), ("missing", "rank 1 called")],
+)
+def test_a_rank_that_fails_or_does_not_come_is_an_error(name: str, text: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(FAILING)
+    done = run(str(script), name, CPU_NUM_DEVICES="2", TENAX_XLA_TIMEOUT="30")
+    assert done.returncode == 1
+    assert text in done.stderr
+
+
+def test_a_script_that_raises_shows_its_own_traceback(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import torch_xla.core.xla_model as xm\nimport sys\nprint(sys.argv)\nxm.xla_device(99)\n")
+    done = run(str(script), "--flag", "x")
+    assert done.returncode == 1
+    assert done.stdout == f"['{script}', '--flag', 'x']\n"
+    first, line, *_ = done.stderr.splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert line == f'  File "{script}", line 4, in <module>'
+    assert "invalid device ordinal 99" in done.stderr
+
+
+def test_without_install_torch_xla_is_not_there() -> None:
+    code = "import torch, tenax.compat.torch_xla, torch_xla"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'torch_xla'\n")
+
+
+def test_bfloat16_by_a_variable_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", "import tenax.compat.torch_xla"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XLA_USE_BF16": "1"},
+        timeout=120,
+    )
+    assert 'expected torch.autocast("xla", torch.bfloat16) or model.bfloat16()' in done.stderr
