@@ -29,7 +29,7 @@ torch.compile(cpu, backend="aot_eager")(torch.ones(2, 2)).sum().backward()
 jax.jit(jax.numpy.sin)(1.0)
 assert "tenax" not in sys.modules
 
-LIBRARIES = {"torch", "jax", "jaxlib"}
+LIBRARIES = {"torch", "jax", "jaxlib", "_signal"}
 ABSENT = object()
 Snapshot = dict[int, tuple[str, dict[str, Any]]]
 
@@ -81,9 +81,12 @@ start = snapshot()
 import tenax  # noqa: E402
 
 imported = snapshot()
-by_jax = [path for path in changed(start, imported) if path.startswith("jax")]
-report("IMPORT", [path for path in changed(start, imported) if path not in by_jax])
+found_changed = changed(start, imported)
+by_jax = [path for path in found_changed if path.startswith("jax")]
+by_flex = [path for path in found_changed if path.startswith("torch.nn.attention.flex_attention")]
+report("IMPORT", [path for path in found_changed if path not in (*by_jax, *by_flex)])
 report("JAX", by_jax)
+report("FLEX", by_flex)
 
 x = torch.ones(3, 2, device="jax")
 used = snapshot()
