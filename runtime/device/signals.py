@@ -6,11 +6,12 @@ A handler that it runs there is called again, and may raise, when the next instr
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import signal
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import patches
 from ..trace.device_guard import asked
@@ -40,41 +41,32 @@ class _Deferred:
 _deferred = _Deferred()
 
 
-class SignalHandler:
+class SignalHandler(NamedTuple):
     """A signal handler that is put off where it must not raise."""
 
-    __slots__ = ("handler",)
+    handler: Callable[..., Any]
 
-    def __init__(self, handler: Callable[..., Any]) -> None:
-        self.handler = handler
-
-    def __call__(self, number: int, frame: Any) -> None:
+    def __call__(self, number: int, frame: Any) -> Any:
         """Handle a signal."""
-        if asked:
-            _deferred.deferring += 1
-            _deferred.calls.append((self.handler, (number, frame)))
-            _add_pending_call(_call, _deferred)
-            _deferred.deferring -= 1
-        else:
-            self.handler(number, frame)
+        if not asked:
+            return self.handler(number, frame)
+        _deferred.deferring += 1
+        _deferred.calls.append((self.handler, (number, frame)))
+        _add_pending_call(_call, _deferred)
+        _deferred.deferring -= 1
+        return None
 
 
 def _plain(handler: Any) -> Any:
     return handler.handler if isinstance(handler, SignalHandler) else handler
 
 
-def _wrapped(handler: Any) -> Any:
-    return SignalHandler(handler) if callable(handler) else handler
-
-
 def install() -> None:
     """Have each signal handler be put off where it must; Python's functions still show the handler itself."""
-    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
-    patches.wrap("_signal.signal", lambda put: lambda number, handler: _plain(put(number, _wrapped(handler))))
+    wrapped: Any = lambda handler: SignalHandler(handler) if callable(handler) else handler  # noqa: E731
+    patches.wrap("_signal.signal", lambda put: lambda number, handler: _plain(put(number, wrapped(handler))))
     patches.wrap("_signal.getsignal", lambda get: lambda number: _plain(get(number)))
-    try:
-        for number, handler in handlers.items():
-            if callable(handler):
+    with contextlib.suppress(ValueError):  # in another thread than the main one, which alone may set handlers
+        for number in signal.valid_signals():
+            if callable(handler := signal.getsignal(number)):
                 signal.signal(number, handler)
-    except ValueError:  # imported in another thread than the main one, which alone may set handlers
-        pass

@@ -241,7 +241,6 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
 
 def _rewritten(signature: Signature) -> Executable:
-    """What takes the place of a call that writes to an expanded tensor."""
     stub = Executable(_never, (), None, (), set())
     stub.instead = signature.rewrite_expanded(signature)
     return stub
