@@ -19,6 +19,7 @@ from tenax.codegen.spec import Entry
 # The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
 PREPARATIONS = {
     "dtype_of_out": 1,
+    "dtype_of_out_of_integers": 1,
     "expand_masks": 1,
     "put_masks": 2,
     "raise_info": 1,
@@ -27,7 +28,7 @@ PREPARATIONS = {
     "truth_of_bytes": 1,
 }
 # Those that only rows have which write: in place, or to `out=`.
-OF_WRITES = ("dtype_of_out", "truth_of_bytes")
+OF_WRITES = ("dtype_of_out", "dtype_of_out_of_integers", "truth_of_bytes")
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",

@@ -2870,7 +2870,13 @@ ROWS: dict[str, Row] = {
     "nanmedian.dim_values": Row("kernels.sort", "nanmedian_dim", "out", dtypes=(("", "integral floating"),)),
     "nanmedian.out": Row("kernels.sort", "nanmedian", "out", dtypes=(("", "integral floating"),)),
     "nansum": Row("generated.reduction", "nansum", dtypes=(("", "not float8"),)),
-    "nansum.out": Row("generated.reduction", "nansum", "out", dtypes=(("", "not float8"),)),
+    "nansum.out": Row(
+        "generated.reduction",
+        "nansum",
+        "out",
+        prepare=("dtype_of_out_of_integers", "dtype"),
+        dtypes=(("", "not float8"),),
+    ),
     "narrow_copy": Row("generated.shape", "narrow_copy"),
     "narrow_copy.out": Row("generated.shape", "narrow_copy", "out"),
     "native_batch_norm": Row(

@@ -19,6 +19,7 @@ class When(enum.Enum):
 
     IMPORT = "with `import tenax`, or `import torch` where tenax is installed"
     JAX = "with the import of both tenax and JAX"
+    FLEX = "with the import of both tenax and `torch.nn.attention.flex_attention`"
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     DYNAMO = "with the import of both tenax and `torch._dynamo`, which the first `torch.compile` imports"
@@ -116,6 +117,13 @@ PATCHES = (
         (When.IMPORT,),
         "A subclass of torch's engine keeps the backward pass of tensors of the device on the caller's thread. Other "
         "backward passes run as before.",
+    ),
+    Patch(
+        "_signal",
+        "signal getsignal",
+        (When.IMPORT,),
+        "A signal handler is put off while functions of C++ that must not raise ask the device guard. "
+        "`signal.signal` and `signal.getsignal` still give the handler itself.",
     ),
     Patch(
         "torch.nn.Module",
@@ -219,7 +227,7 @@ PATCHES = (
     Patch(
         "torch.nn.attention.flex_attention",
         "_validate_device",
-        (When.TENSOR,),
+        (When.FLEX,),
         "`flex_attention` takes tensors of the device.",
     ),
     Patch(
@@ -441,17 +449,22 @@ ENTRIES = (
     ),
     Entry(
         "`sys.meta_path`",
-        "a finder",
+        "finders",
         (When.IMPORT,),
-        "It notices the import of JAX, and is removed with it. It finds no modules.",
+        "One each notices the imports of JAX and of `flex_attention`, and is removed with them. They find no modules.",
     ),
     Entry(
         "torch's dispatcher",
         "every lowering",
         (When.TENSOR,),
         "Kernels on `PrivateUse1`, policies on `AutocastPrivateUse1`, operations on `SparsePrivateUse1` and "
-        "`SparseCsrPrivateUse1`. `_copy_from` falls through on `Conjugate` and `Negative`. `flex_attention` gains an "
-        "autocast rule.",
+        "`SparseCsrPrivateUse1`. `_copy_from` falls through on `Conjugate` and `Negative`.",
+    ),
+    Entry(
+        "Autocast rules of `flex_attention`",
+        "`AutocastPrivateUse1`",
+        (When.FLEX,),
+        "`flex_attention` casts tensors of the device.",
     ),
     Entry(
         "JAX's configuration",

@@ -23,6 +23,7 @@ from .device import (
     module_moves,
     process_groups,
     serialization,
+    signals,
     storage_methods,
     tensor,
 )
@@ -42,10 +43,11 @@ def install() -> None:
     backend.install()
     registration.register_first()
     storages = allocator, storage_methods, tensor, serialization
-    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups):
+    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups, signals):
         part.install()
     after_import.after_import("jax", _install_jax_protocols)
     after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
+    after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
     if os.environ.get("TENAX_LAZY") == "1":
@@ -58,6 +60,10 @@ def _install_jax_protocols() -> None:
 
     jax_operand.install()
     array_protocol.install()
+
+
+def _install_flex_attention() -> None:
+    importlib.import_module("tenax.aten.flex_attention").install()
 
 
 def _register_sparse() -> None:

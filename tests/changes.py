@@ -29,7 +29,7 @@ torch.compile(cpu, backend="aot_eager")(torch.ones(2, 2)).sum().backward()
 jax.jit(jax.numpy.sin)(1.0)
 assert "tenax" not in sys.modules
 
-LIBRARIES = {"torch", "jax", "jaxlib"}
+LIBRARIES = {"torch", "jax", "jaxlib", "_signal"}
 ABSENT = object()
 Snapshot = dict[int, tuple[str, dict[str, Any]]]
 
@@ -81,7 +81,7 @@ start = snapshot()
 import tenax  # noqa: E402
 
 imported = snapshot()
-by_others = {"JAX": "jax", "DYNAMO": "torch._dynamo."}
+by_others = {"JAX": "jax", "DYNAMO": "torch._dynamo.", "FLEX": "torch.nn.attention.flex_attention"}
 report("IMPORT", [path for path in changed(start, imported) if not path.startswith((*by_others.values(),))])
 for when, prefix in by_others.items():
     report(when, [path for path in changed(start, imported) if path.startswith(prefix)])

@@ -137,3 +137,73 @@ def test_no_road_crashes_the_interpreter(first: int) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert dict(json.loads(line) for line in done.stdout.splitlines()) == dict.fromkeys(roads, 0)
+
+
+INTERRUPTED = """
+import random, signal, time, warnings
+warnings.simplefilter("ignore")
+import torch, tenax
+random.seed(0)
+model = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(12)]).to("jax")
+x = torch.ones(1, 2, device="jax")
+
+def step():
+    y = model(x)
+    y.register_hook(lambda gradient: gradient * 1)
+    y.sum().backward()
+
+for _ in range(3):
+    step()
+begin = time.perf_counter()
+for _ in range(5):
+    step()
+each = (time.perf_counter() - begin) / 5
+armed = False
+
+def interrupt(*_):
+    global armed
+    if armed:
+        armed = False
+        raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+interrupts = 0
+for _ in range(400):
+    try:
+        armed = True
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, each))
+        step()
+        armed = False
+    except KeyboardInterrupt:
+        interrupts += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+model.zero_grad()
+step()
+assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+print(interrupts)
+"""
+
+
+def test_an_interrupt_at_any_moment_of_a_step_raises_and_does_not_end_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 100
+
+
+def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -> None:
+    code = """
+import signal, time
+import torch, tenax
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+def handler(number, frame):
+    raise TimeoutError(number, frame.f_code.co_name)
+assert signal.signal(signal.SIGALRM, handler) is signal.SIG_DFL
+assert signal.signal(signal.SIGALRM, handler) is handler
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    time.sleep(60)
+except TimeoutError as error:
+    assert error.args == (signal.SIGALRM, "<module>")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=50)

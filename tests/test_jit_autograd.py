@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import re
 from typing import Any
 
 import jax
@@ -394,3 +395,79 @@ def test_a_leaf_that_a_function_freezes_after_use_gets_no_gradient() -> None:
     step().backward()
     assert a.grad is None
     close(b.grad, torch.full((2,), 2.0))
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["found", "made"])
+def test_what_is_frozen_or_thawed_after_use_changes_no_earlier_result(made: bool) -> None:
+    """A frozen leaf drops its gradient when backward runs, if it is still frozen then."""
+
+    def run(device: str, compiled: Any) -> list[Any]:
+        found = torch.full((2,), 3.0, device=device, requires_grad=True)
+
+        def step(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            leaf = torch.full((2,), 3.0, device=device, requires_grad=True) if made else found
+            before = leaf * x
+            leaf.requires_grad_(False)
+            frozen = leaf * x
+            x.requires_grad_()
+            return before, frozen, leaf * x, leaf
+
+        step, seen = compiled(step), []
+        for thawed in (False, True, True):
+            found.requires_grad_()
+            x = torch.ones(2, device=device)
+            *results, leaf = step(x)
+            seen += [(r.requires_grad, r.is_leaf) for r in (*results, leaf, x)]
+            leaf.requires_grad_(thawed)
+            sum(r.sum() for r in results).backward()
+            seen += [None if t.grad is None else t.grad.tolist() for t in (leaf, x)]
+        return seen
+
+    assert run("jax", tenax.jit) == run("cpu", lambda f: f)
+
+
+def test_an_argument_with_a_history_is_no_leaf() -> None:
+    parameter = torch.ones(2, device="jax", requires_grad=True)
+
+    @tenax.jit
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.is_leaf else x * 3
+
+    close(scaled(parameter * 1), torch.full((2,), 3.0))
+    close(scaled(parameter), torch.full((2,), 2.0))
+    with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+        tenax.jit(lambda x: x.requires_grad_(False) * 2)(parameter * 1)
+
+
+_HISTORY = {
+    "grad_fn": lambda x: x.grad_fn,
+    "retains_grad": lambda x: x.retains_grad,
+    "retain_grad()": torch.Tensor.retain_grad,
+    "detach_()": torch.Tensor.detach_,
+}
+
+
+@pytest.mark.parametrize("word", _HISTORY)
+def test_what_depends_on_the_history_of_an_argument_raises_with_the_line(word: str) -> None:
+    @tenax.jit
+    def function(x: torch.Tensor) -> torch.Tensor:
+        _HISTORY[word](x)
+        return x + 1
+
+    leaf = torch.ones(2, device="jax", requires_grad=True)
+    with pytest.raises(TraceError, match=rf"{re.escape(word)} .*computed outside \("):
+        function(leaf * 1)
+    assert function(leaf).tolist() == [2.0, 2.0]
+
+
+def test_a_result_whose_gradient_is_to_be_retained_raises() -> None:
+    leaf = torch.ones(2, device="jax", requires_grad=True)
+
+    @tenax.jit
+    def step() -> tuple[torch.Tensor, torch.Tensor]:
+        hidden = leaf * 2
+        hidden.retain_grad()
+        return hidden.exp(), hidden
+
+    with pytest.raises(TraceError, match="retain_grad"):
+        step()

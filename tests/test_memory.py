@@ -282,14 +282,30 @@ def test_an_expanded_tensor_is_filled(fill):
     same(ours, cpu)
 
 
+EXPANDED_PUTS = {
+    "indexed": lambda x, put: put(x[:1].expand(2, 3), ([0],), x[1]),
+    "without an index": lambda x, put: put(x[:2, None].expand(2, 3), ([0, 1],), x.repeat(2)[:6].view(2, 3)),
+    "one of three": lambda x, put: put(x.view(2, 2, 1).expand(2, 2, 3), ([0, 0],), x.repeat(3).view(2, 2, 3)),
+    "apart": lambda x, put: put(x.view(2, 1, 2).expand(2, 3, 2), ([1, 0], None, [0, 1]), x.repeat(2)[:6].view(2, 3)),
+    "before": lambda x, put: put(x.view(2, 1, 2).expand(2, 3, 2), (None, None, [1, 1]), x.repeat(3).view(2, 3, 2)),
+    "broadcast": lambda x, put: put(x[:2, None].expand(2, 3), ([1, 1],), x[:1]),
+    "mask": lambda x, put: put(x[:2, None].expand(2, 3), ([True, False],), x[:3].view(1, 3)),
+}
+
+
 @pytest.mark.filterwarnings("ignore:Use of index_put_ on expanded tensors is deprecated")
-def test_a_part_of_an_expanded_tensor_is_put_but_not_added_to():
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("case", EXPANDED_PUTS.values(), ids=list(EXPANDED_PUTS))
+def test_a_part_of_an_expanded_tensor_is_put_or_added_to(case, accumulate):
     cpu, ours = both([4])
     for x in (cpu, ours):
-        x[:1].expand(2, 3).index_put_((torch.tensor([0], device=x.device),), x[1])
-    same(ours, cpu)
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        ours[:1].expand(2, 3).index_put_((torch.tensor([0], device="jax"),), ours[1], accumulate=True)
+
+        def put(target, indices, values, x=x):
+            indices = [None if i is None else torch.tensor(i, device=x.device) for i in indices]
+            torch.ops.aten.index_put_(target, indices, values.clone(), accumulate)
+
+        case(x, put)
+    close(ours, cpu)
 
 
 ILLEGAL = {

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tenax.aten.registry import dispatcher_of
-from tests.agreement import close
+from tests.agreement import close, same
 
 
 def on(device: str) -> torch.Tensor:
@@ -230,3 +230,27 @@ def test_a_reduction_is_written_to_a_narrower_dtype_where_the_cpu_writes_it(run)
     assert raised(run, "jax") == raised(run, "cpu")
     if not raised(run, "cpu"):
         close(run("jax").cpu(), run("cpu"))
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("reduce", [torch.sum, torch.amax, torch.all, torch.cumsum], ids=lambda f: f.__name__)
+def test_an_expanded_out_of_another_shape_is_resized_before_it_is_written(reduce):
+    def run(device):
+        x = torch.arange(6.0, device=device).view(3, 2)
+        out = torch.zeros(1, dtype=torch.bool if reduce is torch.all else torch.float32, device=device)
+        return reduce(x, 1, out=out.expand(5))
+
+    same(run("jax"), run("cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.bool, torch.float32], ids=str)
+@pytest.mark.parametrize("out", [torch.bool, torch.int32, torch.uint8, torch.float64], ids=str)
+def test_nansum_of_integers_is_computed_in_the_dtype_of_out(dtype, out):
+    def outcome(device):
+        x = torch.tensor([[1, 2], [0, 0]], device=device).to(dtype)
+        try:
+            return torch.nansum(x, 1, out=torch.empty(0, dtype=out, device=device)).tolist()
+        except RuntimeError as error:
+            return str(error)
+
+    assert outcome("jax") == outcome("cpu")

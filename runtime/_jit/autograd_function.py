@@ -12,6 +12,7 @@ from .._torch.autograd import keeps_graph
 from ..storage.avals import tensor_aval
 from ..storage.cell import Cell
 from ..trace.transfer import read
+from .autograd_graph import requiring_gradients
 from .backward import Backward, Saved
 from .output_builder import OutputBuilder
 from .outputs import NewTensor
@@ -49,7 +50,8 @@ def attach(
     tensors = [builder.tensor(described) for described in backward.results]
     leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in backward.leaves]
     saved = backward.saved(cells, host, arrays, residuals, arguments)
-    attached = CompiledStepFunction.apply(backward, saved, tensors, *leaves)
+    with requiring_gradients(leaves):
+        attached = CompiledStepFunction.apply(backward, saved, tensors, *leaves)
     for described, tensor in zip(backward.results, attached, strict=True):
         builder.tensors[described] = tensor
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -44,6 +45,20 @@ def graph_leaves(tensor: torch.Tensor) -> GraphLeaves:
 def _runs_python(node: Any) -> bool:
     """Whether a node is of an `autograd.Function` of a program: the backward of an operator is of tensors alone."""
     return isinstance(node, BackwardCFunction) and forward_class(node).__module__ not in _OPERATORS
+
+
+@contextmanager
+def requiring_gradients(leaves: Sequence[torch.Tensor]) -> Iterator[None]:
+    """Let leaves require gradients for a while. A function may freeze a leaf after it was used: its node stays in the
+    graph, and drops or accumulates the gradient as the leaf says when backward runs."""
+    frozen = [leaf for leaf in leaves if not leaf.requires_grad]
+    for leaf in frozen:
+        leaf.requires_grad_()
+    try:
+        yield
+    finally:
+        for leaf in frozen:
+            leaf.requires_grad_(False)
 
 
 def accumulated_gradients(

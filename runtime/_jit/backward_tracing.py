@@ -19,7 +19,7 @@ from ..trace import autograd_engine
 from ..trace.core import Trace
 from ..trace.transfer import read
 from .attribute_tracking import AttributeReads
-from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves
+from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves, requiring_gradients
 from .effects import Effects
 from .outputs import OutputDescriber
 from .partition import mark_boundary
@@ -100,14 +100,13 @@ class _BackwardTracer:
         """Trace the pass; the gradients of the leaves that get one."""
         cotangents = [wrap(a) for a in mark_boundary(self.cotangents)]
         graphs = [graph_leaves(t) for t in self.results]
-        # The function may have frozen a leaf after it was used: eager mode gives it no gradient.
-        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items() if leaf.requires_grad}
+        shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
         opens = any(graph.open for graph in graphs)
         hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}
         leaves, begun = list({**shown, **hidden}.values()), autograd_engine.backward_count()
         try:
             # A call's own backward pass calls the hooks of leaves that the run did not return.
-            with unhooked(t for t in leaves if self.describer.new_tensor(t) is None):
+            with requiring_gradients(leaves), unhooked(t for t in leaves if self.describer.new_tensor(t) is None):
                 if opens:
                     found = accumulated_gradients(self.results, leaves, cotangents)
                 else:

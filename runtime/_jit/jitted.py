@@ -28,18 +28,17 @@ from .._torch.dispatcher import is_any_autocast_enabled
 from .._torch.functorch import current_level
 from .._torch.modes import dispatch_mode_count, function_mode_count
 from ..aten import overrides
-from ..errors import TraceError
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
 from ..storage.tensors import covers_array
-from ..trace.core import current_trace, user_line
+from ..trace.core import current_trace
 from ..tracebacks import shortened
+from .argument_history import without_history, written_argument
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit
-from .outputs import is_device_tensor
 from .placed import place, placing_results
 from .sources import is_plain, plain_key
 from .tracing import trace_step
@@ -47,7 +46,6 @@ from .visitors import reach
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
-_WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
 _MANY = 8  # traces of one function; at this count, and each time it doubles, a warning gives the reason
 
 
@@ -177,8 +175,8 @@ class CompiledFunction:
 
     def _compile(self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]) -> CompiledStep:
         """Trace the function for a call and compile what it did."""
-        inner = [_without_history(x) for x in arguments]
-        if replaced := any(a is not b for a, b in zip(inner, arguments, strict=True)):
+        inner = [without_history(x) for x in arguments]
+        if replaced := [a for a, b in zip(inner, arguments, strict=True) if a is not b]:
             _, spec = pytree.tree_flatten((args, kwargs))
             args, kwargs = pytree.tree_unflatten(inner, spec)
         roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
@@ -189,47 +187,22 @@ class CompiledFunction:
         if created := OptimizerStateInit(state):
             state.extend()
         try:
-            step = trace_step(function, args, kwargs, inner, state, self.numbers)
+            step = trace_step(function, args, kwargs, inner, replaced, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
-            if replaced and isinstance(error, RuntimeError) and _WRITTEN_LEAF in str(error):
-                raise _written_argument(error) from error
+            if replaced and (explained := written_argument(error)):
+                raise explained from error
             raise
         self.numbers.update(step.numbers)
         # The only case of a second run: the run did not use optimizer state that was created ahead of it, it changed a
         # number that was not yet an input, or it met a mesh that its state was not on.
         if any((created.remove_unused(step.inputs.touched), step.numbers, join_mesh(step, inner))):
-            step = trace_step(function, args, kwargs, inner, reach(**roots), self.numbers)
+            step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
         return CompiledStep(step, arguments, earlier)
 
 
 def _is_tree(value: Any) -> bool:
     return not isinstance(value, torch.Tensor) and not is_plain(value)
-
-
-def _without_history(leaf: Any) -> Any:
-    """An argument as the traced run gets it: one with a history as a leaf, so that results are differentiated to it."""
-    if is_device_tensor(leaf) and leaf.requires_grad and not leaf.is_leaf:
-        attributes, leaf = vars(leaf), leaf.detach().requires_grad_()
-        vars(leaf).update(attributes)
-        leaf.register_post_accumulate_grad_hook(_refuse_gradient)
-    return leaf
-
-
-def _written_argument(error: RuntimeError) -> TraceError:
-    """What torch says of a leaf is said of the argument in whose place the traced run got one."""
-    return TraceError(
-        f"an in-place operation within a compiled function{user_line(error)} writes to a tensor that requires a "
-        "gradient: a leaf, or an argument that was computed outside, where later calls could not change its history. "
-        "Write to a clone of it, or call the function with argument.detach()"
-    )
-
-
-def _refuse_gradient(leaf: torch.Tensor) -> None:
-    raise TraceError(
-        f"backward() within a compiled function reaches an argument that was computed outside{user_line()}: the "
-        "gradient would end there. Detach the argument, compute it within, or call backward() outside"
-    )
 
 
 def _key(arguments: list[Any], spec: Any) -> Any:

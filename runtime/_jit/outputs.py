@@ -175,6 +175,11 @@ class OutputDescriber:
         if attributes := vars(tensor):
             described.attributes = {name: self.describe(value) for name, value in attributes.items()}
         if leaf is None:
+            if tensor.retains_grad:
+                raise TraceError(
+                    "a compiled function calls retain_grad() on a tensor that it gives or keeps, whose gradient later "
+                    "backward passes would add up; give the gradient (torch.autograd.grad), or call it on the result"
+                )
             self.differentiable.append((tensor, described))
         elif tensor.grad is not None:
             described.gradient = self.describe(tensor.grad)

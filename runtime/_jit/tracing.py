@@ -23,7 +23,7 @@ from ..storage.spec import TensorSpec
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.core import Trace, tracing
 from ..trace.data_swaps import set_geometry
-from ..trace.indexing import TracedIndexing
+from .argument_history import TracedFunctions
 from .attribute_tracking import AttributeReads
 from .backward_tracing import trace_backward
 from .effects import (
@@ -64,7 +64,7 @@ class Recorders:
     script: HostScriptRecorder
     host: HostTensorRecorder
     reads: AttributeReads
-    indexing: TracedIndexing
+    functions: TracedFunctions
 
     @contextmanager
     def attached(self, state: StateGraph) -> Iterator[None]:
@@ -75,7 +75,7 @@ class Recorders:
             attached.enter_context(self.host.attached())
             attached.enter_context(named([*state.reached.modules.values()]))
             attached.enter_context(self.reads.attached())
-            attached.enter_context(self.indexing)
+            attached.enter_context(self.functions)
             yield
 
 
@@ -94,6 +94,7 @@ def trace_step(
     args: Any,
     kwargs: Any,
     arguments: Sequence[Any],
+    replaced: Sequence[torch.Tensor],
     state: StateGraph,
     passed: PassedNumbers,
 ) -> TracedStep:
@@ -104,6 +105,7 @@ def trace_step(
         args: its positional arguments.
         kwargs: its keyword arguments.
         arguments: the leaves of both.
+        replaced: those that stand for arguments with a history.
         state: what the function reaches in Python.
         passed: the numbers of optimizers' groups that are inputs, beside learning rates.
 
@@ -115,7 +117,7 @@ def trace_step(
     reached = [t for _, t in state.reached.tensors.values()]
     reads = AttributeReads(x for _, x in (*state.reached.objects.values(), *state.reached.modules.values()))
     script, host = HostScriptRecorder(trace, state, passed), HostTensorRecorder(trace, arguments, reached)
-    recorders = Recorders(trace, rng, script, host, reads, TracedIndexing())
+    recorders = Recorders(trace, rng, script, host, reads, TracedFunctions(replaced))
     leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
     counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
     before = TensorsBefore(
@@ -224,7 +226,7 @@ def _describe(
     describer = OutputDescriber(RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse))
     tree = describer.describe(result)
     effects, missing = _describe_effects(describer, arguments, recorders, state, before)
-    recorders.indexing.verify([tensor for tensor, _ in describer.tensors.values()])
+    recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
     arrays = [*describer.recorder.outputs]
     written = [cell for cell in trace.written if cell.content is not trace.lifted.get(cell)]

@@ -90,11 +90,27 @@ def _index_put_(
 ) -> None:
     dims = _expanded_dims(x)
     indices = [*indices, *[None] * (x.dim() - len(indices))]
-    if any(indices[d] is None for d in dims) and (accumulate or values.numel() != 1):
-        raise RuntimeError(OVERLAP)  # several values for each element
     _warn("index_put_", "tensor[indices] = tensor")
+    values = _one_for_each(values, x, indices, [d for d in dims if indices[d] is None], accumulate)
     chosen = [i if i is None or d not in dims else _first(i, x.size(d)) for d, i in enumerate(indices)]
     torch.ops.aten.index_put_.default(_compact(x), chosen, values, accumulate)
+
+
+def _one_for_each(values: Tensor, x: Tensor, indices: list[Tensor | None], dims: list[int], accumulate: bool) -> Tensor:
+    """The values for an `x` with one element along expanded axes without an index: their sum, or the last of them."""
+    given = [d for d, index in enumerate(indices) if index is not None]
+    rank = max(index.dim() for index in indices if index is not None)
+    adjacent = given == [*range(given[0], given[-1] + 1)]  # then the axes of the indices take the place of theirs
+    chosen = [None if index is None else index.to("meta") for index in indices]
+    values = values.expand(torch.ops.aten.index.Tensor(torch.empty(x.shape, device="meta"), chosen).shape)
+    for d in dims:
+        before = sum(g < d for g in given)
+        axis = d - before + rank if before or not adjacent else d
+        if accumulate:
+            values = values.sum(axis, keepdim=True, dtype=values.dtype)
+        else:
+            values = values.narrow(axis, values.shape[axis] - 1, 1)
+    return values
 
 
 _REWRITTEN: dict[str, Callable[..., None]] = {

@@ -12,6 +12,7 @@ import torch
 
 from .. import patches
 from .._torch.dispatcher import DispatchKeySet, ExcludeKeys, key_of_name
+from .._torch.flex_attention import operator
 
 
 def _passing(check: Callable[..., None]) -> Callable[..., None]:
@@ -24,8 +25,6 @@ def _passing(check: Callable[..., None]) -> Callable[..., None]:
 
 def install() -> None:
     """Let tensors of the device pass the check, and give the operator their autocast rule."""
-    from .._torch.flex_attention import operator
-
     patches.wrap("torch.nn.attention.flex_attention._validate_device", _passing)
 
     autocast_key: Any = key_of_name("AutocastPrivateUse1")

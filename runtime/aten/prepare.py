@@ -149,6 +149,12 @@ def dtype_of_out(signature: Signature, argument: str) -> Prepare:
     return prepare
 
 
+def dtype_of_out_of_integers(signature: Signature, argument: str) -> Prepare:
+    """`dtype_of_out` where integers are reduced."""
+    prepare = dtype_of_out(signature, argument)
+    return lambda values: values if values[0].is_floating_point() or values[0].is_complex() else prepare(values)
+
+
 def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
     """Where the answer is uint8, as that of uint8 is, but `out=` is bool, ask of the truth of the elements."""
     position, out = signature.names.index(argument), signature.outs[0]
@@ -163,6 +169,7 @@ def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
 # By the word of the key.
 PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "dtype_of_out": dtype_of_out,
+    "dtype_of_out_of_integers": dtype_of_out_of_integers,
     "expand_masks": expand_masks,
     "put_masks": put_masks,
     "raise_info": raise_info,

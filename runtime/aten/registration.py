@@ -182,7 +182,7 @@ def register_all() -> None:
 
         from ..dispatch import jax_config
         from ..trace import data_swaps
-        from . import autocast, flex_attention
+        from . import autocast
         from .kernels import KERNELS
         from .registry import kernel_of
 
@@ -209,7 +209,6 @@ def register_all() -> None:
             aten.impl("_copy_from", torch.library.fallthrough_kernel, key)
         data_swaps.install(aten)
         autocast.install(aten)
-        flex_attention.install()
         for install in _first_use:
             install()
         _complete = True

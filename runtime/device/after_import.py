@@ -14,7 +14,7 @@ from types import ModuleType
 
 
 def after_import(name: str, then: Callable[[], None]) -> None:
-    """Call a function when the top-level module `name` has been imported: now, or at the end of its import.
+    """Call a function when the module `name` has been imported: now, or at the end of its import.
 
     An `ImportError` of the function does not make the import of the other library fail.
     """

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._torch.device import PRIVATE_USE_1, DeviceGuard, PrivateUse1Hooks, register_device, registered_name
 from ..storage.ordinals import NAME
-from ..trace import autograd_engine
+from ..trace import device_guard
 from .torch_jax import device_module
 
 
@@ -22,9 +20,7 @@ class _Hooks(PrivateUse1Hooks):
 
 
 class _Guard(DeviceGuard):
-    def type_(self) -> Any:
-        autograd_engine.save_pending_error()
-        return PRIVATE_USE_1
+    type_ = device_guard.method(PRIVATE_USE_1)
 
 
 def install() -> None:

@@ -166,10 +166,9 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         Whatever torch's Meta kernel raises for the arguments; RuntimeError when the lowering disagrees with it.
     """
     row = signature.row
-    if writes_expanded(signature, call.written):
-        stub = Executable(_never, (), None, (), set())
-        stub.instead = signature.rewrite_expanded(signature)
-        return stub
+    expanded = writes_expanded(signature, call.written)
+    if expanded and not signature.outs:
+        return _rewritten(signature)
     if call.written and len(call.key) > 4:
         raise_matching_host_error(signature, values, SHARED)
     first = values[0] if values else None
@@ -217,6 +216,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
             stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
+        if expanded:
+            return _rewritten(signature)
     donate = tuple(p for p in call.positions if p >= 0)
     expected = _map_specs(_without_overlap, expected)
     run, check, kept = trace_functions(signature, values, call, expected)
@@ -238,6 +239,12 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     if row.checks:
         executable.check = jax.jit(check)
     return executable
+
+
+def _rewritten(signature: Signature) -> Executable:
+    stub = Executable(_never, (), None, (), set())
+    stub.instead = signature.rewrite_expanded(signature)
+    return stub
 
 
 def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> bool:

@@ -7,7 +7,6 @@ there, and the change of threads costs a seventh of a small step.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import threading
 from typing import Any
 
@@ -16,12 +15,7 @@ import torch
 from .. import patches
 from .._torch.autograd import ENGINE_CLASS
 from ..storage.avals import meshes
-
-# ctypes raises a Python error that is pending after a call; this call does nothing else.
-_raise_pending = ctypes.pythonapi.PyErr_Occurred
-_raise_pending.restype = ctypes.c_void_p
-
-_failures: list[BaseException] = []
+from . import device_guard
 
 
 class _Depth(threading.local):
@@ -40,18 +34,6 @@ def in_backward() -> bool:
 def backward_count() -> int:
     """How many backward passes of tensors of the device this thread has started."""
     return _depth.begun
-
-
-def save_pending_error() -> None:
-    """Take over the pending Python error, if there is one.
-
-    When a hook raises, the engine unwinds with that error pending, and on its way asks the device guard, a Python
-    object, for its type. A Python method that returns a value while an error is pending would end the process.
-    """
-    try:
-        _raise_pending()
-    except BaseException as error:
-        _failures.append(error)
 
 
 class Engine(ENGINE_CLASS):  # type: ignore[misc]
@@ -73,10 +55,9 @@ class Engine(ENGINE_CLASS):  # type: ignore[misc]
             with torch.autograd.set_multithreading_enabled(False) if ours else contextlib.nullcontext():
                 return super().run_backward(tensors, *args, **kwargs)
         except SystemError:  # because the hook's error was taken over
-            if not _failures:
+            failure = device_guard.take_error()
+            if failure is None:
                 raise
-            failure = _failures.pop()
-            _failures.clear()
         finally:
             _depth.backward -= ours
         raise failure

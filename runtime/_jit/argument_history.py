@@ -1,0 +1,86 @@
+"""Arguments that were computed outside, from what requires a gradient.
+
+The traced run gets a leaf in the place of such an argument, so that results are differentiated to it. What would tell
+the two apart is answered as of the argument, or raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import torch
+
+from ..errors import TraceError
+from ..trace.core import user_line
+from ..trace.indexing import TracedIndexing
+from .outputs import is_device_tensor
+
+_WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
+_Tensor: Any = torch.Tensor  # whose properties are descriptors
+_REFUSED = {
+    _Tensor.detach_: "calls detach_() on",
+    _Tensor.retain_grad: "calls retain_grad() on",
+    _Tensor.grad_fn.__get__: "reads grad_fn of",
+    _Tensor.retains_grad.__get__: "reads retains_grad of",
+}
+
+
+def without_history(leaf: Any) -> Any:
+    """An argument as the traced run gets it: one with a history as a leaf."""
+    if is_device_tensor(leaf) and leaf.requires_grad and not leaf.is_leaf:
+        attributes, leaf = vars(leaf), leaf.detach().requires_grad_()
+        vars(leaf).update(attributes)
+        leaf.register_post_accumulate_grad_hook(_refuse_gradient)
+    return leaf
+
+
+class TracedFunctions(TracedIndexing):
+    """A function mode for one run of a compiled function, which knows the leaves in the place of arguments."""
+
+    def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
+        super().__init__()
+        self.leaves = {id(leaf): leaf for leaf in leaves}
+        if self.leaves:
+            self.own[_Tensor.is_leaf.__get__] = self.is_leaf
+            self.own[_Tensor.requires_grad_] = self.requires_grad_
+            self.own.update({function: self._refusing(what) for function, what in _REFUSED.items()})
+
+    def is_leaf(self, x: torch.Tensor, *_: Any) -> Any:
+        """`x.is_leaf`."""
+        return False if id(x) in self.leaves else NotImplemented
+
+    def requires_grad_(self, x: torch.Tensor, requires_grad: bool = True) -> Any:
+        """`x.requires_grad_(requires_grad)`."""
+        if id(x) in self.leaves and not requires_grad:
+            x.clone().requires_grad_(False)  # which raises torch's error
+        return NotImplemented
+
+    def _refusing(self, what: str) -> Any:
+        def refuse(x: torch.Tensor, *_: Any) -> Any:
+            if id(x) not in self.leaves:
+                return NotImplemented
+            raise TraceError(
+                f"a compiled function {what} an argument that was computed outside{user_line()}, which differs in "
+                "each call; do it outside, or call the function with argument.detach()"
+            )
+
+        return refuse
+
+
+def written_argument(error: BaseException) -> TraceError | None:
+    """What torch says of a leaf is said of the argument in whose place the traced run got one; None of other errors."""
+    if not isinstance(error, RuntimeError) or _WRITTEN_LEAF not in str(error):
+        return None
+    return TraceError(
+        f"an in-place operation within a compiled function{user_line(error)} writes to a tensor that requires a "
+        "gradient: a leaf, or an argument that was computed outside, where later calls could not change its history. "
+        "Write to a clone of it, or call the function with argument.detach()"
+    )
+
+
+def _refuse_gradient(leaf: torch.Tensor) -> NoReturn:
+    raise TraceError(
+        f"backward() within a compiled function reaches an argument that was computed outside{user_line()}: the "
+        "gradient would end there. Detach the argument, compute it within, or call backward() outside"
+    )
