@@ -29,6 +29,16 @@ from .trace import autograd_engine
 
 _installed = False
 
+# Modules of other libraries whose trainers choose a device, and the module that tells them of this one.
+_TRAINERS = {
+    "accelerate": "hugging_face",
+    "transformers.training_args": "hugging_face",
+    "lightning.fabric.connector": "lightning",
+    "lightning.pytorch.trainer.connectors.accelerator_connector": "lightning",
+    "lightning_fabric.connector": "lightning",
+    "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
+}
+
 
 def install() -> None:
     """Make "jax" a torch device. Calling it again does nothing."""
@@ -43,6 +53,8 @@ def install() -> None:
     for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups):
         part.install()
     after_import.after_import("jax", _install_jax_protocols)
+    for module, integration in _TRAINERS.items():
+        after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
 
@@ -53,6 +65,10 @@ def _install_jax_protocols() -> None:
 
     jax_operand.install()
     array_protocol.install()
+
+
+def _integrate(name: str, module: str) -> None:
+    importlib.import_module(f"tenax.integrations.{name}").install(module)
 
 
 def _register_sparse() -> None:

@@ -35,7 +35,7 @@ LAYERS = (
     {"functional"},
     {
         *("_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
-        *("sharding", "data", "distributed"),
+        *("sharding", "data", "distributed", "integrations"),
     },
     {"device", "install"},
     {"", "cli", "doctor"},
@@ -53,6 +53,7 @@ SIDEWAYS = {
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
     ("profiler", "device"),  # which it synchronizes
+    ("integrations", "_jit"),  # steps of trainers
 }
 
 
