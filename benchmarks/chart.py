@@ -75,7 +75,8 @@ def draw() -> None:
         bars = axes[0].bar(places, relative, 0.19, color=color, label=name)
         axes[0].bar_label(bars, [f"{r[name]['step_ms']:.0f}" for r in rows], fontsize=8)
         axes[1].bar(places, [r[name]["first_s"] for r in rows], 0.19, color=color, label=name)
-    for axis, title in zip(axes, ("a training step / JAX by hand (ms above)", "first step, s (logarithmic)"), strict=True):
+    titles = "a training step / JAX by hand (ms above)", "first step, s (logarithmic)"
+    for axis, title in zip(axes, titles, strict=True):
         axis.set_title(title, fontsize=11)
         axis.set_xticks(range(len(models)), models, fontsize=9)
         axis.spines[["top", "right"]].set_visible(False)
