@@ -28,6 +28,7 @@ EXPLAINED = {
     "safetensors": "load_file(device=) takes devices that its Rust code names: load on the CPU, then `.to('jax')`",
     "torchvision": "the wheels of the package index need CUDA's torch: install the build of the installed torch",
     "timm": "needs torchvision",
+    "vit-pytorch": "needs torchvision",
 }
 
 
