@@ -19,7 +19,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test generate check coverage fuzz bench lint format-check types pytest wheel clean
+.PHONY: run run-distributed test generate check coverage fuzz bench docs ecosystem lint format-check types pytest wheel clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -50,6 +50,18 @@ SEED ?= 0
 MODES ?= all
 fuzz: $(STAMP)
 	$(FAST_ENV) $(BIN)/tenax coverage mutate --minutes $(MINUTES) --seed $(SEED) --modes $(MODES)
+
+# The documentation site, in an environment of its own: build/site/index.html.
+docs: build/links
+	test -x build/docs-venv/bin/mkdocs || ($(PYTHON) -m venv build/docs-venv && \
+		build/docs-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]')
+	build/docs-venv/bin/mkdocs build --strict --quiet
+
+# Small programs of other libraries on the device and on the CPU, in an environment of its own.
+ecosystem:
+	test -x build/ecosystem-venv/bin/diffusers-cli || ($(PYTHON) -m venv build/ecosystem-venv && \
+		build/ecosystem-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[ecosystem]')
+	build/ecosystem-venv/bin/python tests/ecosystem.py
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

@@ -2,13 +2,14 @@
 
 A device cannot be added to torch without touching state that the process shares. `PATCHES` are the attributes that are
 replaced or added, and `tenax.patches` refuses to replace any other; `ENTRIES` are what is registered. The table is the
-source of docs/changes.md (`tenax changes --write`), `tenax doctor` verifies it, and tests/test_patches.py compares it
-with what a process really changed.
+source of docs/side-effects.md (`tenax changes --write`), `tenax doctor` verifies it, and tests/test_patches.py compares
+it with what a process really changed.
 """
 
 from __future__ import annotations
 
 import enum
+import importlib.util
 from dataclasses import dataclass
 
 from .releases import TESTED
@@ -27,6 +28,9 @@ class When(enum.Enum):
     GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
     TORCH_XLA = "with `import tenax.compat.torch_xla`"
+    ACCELERATE = "with the import of both tenax and accelerate"
+    TRANSFORMERS = "with the import of both tenax and the trainer of transformers"
+    LIGHTNING = "with the import of both tenax and Lightning"
     JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
     PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
 
@@ -52,7 +56,17 @@ class Patch:
     @property
     def releases(self) -> tuple[str, ...]:
         """The releases of the library that the row is tested with."""
-        return TESTED["jax" if self.owner.partition(".")[0] == "jax" else "torch"]
+        return TESTED["jax" if self.library == "jax" else "torch"]
+
+    @property
+    def library(self) -> str:
+        """The package that the attributes belong to."""
+        return self.owner.partition(".")[0]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the library of the row is installed; torch and JAX always are."""
+        return importlib.util.find_spec(self.library) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,13 @@ class Entry:
     effect: str
 
 
+# Lightning exists under two names, and what chooses a device twice in each.
+_CONNECTORS = (
+    "lightning.pytorch.trainer.connectors.accelerator_connector._AcceleratorConnector",
+    "lightning.fabric.connector._Connector",
+    "pytorch_lightning.trainer.connectors.accelerator_connector._AcceleratorConnector",
+    "lightning_fabric.connector._Connector",
+)
 _TRACES = (When.JIT_TRACE, When.PURE_TRACE)
 
 PATCHES = (
@@ -405,9 +426,59 @@ PATCHES = (
         "DDP finds unused parameters of the device: torch would need pinned memory for that. Other models behave as "
         "before.",
     ),
+    Patch(
+        "accelerate.Accelerator",
+        "__init__",
+        (When.ACCELERATE,),
+        'With `mixed_precision="fp16"` the device is accepted, and gets a `torch.amp.GradScaler`; the list of devices '
+        "with fp16 is closed. Other devices behave as before.",
+    ),
+    Patch(
+        "accelerate.PartialState",
+        "set_device",
+        (When.ACCELERATE,),
+        "If Accelerate chooses the CPU by itself, one warning says how to choose the device.",
+    ),
+    Patch(
+        "accelerate.utils.DynamoBackend",
+        "_missing_",
+        (When.ACCELERATE,),
+        'The list of backends of `torch.compile`, which is closed, takes "tenax".',
+    ),
+    Patch(
+        "transformers.training_args",
+        "is_torch_bf16_gpu_available",
+        (When.TRANSFORMERS,),
+        "`bf16=True` is accepted if Accelerate has chosen the device.",
+    ),
+    *(
+        Patch(
+            connector,
+            "_choose_strategy _check_and_init_precision",
+            (When.LIGHTNING,),
+            'With `accelerator="jax"`, the strategy and the precision plugin are those of the device; Lightning names '
+            "its own accelerators in these methods. Others behave as before.",
+        )
+        for connector in _CONNECTORS
+    ),
+    *(
+        Patch(
+            connector,
+            "_choose_auto_accelerator",
+            (When.LIGHTNING,),
+            "If Lightning chooses the CPU by itself, one warning says how to choose the device.",
+        )
+        for connector in _CONNECTORS
+    ),
 )
 
 ENTRIES = (
+    Entry(
+        "Lightning's registries of accelerators and strategies",
+        "`jax`; `jax`, `jax_compiled`",
+        (When.LIGHTNING,),
+        'The names that `Trainer(accelerator="jax")` and `Trainer(strategy="jax_compiled")` look up.',
+    ),
     Entry(
         "torch's device `PrivateUse1`",
         "`jax`",
@@ -451,7 +522,8 @@ ENTRIES = (
         "`sys.meta_path`",
         "finders",
         (When.IMPORT,),
-        "One each notices the imports of JAX and of `flex_attention`, and is removed with them. They find no modules.",
+        "They notice the imports of JAX, `flex_attention`, `torch._dynamo`, Accelerate, transformers' trainer and "
+        "Lightning, and each is removed with it. They find no modules.",
     ),
     Entry(
         "torch's dispatcher",

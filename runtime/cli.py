@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import platform
+import runpy
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
@@ -156,9 +159,23 @@ def _torch_xla_names(path: Path) -> None:
     raise typer.Exit(0 if all(use.runs for use in found) else 1)
 
 
+@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
+def run(
+    script: Annotated[Path, typer.Argument(help="The Python program.", exists=True, dir_okay=False)],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
+) -> None:
+    """Run a program with the device registered and chosen by trainers that use Accelerate."""
+    os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
+    import tenax  # noqa: F401
+
+    sys.argv = [str(script), *(arguments or [])]
+    sys.path.insert(0, str(script.resolve().parent))
+    runpy.run_path(str(script), run_name="__main__")
+
+
 @app.command()
 def changes(
-    path: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/changes.md"),
+    path: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/side-effects.md"),
     write: Annotated[bool, typer.Option("--write", help="Put the tables between the markers of the file.")] = False,
 ) -> None:
     """Print what tenax changes in torch and JAX, as Markdown, or write it into the docs."""

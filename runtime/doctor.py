@@ -32,7 +32,7 @@ def broken_names() -> list[str]:
 
 def broken_patches() -> list[str]:
     """The rows of the table that do not hold in this process, which must have made a tensor of the device."""
-    return [f"{path}: {fault}" for patch in PATCHES for path, fault in _faults(patch)]
+    return [f"{path}: {fault}" for patch in PATCHES if patch.is_installed for path, fault in _faults(patch)]
 
 
 def _faults(patch: Patch) -> Iterator[tuple[str, str]]:

@@ -32,6 +32,16 @@ from .trace import autograd_engine
 
 _installed = False
 
+# Modules of other libraries whose trainers choose a device, and the module that tells them of this one.
+_TRAINERS = {
+    "accelerate": "hugging_face",
+    "transformers.training_args": "hugging_face",
+    "lightning.fabric.connector": "lightning",
+    "lightning.pytorch.trainer.connectors.accelerator_connector": "lightning",
+    "lightning_fabric.connector": "lightning",
+    "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
+}
+
 
 def install() -> None:
     """Make "jax" a torch device. Calling it again does nothing."""
@@ -48,6 +58,8 @@ def install() -> None:
     after_import.after_import("jax", _install_jax_protocols)
     after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
     after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
+    for module, integration in _TRAINERS.items():
+        after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
     registration.on_missing_kernel(_register_sparse)
     if os.environ.get("TENAX_LAZY") == "1":
@@ -64,6 +76,10 @@ def _install_jax_protocols() -> None:
 
 def _install_flex_attention() -> None:
     importlib.import_module("tenax.aten.flex_attention").install()
+
+
+def _integrate(name: str, module: str) -> None:
+    importlib.import_module(f"tenax.integrations.{name}").install(module)
 
 
 def _register_sparse() -> None:

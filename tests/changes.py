@@ -6,6 +6,8 @@ those that are functions, classes or descriptors, and other values that name ten
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import os
 import re
@@ -30,18 +32,24 @@ jax.jit(jax.numpy.sin)(1.0)
 assert "tenax" not in sys.modules
 
 LIBRARIES = {"torch", "jax", "jaxlib", "_signal"}
+# Libraries that are imported after tenax, so that what is tenax's is known by its file alone.
+TRAINERS = {
+    "ACCELERATE": ("accelerate",),
+    "TRANSFORMERS": ("transformers.training_args",),
+    "LIGHTNING": ("lightning.pytorch", "lightning.fabric", "pytorch_lightning", "lightning_fabric"),
+}
 ABSENT = object()
 Snapshot = dict[int, tuple[str, dict[str, Any]]]
 
 
-def snapshot() -> Snapshot:
+def snapshot(libraries: set[str] = LIBRARIES) -> Snapshot:
     """The attributes of every module of the libraries, and of every class that one of them names."""
     owners: Snapshot = {}
     for module in list(sys.modules.values()):
-        if type(module) is types.ModuleType and module.__name__.partition(".")[0] in LIBRARIES:
+        if type(module) is types.ModuleType and module.__name__.partition(".")[0] in libraries:
             owners.setdefault(id(module), (module.__name__, dict(vars(module))))
             for value in list(vars(module).values()):
-                if issubclass(type(value), type) and str(value.__module__).partition(".")[0] in LIBRARIES:
+                if issubclass(type(value), type) and str(value.__module__).partition(".")[0] in libraries:
                     owners.setdefault(id(value), (f"{value.__module__}.{value.__qualname__}", dict(vars(value))))
     return owners
 
@@ -69,6 +77,17 @@ def changed(before: Snapshot, after: Snapshot) -> list[str]:
             if was is now or isinstance(now, types.ModuleType):
                 continue
             if is_ours(now) or ((is_code(was) or is_code(now)) and was is not None):  # None: a cache of the library
+                found.append(f"{owner}.{name}")
+    return sorted(found)
+
+
+def written_by_tenax(libraries: set[str]) -> list[str]:
+    """The attributes of libraries that are functions of tenax's files."""
+    folder, found = os.path.dirname(tenax.__file__), []
+    for owner, attributes in snapshot(libraries).values():
+        for name, value in attributes.items():
+            code = getattr(getattr(value, "__func__", value), "__code__", None)
+            if isinstance(code, types.CodeType) and code.co_filename.startswith(folder):
                 found.append(f"{owner}.{name}")
     return sorted(found)
 
@@ -160,5 +179,11 @@ report("TORCHAX", changed(grouped, others := snapshot()))
 import tenax.compat.torch_xla  # noqa: E402
 
 report("TORCH_XLA", changed(others, snapshot()))
+
+for stage, names in TRAINERS.items():
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    report(stage, written_by_tenax({name.partition(".")[0] for name in names}))
 sys.stdout.flush()
 os._exit(0)  # the device's threads need not be waited for

@@ -251,7 +251,7 @@ FIRST_LINES = """
 import sys
 {imports}
 import torch, jax, jax.numpy as jnp
-assert not any(type(f).__module__.startswith("tenax") for f in sys.meta_path)
+assert not any(type(f).__module__.startswith("tenax") and f.name == "jax" for f in sys.meta_path)
 
 def error(call):
     try:

@@ -35,7 +35,7 @@ LAYERS = (
     {"functional"},
     {
         *("_jit", "_lazy", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
-        *("sharding", "data", "distributed"),
+        *("sharding", "data", "distributed", "integrations"),
     },
     {"device", "install"},
     {"", "cli", "doctor"},
@@ -56,6 +56,7 @@ SIDEWAYS = {
     ("profiler", "device"),  # which it synchronizes
     ("_jit", "_lazy"),  # `tenax.explain` explains both
     ("compat", "_lazy"),  # PyTorch/XLA's step barrier
+    ("integrations", "_jit"),  # steps of trainers
 }
 
 

@@ -215,15 +215,15 @@ def compare(before: Path, after: Path) -> None:
 @app.command()
 def summary(
     path: File = None,
-    readme: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("README.md"),
+    page: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("docs/coverage.md"),
     write: Annotated[bool, typer.Option("--write", help="Write the table between the markers of the file.")] = False,
 ) -> None:
-    """Print the table of totals as Markdown, or write it to README.md."""
+    """Print the table of totals as Markdown, or write it to docs/coverage.md."""
     from .summary import markdown, replace_marked
 
     text = markdown(*chosen(path))
     if write:
-        readme.write_text(replace_marked(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
+        page.write_text(replace_marked(page.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
         typer.echo(text)
 

@@ -1,4 +1,4 @@
-"""Summary: the totals of a run as a Markdown table, kept between two markers of README.md."""
+"""Summary: the totals of a run as a Markdown table, kept between two markers of docs/coverage.md."""
 
 from __future__ import annotations
 
@@ -92,6 +92,6 @@ def percent(part: int, whole: int) -> str:
 def replace_marked(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:
     """Replace the text between the markers; without markers, raise an error that shows them."""
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise ValueError(f"README or page: no place for the table; expected the lines\n{begin}\n{end}")
+        raise ValueError(f"page: no place for the table; expected the lines\n{begin}\n{end}")
     before, rest = text.split(begin)
     return f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"

@@ -1,0 +1,163 @@
+"""Lightning's `Trainer` and `Fabric` with `accelerator="jax"`: an accelerator, its strategies and precision plugins.
+
+Lightning exists under two names (`lightning.pytorch`, `pytorch_lightning`) with classes of their own, so each of ours
+is made for the one that was imported. They are registered by name in Lightning's registries. Which strategy and which
+precision plugin belong to an accelerator is written into two methods of Lightning's connectors, and has no registry.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .. import patches
+from .hugging_face import tell_of_device
+from .lightning_step import compiled_strategy
+
+
+@dataclass(frozen=True)
+class Family:
+    """The modules of one of Lightning's packages, and the names by which its connector keeps what the user wants."""
+
+    root: str
+    connector: str
+    registry: str  # of accelerators
+    precision: str
+    precision_plugin: str
+
+    def part(self, name: str) -> Any:
+        """A submodule of the package."""
+        return importlib.import_module(f"{self.root}.{name}")
+
+
+def _family(module: str) -> Family:
+    if module.endswith(".accelerator_connector"):
+        root = module.removesuffix(".trainer.connectors.accelerator_connector")
+        path, names = f"{module}._AcceleratorConnector", ("AcceleratorRegistry", "_precision_flag")
+        return Family(root, path, *names, "_precision_plugin_flag")
+    root = module.removesuffix(".connector")
+    return Family(root, f"{module}._Connector", "ACCELERATOR_REGISTRY", "_precision_input", "_precision_instance")
+
+
+def install(module: str) -> None:
+    """Register the device with the package of a connector's module that was just imported."""
+    family = _family(module)
+    accelerator = _accelerator(family)
+    getattr(family.part("accelerators"), family.registry).register("jax", accelerator, description="JAX, by tenax")
+    strategies = family.part("strategies")
+    single = _strategy(family)
+    registry = strategies.STRATEGY_REGISTRY if family.registry.isupper() else strategies.StrategyRegistry
+    registry.register("jax", single, description="one device of JAX")
+    if not family.registry.isupper():
+        registry.register("jax_compiled", compiled_strategy(family.root, single), description="one program for a step")
+
+    def with_strategy(plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @functools.wraps(plain)
+        def choose(self: Any) -> Any:
+            return "jax" if _is_ours(self) else plain(self)
+
+        return choose
+
+    def with_precision(plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @functools.wraps(plain)
+        def check(self: Any) -> Any:
+            wanted = getattr(self, family.precision)
+            given = getattr(self, family.precision_plugin)
+            if given is None and _is_ours(self) and wanted in ("16-mixed", "bf16-mixed"):
+                return importlib.import_module(f"{family.root}.plugins.precision").MixedPrecision(wanted, "jax")
+            return plain(self)
+
+        return check
+
+    def _is_ours(connector: Any) -> bool:
+        return isinstance(connector.accelerator, accelerator)
+
+    def with_notice(plain: Callable[[], str]) -> Any:
+        def choose() -> str:
+            chosen = plain()
+            if chosen == "cpu":
+                tell_of_device("Lightning", '`accelerator="jax"`', '`accelerator="cpu"`')
+            return chosen
+
+        return staticmethod(functools.wraps(plain)(choose))
+
+    patches.wrap(f"{family.connector}._choose_strategy", with_strategy)
+    patches.wrap(f"{family.connector}._check_and_init_precision", with_precision)
+    patches.wrap(f"{family.connector}._choose_auto_accelerator", with_notice)
+
+
+def _accelerator(family: Family) -> Any:
+    base: Any = family.part("accelerators").Accelerator
+
+    class JaxAccelerator(base):  # type: ignore[misc]
+        """One device of JAX."""
+
+        def setup_device(self, device: torch.device) -> None:
+            if device.type != "jax":
+                raise ValueError(f"JaxAccelerator: the strategy is for device {device}; expected one of type jax")
+
+        def teardown(self) -> None:
+            pass
+
+        def get_device_stats(self, device: Any) -> dict[str, Any]:
+            return {"memory_allocated": torch.jax.memory_allocated(device)}  # type: ignore[attr-defined]
+
+        @staticmethod
+        def parse_devices(devices: Any) -> list[int]:
+            """The ordinals of the devices: one, given as 1, "1", [ordinal] or "ordinal,"."""
+            if isinstance(devices, str):
+                devices = [int(d) for d in devices.split(",") if d] if "," in devices else int(devices)
+            found = list(range(torch.jax.device_count())) if devices == -1 else devices  # type: ignore[attr-defined]
+            ordinals = list(range(found)) if isinstance(found, int) else list(found)
+            if len(ordinals) != 1:
+                raise ValueError(
+                    f'devices={devices!r} with accelerator="jax": {len(ordinals)} devices; expected one. One process '
+                    "trains on several devices by `tenax.mesh`, and a process per device by `tenax.launch`"
+                )
+            return ordinals
+
+        @staticmethod
+        def get_parallel_devices(devices: list[int]) -> list[torch.device]:
+            return [torch.device("jax", ordinal) for ordinal in devices]
+
+        @staticmethod
+        def auto_device_count() -> int:
+            return 1
+
+        @staticmethod
+        def is_available() -> bool:
+            return True
+
+        @staticmethod
+        def name() -> str:
+            return "jax"
+
+    return JaxAccelerator
+
+
+def _strategy(family: Family) -> Any:
+    base: Any = family.part("strategies").SingleDeviceStrategy
+
+    class JaxStrategy(base):  # type: ignore[misc]
+        """Lightning's strategy for one device, on the device that the accelerator was given."""
+
+        strategy_name = "jax"
+
+        def __init__(self, device: Any = "jax:0", **options: Any) -> None:
+            super().__init__(device, **options)
+
+        @property
+        def parallel_devices(self) -> list[torch.device]:
+            return []  # so that the connector sets them
+
+        @parallel_devices.setter
+        def parallel_devices(self, devices: list[torch.device]) -> None:
+            if devices:
+                self._root_device = devices[0]
+
+    return JaxStrategy
