@@ -17,6 +17,7 @@ from .install import install as _install
 if TYPE_CHECKING:
     from . import data as data
     from . import debug as debug
+    from . import distributed as distributed
     from . import interop as interop
     from . import profiler as profiler
     from . import sharding as sharding
@@ -59,7 +60,7 @@ _LAZY = {
     "to_jax": "trace.transfer",
 }
 
-_MODULES = ("checkpoint", "data", "debug", "interop", "profiler", "sharding")
+_MODULES = ("checkpoint", "data", "debug", "distributed", "interop", "profiler", "sharding")
 
 __all__ = [
     "CheckError",
@@ -70,6 +71,7 @@ __all__ = [
     "compilation_cache",
     "data",
     "debug",
+    "distributed",
     "explain",
     "from_jax",
     "interop",

@@ -35,7 +35,7 @@ LAYERS = (
     {"functional"},
     {
         *("_jit", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
-        *("sharding", "data", "distributed"),
+        *("sharding", "data", "distributed", "planning"),
     },
     {"device", "install"},
     {"", "cli", "doctor"},
@@ -52,6 +52,9 @@ SIDEWAYS = {
     ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
+    ("distributed", "planning"),  # which hands out its names
+    ("planning", "_jit"),  # a plan is a step that is compiled and not run
+    ("planning", "sharding"),
     ("profiler", "device"),  # which it synchronizes
 }
 
