@@ -1,15 +1,12 @@
-"""What each rank of two checks about pipelines, whose losses are those of the CPU, and about split sequences."""
+"""What each rank of two checks about pipelines: losses and weights are those of the CPU."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from torch import nn
-from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe, ScheduleInterleaved1F1B
-from torch.distributed.tensor.experimental import context_parallel
 
 from tests.agreement import close
 from tests.tolerances import COMPOSED
@@ -57,18 +54,3 @@ def check_1f1b(rank: int) -> None:
 
 def check_interleaved_1f1b(rank: int) -> None:
     trained_as_on_the_cpu(rank, ScheduleInterleaved1F1B, 2)
-
-
-def refuse_context_parallel(differentiated: bool) -> None:
-    parts = [torch.randn(2, 2, 16, 8, device="jax", requires_grad=differentiated) for _ in range(3)]
-    buffers = [p.detach() for p in parts]
-    with (
-        context_parallel(init_device_mesh("jax", (SIZE,)), buffers=buffers, buffer_seq_dims=[2, 2, 2]),
-        pytest.raises(NotImplementedError, match=r"scaled_dot_product_attention.*x.to_local\(\).*tenax.shard"),
-    ):
-        nn.functional.scaled_dot_product_attention(*parts, is_causal=True)
-
-
-def check_context_parallel_names_what_to_do_instead(rank: int) -> None:
-    refuse_context_parallel(False)
-    refuse_context_parallel(True)

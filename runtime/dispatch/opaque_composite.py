@@ -34,9 +34,6 @@ from .signature import Signature
 Axes = tuple[int, ...]
 
 
-_OF_DTENSOR = "does not have a sharding strategy", "mixed torch.Tensor and DTensor"
-
-
 class CompositeCall(NamedTuple):
     """A function is an operation: its static arguments, in which order of axes its results are, and on how many devices
     its operands may lie."""
@@ -63,19 +60,10 @@ class OpaqueComposite:
         traced = is_traced(tensors(values))
         if traced and has_symbols(values):
             return signature.op.decompose(*args, **kwargs)
-        try:
-            if not wants_gradient(values) and (not traced or torch.compiler.is_exporting()):
-                with BelowAutograd():
-                    return signature.op(*args, **kwargs)
-            return self.apply(values)
-        except RuntimeError as error:
-            if not any(words in str(error) for words in _OF_DTENSOR):
-                raise
-            raise NotImplementedError(
-                f"{signature.name}: {error} On device 'jax' it takes no DTensors, also not within context_parallel. "
-                "Call it on local tensors, x.to_local(), split by batch or heads; or split the sequence in one program "
-                "over a mesh: tenax.shard(x, P(None, None, 'sequence'), mesh)"
-            ) from error
+        if not wants_gradient(values) and (not traced or torch.compiler.is_exporting()):
+            with BelowAutograd():
+                return signature.op(*args, **kwargs)
+        return self.apply(values)
 
     def apply(self, values: list[Any]) -> Any:
         """The results, differentiable."""
