@@ -96,7 +96,7 @@ class Entry:
     results: str = ""
     no_meta: str = ""
     cpu_may_abort: bool = False
-    cpu_rewrite: str = ""
+    rewrite: str = ""
     reference: str = ""
     compared_results: str = ""
     note: str = ""

@@ -45,7 +45,7 @@ RESULTS = (
     "slices_in_order",
     "weights_if_needed",
 )
-# The words of `cpu_rewrite` (runtime/dispatch/cpu_matmul_rewrite.py).
+# The words of `rewrite` (runtime/dispatch/product_rewrite.py).
 REWRITES = ("matmul",)
 
 
@@ -73,7 +73,7 @@ TRAITS = (
     Trait("results"),
     Trait("no_meta", "own"),
     Trait("cpu_may_abort"),
-    Trait("cpu_rewrite"),
+    Trait("rewrite"),
     Trait("reference", "own"),
     Trait("compared_results", "own"),
 )
@@ -88,7 +88,7 @@ def faults(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fau
         "prepare": _prepare,
         "host_values": lambda e, f, s: _arguments(e, "host_values", e.host_values, f),
         "results": lambda e, f, s: _word(e, "results", e.results, RESULTS),
-        "cpu_rewrite": lambda e, f, s: _word(e, "cpu_rewrite", e.cpu_rewrite, REWRITES),
+        "rewrite": lambda e, f, s: _word(e, "rewrite", e.rewrite, REWRITES),
         "reference": _reference,
         "compared_results": _compared_results,
     }

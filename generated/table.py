@@ -27,7 +27,7 @@ class Row(NamedTuple):
     results: str = ""  # how the results differ from those of torch's Meta kernel
     no_meta: str = ""  # why torch's Meta kernel is not called
     cpu_may_abort: bool = False  # the CPU kernel may end the process on arguments that Meta rejects
-    cpu_rewrite: str = ""  # a rewrite of the traced lowering for XLA's CPU backend
+    rewrite: str = ""  # a rewrite of the traced lowering
     reference: str = ""  # an overload that computes the same on the CPU, which has no kernel of this one
     compared_results: int | None = None  # the number of results that do not depend on the backend
     grad: str = ""  # vjp: a composite kept whole
@@ -83,18 +83,14 @@ ROWS: dict[str, Row] = {
         "generated.pointwise", "_add_relu__Tensor", "inplace", dtypes=(("", "int8 int16 int32 int64 floating"),)
     ),
     "_addmm_activation": Row(
-        "generated.matmul",
-        "_addmm_activation",
-        static=("beta", "alpha"),
-        cpu_rewrite="matmul",
-        dtypes=(("", "floating"),),
+        "generated.matmul", "_addmm_activation", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "floating"),)
     ),
     "_addmm_activation.out": Row(
         "generated.matmul",
         "_addmm_activation",
         "out",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "floating"),),
     ),
     "_aminmax": Row("generated.reduction", "_aminmax", dtypes=(("", "bool integral floating"),)),
@@ -717,7 +713,7 @@ ROWS: dict[str, Row] = {
     "_grid_sampler_2d_cpu_fallback": Row("generated.resize", "_grid_sampler_2d_cpu_fallback"),
     "_grid_sampler_2d_cpu_fallback.out": Row("generated.resize", "_grid_sampler_2d_cpu_fallback", "out"),
     "_grid_sampler_2d_cpu_fallback_backward": Row("generated.resize", "_grid_sampler_2d_cpu_fallback_backward"),
-    "_grouped_mm": Row("kernels.matmul", "_grouped_mm", cpu_rewrite="matmul"),
+    "_grouped_mm": Row("kernels.matmul", "_grouped_mm", rewrite="matmul"),
     "_histogramdd_bin_edges": Row(
         "kernels.histogram",
         "_histogramdd_bin_edges",
@@ -775,8 +771,8 @@ ROWS: dict[str, Row] = {
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
         ),
     ),
-    "_int_mm": Row("generated.matmul", "_int_mm", cpu_rewrite="matmul"),
-    "_int_mm.out": Row("generated.matmul", "_int_mm", "out", cpu_rewrite="matmul"),
+    "_int_mm": Row("generated.matmul", "_int_mm", rewrite="matmul"),
+    "_int_mm.out": Row("generated.matmul", "_int_mm", "out", rewrite="matmul"),
     "_is_all_true": Row("generated.reduction", "_is_all_true", dtypes=(("", "bool"),)),
     "_is_any_true": Row("generated.reduction", "_is_any_true", dtypes=(("", "bool"),)),
     "_jagged_to_padded_dense_forward": Row("kernels.nested", "_jagged_to_padded_dense_forward"),
@@ -984,10 +980,10 @@ ROWS: dict[str, Row] = {
     "_scaled_dot_product_flash_attention_for_cpu_backward": Row(
         "kernels.attention", "_scaled_dot_product_flash_attention_for_cpu_backward", static=("dropout_p", "scale")
     ),
-    "_scaled_mm": Row("kernels.matmul", "_scaled_mm", cpu_rewrite="matmul"),
-    "_scaled_mm.out": Row("kernels.matmul", "_scaled_mm", "out", cpu_rewrite="matmul"),
-    "_scaled_mm_v2": Row("kernels.matmul", "_scaled_mm_v2", cpu_rewrite="matmul"),
-    "_scaled_mm_v2.out": Row("kernels.matmul", "_scaled_mm_v2", "out", cpu_rewrite="matmul"),
+    "_scaled_mm": Row("kernels.matmul", "_scaled_mm", rewrite="matmul"),
+    "_scaled_mm.out": Row("kernels.matmul", "_scaled_mm", "out", rewrite="matmul"),
+    "_scaled_mm_v2": Row("kernels.matmul", "_scaled_mm_v2", rewrite="matmul"),
+    "_scaled_mm_v2.out": Row("kernels.matmul", "_scaled_mm_v2", "out", rewrite="matmul"),
     "_segment_reduce_backward": Row("kernels.segment", "_segment_reduce_backward"),
     "_segment_reduce_backward.out": Row("kernels.segment", "_segment_reduce_backward", "out"),
     "_slow_conv2d_backward.grad_input": Row("generated.conv", "_slow_conv2d_backward__grad_input", "out"),
@@ -1021,9 +1017,9 @@ ROWS: dict[str, Row] = {
     "_transformer_encoder_layer_fwd.out": Row(
         "kernels.encoder", "_transformer_encoder_layer_fwd", "out", dtypes=(("src", "floating"),)
     ),
-    "_trilinear": Row("kernels.matmul", "_trilinear", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "_trilinear": Row("kernels.matmul", "_trilinear", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
     "_trilinear.out": Row(
-        "kernels.matmul", "_trilinear", "out", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.matmul", "_trilinear", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)
     ),
     "_unique": Row(
         "generated.unique", "_unique", dynamic="the number of distinct values", dtypes=(("", "not complex float8"),)
@@ -1144,7 +1140,7 @@ ROWS: dict[str, Row] = {
     "_upsample_nearest_exact3d_backward.grad_input": Row(
         "generated.resize", "_upsample_nearest_exact3d_backward", "out", static=("scales_d", "scales_h", "scales_w")
     ),
-    "_weight_int8pack_mm": Row("kernels.matmul", "_weight_int8pack_mm", cpu_rewrite="matmul"),
+    "_weight_int8pack_mm": Row("kernels.matmul", "_weight_int8pack_mm", rewrite="matmul"),
     "_weight_norm_interface": Row("kernels.norm", "_weight_norm_interface", dtypes=(("", "floating"),)),
     "_weight_norm_interface.out": Row("kernels.norm", "_weight_norm_interface", "out", dtypes=(("", "floating"),)),
     "_weight_norm_interface_backward": Row("kernels.norm", "_weight_norm_interface_backward"),
@@ -1176,18 +1172,14 @@ ROWS: dict[str, Row] = {
     "add_.Scalar": Row("generated.pointwise", "add__Scalar", "inplace", dtypes=(("", "not unsigned float8"),)),
     "add_.Tensor": Row("generated.pointwise", "add__Tensor", "inplace", dtypes=(("", "not unsigned float8"),)),
     "addbmm": Row(
-        "generated.matmul",
-        "addbmm",
-        static=("beta", "alpha"),
-        cpu_rewrite="matmul",
-        dtypes=(("", "not bool unsigned"),),
+        "generated.matmul", "addbmm", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "not bool unsigned"),)
     ),
     "addbmm.out": Row(
         "generated.matmul",
         "addbmm",
         "out",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addbmm_": Row(
@@ -1195,7 +1187,7 @@ ROWS: dict[str, Row] = {
         "addbmm",
         "inplace",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addcdiv": Row("generated.pointwise", "addcdiv", dtypes=(("", "floating complex"),)),
@@ -1205,16 +1197,16 @@ ROWS: dict[str, Row] = {
     "addcmul.out": Row("generated.pointwise", "addcmul", "out", dtypes=(("", "not bool unsigned float8"),)),
     "addcmul_": Row("generated.pointwise", "addcmul", "inplace", dtypes=(("", "not bool unsigned float8"),)),
     "addmm": Row(
-        "generated.matmul", "addmm", static=("beta", "alpha"), cpu_rewrite="matmul", dtypes=(("", "not bool unsigned"),)
+        "generated.matmul", "addmm", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "not bool unsigned"),)
     ),
-    "addmm.dtype": Row("generated.matmul", "addmm__dtype", static=("beta", "alpha"), cpu_rewrite="matmul"),
-    "addmm.dtype_out": Row("generated.matmul", "addmm__dtype", "out", static=("beta", "alpha"), cpu_rewrite="matmul"),
+    "addmm.dtype": Row("generated.matmul", "addmm__dtype", static=("beta", "alpha"), rewrite="matmul"),
+    "addmm.dtype_out": Row("generated.matmul", "addmm__dtype", "out", static=("beta", "alpha"), rewrite="matmul"),
     "addmm.out": Row(
         "generated.matmul",
         "addmm",
         "out",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addmm_": Row(
@@ -1222,14 +1214,14 @@ ROWS: dict[str, Row] = {
         "addmm",
         "inplace",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addmv": Row(
         "generated.matmul",
         "addmv",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "addmv.out": Row(
@@ -1237,7 +1229,7 @@ ROWS: dict[str, Row] = {
         "addmv",
         "out",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "addmv_": Row(
@@ -1245,22 +1237,18 @@ ROWS: dict[str, Row] = {
         "addmv",
         "inplace",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "addr": Row(
-        "generated.matmul",
-        "addr",
-        static=("beta", "alpha"),
-        cpu_rewrite="matmul",
-        dtypes=(("", "not unsigned float8"),),
+        "generated.matmul", "addr", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "not unsigned float8"),)
     ),
     "addr.out": Row(
         "generated.matmul",
         "addr",
         "out",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not unsigned float8"),),
     ),
     "addr_": Row(
@@ -1268,7 +1256,7 @@ ROWS: dict[str, Row] = {
         "addr",
         "inplace",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not unsigned float8"),),
     ),
     "affine_grid_generator": Row("kernels.grid", "affine_grid_generator", dtypes=(("", "not bool unsigned float8"),)),
@@ -1333,7 +1321,7 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "baddbmm",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "baddbmm.dtype": Row(
@@ -1341,15 +1329,15 @@ ROWS: dict[str, Row] = {
         "baddbmm_to",
         static=("beta", "alpha"),
         no_meta="the decomposition of torch 2.13 passes one argument in place of another",
-        cpu_rewrite="matmul",
+        rewrite="matmul",
     ),
-    "baddbmm.dtype_out": Row("kernels.matmul", "baddbmm_to", "out", static=("beta", "alpha"), cpu_rewrite="matmul"),
+    "baddbmm.dtype_out": Row("kernels.matmul", "baddbmm_to", "out", static=("beta", "alpha"), rewrite="matmul"),
     "baddbmm.out": Row(
         "generated.matmul",
         "baddbmm",
         "out",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "baddbmm_": Row(
@@ -1357,7 +1345,7 @@ ROWS: dict[str, Row] = {
         "baddbmm",
         "inplace",
         static=("beta", "alpha"),
-        cpu_rewrite="matmul",
+        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "batch_norm_backward": Row("generated.norm", "batch_norm_backward", results="input_if_asked", cpu_may_abort=True),
@@ -1622,10 +1610,10 @@ ROWS: dict[str, Row] = {
     ),
     "block_diag": Row("generated.shape", "block_diag"),
     "block_diag.out": Row("generated.shape", "block_diag", "out"),
-    "bmm": Row("generated.matmul", "bmm", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "bmm.dtype": Row("generated.matmul", "bmm__dtype", cpu_rewrite="matmul"),
-    "bmm.dtype_out": Row("generated.matmul", "bmm__dtype", "out", cpu_rewrite="matmul"),
-    "bmm.out": Row("generated.matmul", "bmm", "out", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "bmm": Row("generated.matmul", "bmm", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "bmm.dtype": Row("generated.matmul", "bmm__dtype", rewrite="matmul"),
+    "bmm.dtype_out": Row("generated.matmul", "bmm__dtype", "out", rewrite="matmul"),
+    "bmm.out": Row("generated.matmul", "bmm", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
     "bucketize.Scalar": Row("generated.search", "bucketize__Scalar", dtypes=(("", "not complex float8"),)),
     "bucketize.Scalar_out": Row("generated.search", "bucketize__Scalar", "out", dtypes=(("", "not complex float8"),)),
     "bucketize.Tensor": Row("kernels.search", "bucketize", dtypes=(("", "integral floating"),)),
@@ -1847,8 +1835,8 @@ ROWS: dict[str, Row] = {
     "div_.Scalar_mode": Row("kernels.pointwise", "div", "inplace", dtypes=(("", "not complex float8"),)),
     "div_.Tensor": Row("generated.pointwise", "div__Tensor", "inplace", dtypes=(("", "not float8"),)),
     "div_.Tensor_mode": Row("kernels.pointwise", "div", "inplace", dtypes=(("", "integral floating"),)),
-    "dot": Row("generated.matmul", "dot", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "dot.out": Row("generated.matmul", "dot", "out", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "dot": Row("generated.matmul", "dot", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "dot.out": Row("generated.matmul", "dot", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
     "elu": Row("generated.activation", "elu", dtypes=(("", "floating"),)),
     "elu.out": Row("generated.activation", "elu", "out", dtypes=(("", "floating"),)),
     "elu_": Row("generated.activation", "elu", "inplace", dtypes=(("", "floating"),)),
@@ -2778,10 +2766,10 @@ ROWS: dict[str, Row] = {
     "mish.out": Row("generated.activation", "mish", "out", dtypes=(("", "floating"),)),
     "mish_": Row("generated.activation", "mish", "inplace", dtypes=(("", "floating"),)),
     "mish_backward": Row("generated.activation", "mish_backward", grad="vjp"),
-    "mm": Row("generated.matmul", "mm", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned"),)),
-    "mm.dtype": Row("generated.matmul", "mm__dtype", cpu_rewrite="matmul"),
-    "mm.dtype_out": Row("generated.matmul", "mm__dtype", "out", cpu_rewrite="matmul"),
-    "mm.out": Row("generated.matmul", "mm", "out", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned"),)),
+    "mm": Row("generated.matmul", "mm", rewrite="matmul", dtypes=(("", "not bool unsigned"),)),
+    "mm.dtype": Row("generated.matmul", "mm__dtype", rewrite="matmul"),
+    "mm.dtype_out": Row("generated.matmul", "mm__dtype", "out", rewrite="matmul"),
+    "mm.out": Row("generated.matmul", "mm", "out", rewrite="matmul", dtypes=(("", "not bool unsigned"),)),
     "mode": Row("kernels.sort", "mode", dtypes=(("", "bool integral floating"),)),
     "mode.values": Row("kernels.sort", "mode", "out", dtypes=(("", "bool integral floating"),)),
     "mse_loss": Row("generated.loss", "mse_loss", dtypes=(("", "floating"),)),
@@ -2857,8 +2845,8 @@ ROWS: dict[str, Row] = {
             ("RuntimeError", "invalid multinomial distribution (sum of probabilities <= 0)"),
         ),
     ),
-    "mv": Row("generated.matmul", "mv", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "mv.out": Row("generated.matmul", "mv", "out", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "mv": Row("generated.matmul", "mv", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "mv.out": Row("generated.matmul", "mv", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
     "mvlgamma": Row("generated.special", "mvlgamma", dtypes=(("", "not bool complex float8"),)),
     "mvlgamma.out": Row("generated.special", "mvlgamma", "out", dtypes=(("", "not bool complex float8"),)),
     "mvlgamma_": Row("generated.special", "mvlgamma", "inplace", dtypes=(("", "not bool complex float8"),)),
@@ -4319,10 +4307,8 @@ ROWS: dict[str, Row] = {
     "var_mean.correction_out": Row(
         "kernels.moments", "var_mean", "out", static=("correction",), dtypes=(("", "floating complex"),)
     ),
-    "vdot": Row("generated.matmul", "vdot", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "vdot.out": Row(
-        "generated.matmul", "vdot", "out", cpu_rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)
-    ),
+    "vdot": Row("generated.matmul", "vdot", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "vdot.out": Row("generated.matmul", "vdot", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
     "where.self": Row("generated.pointwise", "where__self", dtypes=(("condition", "bool uint8"),)),
     "where.self_out": Row("generated.pointwise", "where__self", "out", dtypes=(("condition", "bool uint8"),)),
     "xlogy.OutScalar_Other": Row(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import compat as compat
     from . import data as data
     from . import debug as debug
+    from . import distributed as distributed
     from . import export as export
     from . import interop as interop
     from . import profiler as profiler
@@ -66,7 +67,7 @@ _LAZY = {
     "to_jax": "trace.transfer",
 }
 
-_MODULES = ("checkpoint", "compat", "data", "debug", "export", "interop", "profiler", "sharding")
+_MODULES = ("checkpoint", "compat", "data", "debug", "distributed", "export", "interop", "profiler", "sharding")
 
 __all__ = [
     "CheckError",
@@ -79,6 +80,7 @@ __all__ = [
     "compilation_cache",
     "data",
     "debug",
+    "distributed",
     "explain",
     "export",
     "from_jax",

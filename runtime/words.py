@@ -85,6 +85,10 @@ def default_float_is(dtype: DType) -> Iterator[None]:
         _default_float.reset(token)
 
 
+# On how many devices the arrays of the current trace may lie.
+mesh_devices: ContextVar[int] = ContextVar("devices of the mesh", default=1)
+
+
 def dtype_of(x: Any) -> DType:
     """The dtype of an array, a `Number`, a Python number or a dtype, according to torch."""
     if isinstance(x, bool):

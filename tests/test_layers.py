@@ -35,7 +35,7 @@ LAYERS = (
     {"functional"},
     {
         *("_jit", "_lazy", "compile", "export", "interop", "sparse", "debug", "checkpoint", "profiler", "compat"),
-        *("sharding", "data", "distributed", "integrations"),
+        *("sharding", "data", "distributed", "planning", "integrations"),
     },
     {"device", "install"},
     {"", "cli", "doctor"},
@@ -53,6 +53,9 @@ SIDEWAYS = {
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
     *(("compat", part) for part in ("_jit", "compile", "data", "distributed")),  # torch_xla's names stand over all
+    ("distributed", "planning"),  # which hands out its names
+    ("planning", "_jit"),  # a plan is a step that is compiled and not run
+    ("planning", "sharding"),
     ("profiler", "device"),  # which it synchronizes
     ("_jit", "_lazy"),  # `tenax.explain` explains both
     ("compat", "_lazy"),  # PyTorch/XLA's step barrier

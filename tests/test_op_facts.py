@@ -12,7 +12,7 @@ from tenax._torch.dispatcher import operator_names
 from tenax.aten.prepare import PREPARATIONS
 from tenax.aten.result_layouts import CORRECTIONS
 from tenax.codegen import traits
-from tenax.dispatch.cpu_matmul_rewrite import REWRITES
+from tenax.dispatch.product_rewrite import REWRITES
 
 RUNTIME = Path(__file__).parent.parent / "runtime"
 GENERAL = sorted(p for part in ("dispatch", "_jit", "compile") for p in (RUNTIME / part).glob("*.py"))

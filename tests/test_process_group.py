@@ -18,6 +18,11 @@ def test_collectives_and_parallel_training_on_two_ranks() -> None:
     assert f"ValueError: {rank_checks.LAST_WORDS}" in errors
 
 
+def test_pipelines_of_two_ranks() -> None:
+    wrong, errors = rank_checks.run(2, "tests.pipeline_checks")
+    assert not wrong, "\n".join([*wrong, errors[-2000:]])
+
+
 def test_groups_and_meshes_of_four_ranks() -> None:
     wrong, errors = rank_checks.run(4, "tests.grid_checks")
     assert not wrong, "\n".join([*wrong, errors[-2000:]])
@@ -53,12 +58,21 @@ def test_the_processes_that_jax_detects_are_a_group() -> None:
         assert f"detected {rank} 2 [3.0, 3.0]" in output
 
 
-def test_the_example_trains_under_torchrun() -> None:
+def under_torchrun(example: str, word: str) -> list[float]:
+    """The losses that an example of two ranks prints in lines that begin with a word."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*command, "examples/ddp.py"], cwd=rank_checks.REPOSITORY, capture_output=True, text=True, timeout=120
-    )
-    losses = [float(line.rpartition(" ")[2]) for line in done.stdout.splitlines() if line.startswith("epoch")]
+    done = subprocess.run([*command, example], cwd=rank_checks.REPOSITORY, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+    return [float(line.rpartition(" ")[2]) for line in done.stdout.splitlines() if line.startswith(word)]
+
+
+def test_the_example_trains_under_torchrun() -> None:
+    losses = under_torchrun("examples/ddp.py", "epoch")
     assert len(losses) == 3
     assert losses[-1] < losses[0] / 2
+
+
+def test_the_example_of_a_pipeline_trains_under_torchrun() -> None:
+    losses = under_torchrun("examples/pipeline.py", "step")
+    assert len(losses) == 6
+    assert losses[-1] < 0.7 * losses[0]

@@ -27,13 +27,26 @@ class Attention(nn.Module):
         return self.output(y.transpose(1, 2).reshape(x.shape))
 
 
+class SplitAttention(Attention):
+    """The same with three matrices, which tensor parallelism can split by heads."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        nn.Module.__init__(self)
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (nn.Linear(width, width) for _ in range(4))
+
+    def parts(self, x: torch.Tensor) -> list[torch.Tensor]:
+        shape = (*x.shape[:2], self.heads, x.shape[-1] // self.heads)
+        return [project(x).view(shape).transpose(1, 2) for project in (self.query, self.key, self.value)]
+
+
 class Block(nn.Module):
     """Attention and a perceptron, each behind a layer norm and added to what came in."""
 
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, split: bool) -> None:
         super().__init__()
         self.norm1 = nn.LayerNorm(width)
-        self.attention = Attention(width, heads)
+        self.attention = (SplitAttention if split else Attention)(width, heads)
         self.norm2 = nn.LayerNorm(width)
         self.up = nn.Linear(width, 4 * width)
         self.down = nn.Linear(4 * width, width)
@@ -48,11 +61,19 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """Tokens (batch, length) to logits (batch, length, vocabulary). The head is the embedding."""
 
-    def __init__(self, layers: int, width: int = 64, heads: int = 4, length: int = 64, vocabulary: int = 512) -> None:
+    def __init__(
+        self,
+        layers: int,
+        width: int = 64,
+        heads: int = 4,
+        length: int = 64,
+        vocabulary: int = 512,
+        split: bool = False,
+    ) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.positions = nn.Embedding(length, width)
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
+        self.blocks = nn.ModuleList(Block(width, heads, split) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         for table in (self.tokens, self.positions):
             nn.init.normal_(table.weight, std=0.02)

@@ -14,35 +14,77 @@ _KINDS = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|col
 _COLLECTIVE = re.compile(rf"^\s*(?:ROOT )?%\S+ = (.*?) ({_KINDS})(?:-start)?\(.*")
 _SHAPE = re.compile(r"\b(?:pred|[a-z]+?(\d+)\w*)\[([\d,]*)\]")
 _ROW = re.compile(r"^(\d+) (.*)$")
+_COMPUTATION = re.compile(r"^(?:ENTRY )?%(\S+) \(.*\{$")
+_CALLED = re.compile(r"\b(?:body|calls|to_apply)=%([\w.\-]+)")
+_TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
 _FIELD = re.compile(r"(\w+)=(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
     """One exchange between devices: its kind as XLA names it, the bytes of its result on each device, the modules that
-    it belongs to, and the line of the program, `file:line`; these two are empty where XLA does not know them."""
+    it belongs to, and the line of the program, `file:line`; these two are empty where XLA does not know them. One in a
+    loop happens several `times`; a loop whose length XLA does not know counts once."""
 
     kind: str
     bytes: int
     scope: str
     line: str
+    times: int = 1
 
 
 def collectives(text: str) -> tuple[Collective, ...]:
     """The collectives in the text of a compiled program, in its order."""
     found = []
     lines: dict[int, str] | None = None
+    times: dict[str, int] = {}
+    computation = ""
     for row in text.splitlines():
+        if header := _COMPUTATION.match(row):
+            computation = header[1]
         match = _COLLECTIVE.match(row)
         if match is None:
             continue
+        times = times or _times(text)
         lines = _lines(text) if lines is None else lines
         frame = re.search(r"stack_frame_id=(\d+)", row)
         scope = re.search(r'op_name="([^"]*)"', row)
-        names = [part for part in (scope[1] if scope else "").split("/")[:-1] if not part.startswith("jit(")]
         line = lines.get(int(frame[1]), "") if frame else ""
-        found.append(Collective(match[2], _bytes(match[1]), ".".join(names), line))
+        found.append(
+            Collective(match[2], _bytes(match[1]), _scope(scope[1]) if scope else "", line, times.get(computation, 1))
+        )
     return tuple(found)
+
+
+def _times(text: str) -> dict[str, int]:
+    """How often each computation of a program runs. XLA writes a computation before those that call it."""
+    calls: list[tuple[str, str, int]] = []  # caller, callee, how often the one runs the other
+    caller = entry = ""
+    for row in text.splitlines():
+        if header := _COMPUTATION.match(row):
+            caller = header[1]
+            entry = caller if row.startswith("ENTRY") else entry
+        trips = _TRIPS.search(row)
+        calls += [(caller, callee, int(trips[1]) if trips else 1) for callee in _CALLED.findall(row)]
+    times = {entry: 1}
+    for caller, callee, trips_of_one in reversed(calls):
+        times[callee] = max(times.get(callee, 0), times.get(caller, 1) * trips_of_one)
+    return times
+
+
+def _scope(name: str) -> str:
+    """The modules in the name of an operation, such as `jit(f)/blocks.0/up/jit(mm)/dot_general`.
+
+    The name of a collective that does the work of several lists them, `jit(f)/(a/add:b/add)`; the first with a module
+    counts.
+    """
+    outer, several, names = name.partition("/(")
+    for each in names[:-1].split(":") if several else [name]:
+        parts = [*(outer.split("/") if several else ()), *each.lstrip("(").split("/")[:-1]]
+        scope = ".".join(part for part in parts if "(" not in part)
+        if scope:
+            return scope
+    return ""
 
 
 def _bytes(shapes: str) -> int:

@@ -56,11 +56,13 @@ class Explanation:
                 f"{p.argument_bytes / 2**20:.1f}, temporaries {p.temporary_bytes / 2**20:.1f}), "
                 f"{_count(p.flops)} flops, {_count(p.bytes_accessed)} bytes accessed"
             )
-            lines += [
-                f"    {c.kind} of {c.bytes:,} bytes{f' in {c.scope}' * bool(c.scope)}{f', {c.line}' * bool(c.line)}"
-                for c in p.collectives
-            ]
+            lines += map(_line, p.collectives)
         return "\n".join(lines)
+
+
+def _line(c: Collective) -> str:
+    amount = f"{c.kind} of {c.bytes:,} bytes" + f" in {c.scope}" * bool(c.scope)
+    return "    " + ", ".join(filter(None, (amount, f"{c.times} times" * (c.times > 1), c.line)))
 
 
 def _count(number: float | None) -> str:

@@ -18,11 +18,11 @@ from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, Operand, TensorSpec
 from ..storage.tensors import new_tensor
-from .cpu_matmul_rewrite import REWRITES
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
 from .overlap import writes_expanded
+from .product_rewrite import REWRITES
 from .shape_inference import (
     NO_SUCH_DIM,
     SHARED,
@@ -221,8 +221,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     donate = tuple(p for p in call.positions if p >= 0)
     expected = _map_specs(_without_overlap, expected)
     run, check, kept = trace_functions(signature, values, call, expected)
-    if row.cpu_rewrite and jax.default_backend() == "cpu":
-        run = REWRITES[row.cpu_rewrite](run)
+    if row.rewrite:
+        run = REWRITES[row.rewrite](run)
     order, donate = call.key[3], tuple(dict.fromkeys(donate))
     if is_on_mesh(call):
         from .mesh import check_devices, guarded  # for programs on a mesh alone

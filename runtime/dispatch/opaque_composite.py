@@ -19,9 +19,11 @@ from .._torch.fake import is_fake
 from .._torch.functorch import are_transforms_active
 from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
-from ..storage.placement import put
+from ..storage.avals import meshes
+from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
-from ..storage.tensors import wrap
+from ..storage.tensors import cell_of, wrap
+from ..words import mesh_devices
 from .dtype_support import check_dtypes
 from .encode import draw_key_for
 from .jax_call import Arrays, call, function_number, shape_of
@@ -33,11 +35,13 @@ Axes = tuple[int, ...]
 
 
 class CompositeCall(NamedTuple):
-    """A function is an operation: its static arguments, and in which order of axes its results are."""
+    """A function is an operation: its static arguments, in which order of axes its results are, and on how many devices
+    its operands may lie."""
 
     signature: Signature
     form: Any
     memory: tuple[Axes | None, ...]
+    devices: int
 
 
 class OpaqueComposite:
@@ -79,12 +83,13 @@ class OpaqueComposite:
             values = prepared
         operands = self.operands(values)
         xs, form = list(tensors(operands)), form_of(operands)
-        key = (form, tuple((shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs))
+        devices = _devices(xs)
+        key = (form, devices, tuple((shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs))
         bound = self.bound.get(key)
         if bound is None:
             memory = tuple(None if o.is_contiguous() else memory_order(o) for o in self.outputs(values))
-            original = CompositeCall(signature, form, memory)
-            f = function_number((signature, form, memory), lambda: function_of(*original), meaning=lambda: original)
+            original = CompositeCall(signature, form, memory, devices)
+            f = function_number((*original,), lambda: function_of(*original), meaning=lambda: original)
             bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
         if signature.row.random:
             xs.append(self.key(values, xs[0].device))
@@ -112,11 +117,19 @@ class OpaqueComposite:
         return signature.corrected(values, described if isinstance(described, list) else [described])
 
 
-def function_of(signature: Signature, form: Any, memory: tuple[Axes | None, ...] = ()) -> Callable[..., Arrays]:
+def function_of(
+    signature: Signature, form: Any, memory: tuple[Axes | None, ...] = (), devices: int = 1
+) -> Callable[..., Arrays]:
     """The lowering as a function of the tensors among its arguments; with `memory`, its results are in that order."""
 
     def function(*arrays: jax.Array) -> Arrays:
-        rest = iter(arrays)
+        token = mesh_devices.set(devices)
+        try:
+            return lowered(iter(arrays))
+        finally:
+            mesh_devices.reset(token)
+
+    def lowered(rest: Iterator[jax.Array]) -> Arrays:
         keywords = signature.parameters(filled(form, rest))
         if signature.row.random:
             keywords["rng"] = jax.random.wrap_key_data(next(rest))
@@ -127,6 +140,16 @@ def function_of(signature: Signature, form: Any, memory: tuple[Axes | None, ...]
         return tuple(r if m is None else r.transpose(m) for r, m in zip(results, memory, strict=True))
 
     return function
+
+
+def _devices(xs: Iterable[torch.Tensor]) -> int:
+    """On how many devices tensors may lie: a trace does not know it of what it computes."""
+    if not meshes.used:
+        return 1
+    if not no_jax_trace() or is_traced(xs):
+        return meshes.devices
+    shardings = [cell_of(x).aval.sharding for x in xs if x.device.type == "jax"]
+    return max((s.num_devices for s in shardings if s is not None), default=1)
 
 
 def is_traced(xs: Iterable[torch.Tensor]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..dtypes import torch_dtype
-from ..storage.avals import Aval, LazyFill
+from ..storage.avals import Aval, LazyFill, meshes
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
@@ -51,13 +51,15 @@ def view_operand(
     aval: Aval, size: torch.Size, stride: tuple[int, ...], offset: int
 ) -> tuple[Operand, jax.Array | None]:
     """The operand of a view, and its starts where they are an operand of their own."""
-    key = (aval, size, stride, offset)
+    # In a program on a mesh they never are: to slice at a place that it does not know, XLA gathers the whole array.
+    fixed = meshes.used and not no_jax_trace()
+    key = (aval, size, stride, offset, fixed)
     operand = _views.get(key)
     if operand is None:
         if len(_views) >= _MAX_VIEWS:
             _views.clear()
         spec = TensorSpec(tuple(size), stride, offset, torch_dtype(aval.dtype))
-        operand = _views[key] = _located(aval, spec)
+        operand = _views[key] = (operand_of(aval, spec), None) if fixed else _located(aval, spec)
     return operand
 
 

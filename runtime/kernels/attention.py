@@ -9,13 +9,14 @@ import jax.numpy as jnp
 
 from tenax.kernels import fused
 from tenax.kernels.flash import AttentionInputs, How, flash, gradients
-from tenax.words import Array, is_float
+from tenax.words import Array, is_float, mesh_devices
 
 Shape = tuple[int, ...]
 
 
 def _how(query: Array, scale: float | None, causal: bool) -> How:
-    return How(1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale), causal)
+    scale = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
+    return How(scale, causal, devices=mesh_devices.get())
 
 
 def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:

@@ -35,6 +35,7 @@ class How(NamedTuple):
     causal: bool = False
     dropout_p: float = 0.0
     impl: Hashable = None  # of the random key whose data is `seed`
+    devices: int = 1  # over which batch and heads may be split
 
 
 class AttentionInputs(NamedTuple):
@@ -56,15 +57,22 @@ class Tile(NamedTuple):
     counts: tuple[int, int, int]
 
 
-def _tile(query: Array, key: Array) -> Tile | None:
-    """The tile for these arrays; None when one holds all, and for symbolic sizes, which have no number of tiles."""
+def _tile(query: Array, key: Array, devices: int) -> Tile | None:
+    """The tile for these arrays; None when one holds all, and for symbolic sizes, which have no number of tiles.
+
+    On several devices it has the whole batch and all heads: XLA gathers an axis that is split, to take a part of it.
+    """
     batch, heads, groups, length, _ = query.shape
     if not all(isinstance(n, int) for n in (*query.shape, *key.shape)):
         return None
     row = groups * key.shape[2]
     sizes = [batch, heads, length]
-    if batch * heads * length * row <= TILE:
+    if batch * heads * length * row <= TILE * devices:
         return None
+    if devices > 1:
+        rows = max(TILE * devices // (batch * heads * row), NARROW)
+        pieces = -(-length // rows)
+        return Tile(batch, heads, -(-length // pieces), (1, 1, pieces)) if pieces > 1 else None
     for axis, one in ((0, heads * length * row), (1, length * row)):
         most = max(TILE // one, 1)
         sizes[axis] = max(d for d in range(1, min(sizes[axis], most) + 1) if sizes[axis] % d == 0)
@@ -189,7 +197,7 @@ def _padded(x: Array, tile: Tile) -> Array:
 
 
 def _forward(how: How, x: AttentionInputs) -> tuple[Array, Array]:
-    whole, tile = x.query.shape[:4], _tile(x.query, x.key)
+    whole, tile = x.query.shape[:4], _tile(x.query, x.key, how.devices)
     if tile is None:
         return _some(how, whole, x)
     padded = x._replace(query=_padded(x.query, tile), mask=None if x.mask is None else _padded(x.mask, tile))
@@ -213,7 +221,7 @@ Gradients = tuple[Array, Array, Array, Array | None]  # of query, key, value, an
 
 
 def _backward(how: How, x: AttentionInputs, out: Array, lse: Array, grad: Array, of_lse: Array) -> Gradients:
-    whole, tile = x.query.shape[:4], _tile(x.query, x.key)
+    whole, tile = x.query.shape[:4], _tile(x.query, x.key, how.devices)
     slope = -of_lse if out.dtype != lse.dtype else jnp.sum(grad * out, axis=-1) - of_lse
     biased = x.mask is not None and x.mask.dtype != BOOL
 

@@ -6,15 +6,14 @@ from typing import Any
 
 import jax
 import torch
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding
 from torch import nn
 
 from ..dtypes import numpy_dtype
-from ..storage.access import memory_order
 from ..storage.avals import aval_of
 from ..storage.cell import Cell
-from ..storage.layout import lay_out
-from ..storage.placement import without_explicit_axes
+from ..storage.layout import axes_in_memory, lay_out, permuted
+from ..storage.placement import inverse_permutation, without_explicit_axes
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor
 from ..trace.core import current_trace
@@ -137,13 +136,9 @@ def sharding_of(x: Any) -> Any:
         return {name: sharding_of(t) for name, t in (*x.named_parameters(), *x.named_buffers())}
     if not isinstance(x, torch.Tensor) or x.device.type != "jax":
         raise TypeError(f"tenax.sharding_of: got a {type(x).__name__}; expected a tensor of device 'jax' or a module")
-    cell, spec = cell_of(x), TensorSpec.of(x)
-    sharding, order = cell.aval.sharding, memory_order(spec)
-    whole = order is not None and not spec.offset and tuple(spec.size[d] for d in order) == cell.shape
-    if whole and isinstance(sharding, NamedSharding):
-        assert order is not None
-        entries = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))
-        spec_of_axes = PartitionSpec(*[entries[order.index(d)] for d in range(len(order))])
-        return without_explicit_axes(NamedSharding(sharding.mesh, spec_of_axes))
+    cell = cell_of(x)
+    order, sharding = axes_in_memory(cell, TensorSpec.of(x)), cell.aval.sharding
+    if order is not None and isinstance(sharding, NamedSharding):
+        return without_explicit_axes(permuted(sharding, inverse_permutation(order)))
     array = read(x)
     return None if isinstance(array, jax.core.Tracer) else array.sharding

@@ -6,6 +6,7 @@ the second by its inputs, so that nothing is communicated between them and sums 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +20,8 @@ _SECOND = {
     *("o_proj", "out_proj", "down_proj", "c_proj", "dense_4h_to_h", "wo", "w2", "fc2", "linear2", "lin2", "out_lin"),
     *("proj_out", "attn_out", "to_out"),
 }
+# The second where they do not widen: a head of these names has more outputs than inputs.
+_SECOND_IF_NARROW = {"output", "out", "proj"}
 _FIRST = {
     *("q_proj", "k_proj", "v_proj", "qkv_proj", "gate_proj", "up_proj", "gate_up_proj", "c_attn", "c_fc", "fc1"),
     *("linear1", "lin1", "query", "key", "value", "wq", "wk", "wv", "w1", "w3", "wi", "query_key_value", "lm_head"),
@@ -35,7 +38,7 @@ def fsdp(axis: str = "data", least: int = 1024) -> Preset:
         axis: of the mesh, usually that of the batch.
         least: smaller tensors have a copy on each device.
     """
-    return Preset(lambda name, tensor, owner, mesh: _fully([None] * tensor.dim(), tensor, mesh, axis, least))
+    return Preset(partial(_fsdp, axis=axis, least=least))
 
 
 def tensor_parallel(axis: str = "model", fsdp: str | None = None, least: int = 1024) -> Preset:
@@ -51,20 +54,29 @@ def tensor_parallel(axis: str = "model", fsdp: str | None = None, least: int = 1
         least: see `fsdp`.
     """
 
-    def choose(name: str, tensor: torch.Tensor, owner: nn.Module, mesh: Mesh) -> PartitionSpec:
-        entries: list[Any] = [None] * tensor.dim()
-        dim = _split_dimension(name, tensor, owner)
-        if dim is not None and tensor.shape[dim] % _size(mesh, axis) == 0:
-            entries[dim] = axis
-        return PartitionSpec(*entries) if fsdp is None else _fully(entries, tensor, mesh, fsdp, least)
+    return Preset(partial(_tensor_parallel, axis=axis, fsdp=fsdp, least=least))
 
-    return Preset(choose)
+
+def _fsdp(name: str, tensor: torch.Tensor, owner: nn.Module, mesh: Mesh, *, axis: str, least: int) -> PartitionSpec:
+    return _fully([None] * tensor.dim(), tensor, mesh, axis, least)
+
+
+def _tensor_parallel(
+    name: str, tensor: torch.Tensor, owner: nn.Module, mesh: Mesh, *, axis: str, fsdp: str | None, least: int
+) -> PartitionSpec:
+    entries: list[Any] = [None] * tensor.dim()
+    dim = _split_dimension(name, tensor, owner)
+    if dim is not None and tensor.shape[dim] % _size(mesh, axis) == 0:
+        entries[dim] = axis
+    return PartitionSpec(*entries) if fsdp is None else _fully(entries, tensor, mesh, fsdp, least)
 
 
 def _split_dimension(name: str, tensor: torch.Tensor, owner: nn.Module) -> int | None:
     """The dimension of a weight or bias that tensor parallelism splits."""
     path, _, own = name.rpartition(".")
-    last = path.rpartition(".")[2]
+    *outer, last = path.split(".")
+    if last == "dense" and outer:  # as in `attention.output.dense`
+        last = outer[-1]
     if isinstance(owner, nn.MultiheadAttention):  # its out_proj is a Linear
         return 0
     if isinstance(owner, nn.Embedding):
@@ -74,7 +86,8 @@ def _split_dimension(name: str, tensor: torch.Tensor, owner: nn.Module) -> int |
         return None
     weight: Any = owner.weight
     outputs, inputs = weight.shape[::-1] if transposed else weight.shape
-    second = last in _SECOND or (last not in _FIRST and outputs < inputs)
+    narrow = outputs < inputs or (outputs == inputs and last in _SECOND_IF_NARROW)
+    second = last in _SECOND or (last not in _FIRST and narrow)
     if own == "bias":
         return None if second else 0
     return int(second != transposed) if own == "weight" else None

@@ -32,6 +32,7 @@ class Aval:
 
 class _Meshes:
     used = False  # whether this process has had an array on several devices
+    devices = 1  # the most on which one lay
 
 
 meshes = _Meshes()
@@ -44,7 +45,8 @@ def aval_of(shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> Av
     aval = _avals.get(key)
     if aval is None:
         aval = _avals.setdefault(key, Aval(*key))
-        meshes.used |= sharding is not None
+        if sharding is not None:
+            meshes.used, meshes.devices = True, max(meshes.devices, sharding.num_devices)
     return aval
 
 

@@ -9,6 +9,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from .access import memory_order
 from .avals import LazyFill, aval_of
+from .cell import Cell
 from .placement import pinned, without_explicit_axes
 from .spec import TensorSpec
 from .tensors import cell_of
@@ -19,15 +20,12 @@ def lay_out(tensor: Any, sharding: Any) -> bool:
 
     The values stay, so that no tensor on the storage changes, and autograd need not know.
     """
-    cell, spec = cell_of(tensor), TensorSpec.of(tensor)
-    order = memory_order(spec)
-    if cell.mixed or spec.offset or order is None or tuple(spec.size[d] for d in order) != cell.shape:
+    cell = cell_of(tensor)
+    order = axes_in_memory(cell, TensorSpec.of(tensor))
+    if order is None:
         return False
     if isinstance(sharding, NamedSharding):
-        parts = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))
-        if order != tuple(range(len(order))):
-            sharding = NamedSharding(sharding.mesh, PartitionSpec(*[parts[d] for d in order]))
-        sharding = without_explicit_axes(sharding)
+        sharding = without_explicit_axes(permuted(sharding, order))
     aval = aval_of(cell.shape, cell.dtype, sharding)
     if cell.aval is aval:
         return True
@@ -40,3 +38,19 @@ def lay_out(tensor: Any, sharding: Any) -> bool:
     else:
         cell.write(jax.device_put(content, sharding))
     return True
+
+
+def axes_in_memory(cell: Cell, spec: TensorSpec) -> tuple[int, ...] | None:
+    """The order of a tensor's axes in the array of its storage; None if the tensor is only a part of its storage."""
+    order = memory_order(spec)
+    if cell.mixed or spec.offset or order is None or tuple(spec.size[d] for d in order) != cell.shape:
+        return None
+    return order
+
+
+def permuted(sharding: NamedSharding, order: tuple[int, ...]) -> NamedSharding:
+    """The sharding of an array whose axes are put into an order."""
+    if order == tuple(range(len(order))):
+        return sharding
+    parts = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))
+    return NamedSharding(sharding.mesh, PartitionSpec(*[parts[d] for d in order]))

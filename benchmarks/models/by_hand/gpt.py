@@ -21,7 +21,8 @@ def from_torch(weights: Weights) -> tuple[Tree, Tree]:
         "blocks": [],
         "norm": norm_params(weights, "norm"),
     }
-    linears = {"inputs": "attention.inputs", "output": "attention.output", "up": "up", "down": "down"}
+    inputs = ("query", "key", "value") if "blocks.0.attention.query.weight" in weights else ("inputs",)
+    linears = {name: f"attention.{name}" for name in (*inputs, "output")} | {"up": "up", "down": "down"}
     while (prefix := f"blocks.{len(params['blocks'])}") + ".up.weight" in weights:
         block = {name: linear_params(weights, f"{prefix}.{there}") for name, there in linears.items()}
         params["blocks"].append(block | {name: norm_params(weights, f"{prefix}.{name}") for name in ("norm1", "norm2")})
@@ -42,6 +43,8 @@ def parts(p: Tree, x: jax.Array, heads: int) -> list[jax.Array]:
     """Queries, keys and values, each (batch, length, heads, size of a head)."""
     batch, length, width = x.shape
     shape = (batch, length, heads, width // heads)
+    if "query" in p:
+        return [linear(p[name], x).reshape(shape) for name in ("query", "key", "value")]
     return [part.reshape(shape) for part in jnp.split(linear(p["inputs"], x), 3, -1)]
 
 
@@ -50,10 +53,19 @@ def perceptron(p: Tree, x: jax.Array) -> jax.Array:
 
 
 def apply(
-    params: Tree, state: Tree, tokens: jax.Array, training: bool = False, heads: int = HEADS, implementation: Any = None
+    params: Tree,
+    state: Tree,
+    tokens: jax.Array,
+    training: bool = False,
+    heads: int = HEADS,
+    implementation: Any = None,
+    activations: Any = None,
 ) -> tuple[jax.Array, Tree]:
+    """Logits, and the state. `activations` is the sharding of what the embedding gives, on a mesh."""
     attention = partial(jax.nn.dot_product_attention, is_causal=True, implementation=implementation)
     x = params["tokens"][tokens] + params["positions"][: tokens.shape[1]]
+    if activations is not None:
+        x = jax.lax.with_sharding_constraint(x, activations)
     for p in params["blocks"]:
         y = attention(*parts(p, layer_norm(p["norm1"], x), heads))
         x = perceptron(p, x + linear(p["output"], y.reshape(x.shape)))

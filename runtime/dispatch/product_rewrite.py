@@ -1,4 +1,7 @@
-"""Products of few rows with torch's matrices, which are (out, in).
+"""Products with torch's matrices, which are (out, in), in the form that XLA handles best.
+
+A product with the transpose of a matrix becomes one that sums over the other axis of the matrix itself. Forward and
+backward of a linear layer then read the same operand, so that XLA gathers a matrix that lies on a mesh once for both.
 
 XLA's CPU backend transposes such a matrix anew for every product with a few rows, or computes the row once more for
 each of its results. With the matrix as the left operand it reads it as it lies, in half the time or less, as when
@@ -19,28 +22,41 @@ _FEW = 32
 _barrier_p = jax.make_jaxpr(jax.lax.optimization_barrier)(0.0).eqns[0].primitive
 
 
-def with_weights_first(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function of arrays with the matrix first in each of its products of few rows."""
+def rewritten_products(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function of arrays with its products rewritten."""
 
     @wraps(function)
     def run(*operands: Any) -> Any:
         closed, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
-        results = jaxpr_as_fun(closed.replace(jaxpr=_reordered(closed.jaxpr)))(*jax.tree.leaves(operands))
+        results = jaxpr_as_fun(closed.replace(jaxpr=_rewritten(closed.jaxpr)))(*jax.tree.leaves(operands))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return run
 
 
-def _reordered(jaxpr: Jaxpr) -> Jaxpr:
+def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
+    cpu = jax.default_backend() == "cpu"
     equations: list[Any] = []
     sources: dict[Any, Any] = {}  # of what is transposed
     for equation in jaxpr.eqns:
         if equation.primitive is transpose_p and equation.params["permutation"] == (1, 0):
             sources[equation.outvars[0]] = equation.invars[0]
-        product = equation.primitive is dot_general_p
-        matrix = _matrix(equation, sources, jaxpr.outvars) if product else None
-        equations += [equation] if matrix is None else _matrix_first(equation, matrix)
+        if equation.primitive is not dot_general_p:
+            equations.append(equation)
+            continue
+        matrix = _matrix(equation, sources, jaxpr.outvars) if cpu else None
+        equations += [_untransposed(equation, sources)] if matrix is None else _matrix_first(equation, matrix)
     return jaxpr.replace(eqns=equations)
+
+
+def _untransposed(equation: Any, sources: dict[Any, Any]) -> Any:
+    """The product of many rows and a matrix, not of its transpose."""
+    (left, right), batched = equation.params["dimension_numbers"]
+    rows, matrix = equation.invars
+    if matrix not in sources or right != (0,) or rows.aval.size // rows.aval.shape[left[0]] <= _FEW:
+        return equation
+    params = {**equation.params, "dimension_numbers": ((left, (1,)), batched)}
+    return equation.replace(invars=[rows, sources[matrix]], params=params)
 
 
 def _matrix(equation: Any, sources: dict[Any, Any], results: Sequence[Any]) -> Any:
@@ -68,6 +84,6 @@ def _matrix_first(equation: Any, matrix: Any) -> Iterator[Any]:
     yield equation.replace(primitive=transpose_p, invars=[kept], params={"permutation": (1, 0)})
 
 
-# By the word of the key `cpu_rewrite` of the specs. Only ops whose product may take weights have it: to look for
-# products in every program would trace each of them twice.
-REWRITES = {"matmul": with_weights_first}
+# By the word of the key `rewrite` of the specs. Only ops whose product may take weights have it: to look for products
+# in every program would trace each of them twice.
+REWRITES = {"matmul": rewritten_products}

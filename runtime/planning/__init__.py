@@ -1,0 +1,1 @@
+"""`tenax.distributed.plan`: what a training step would take on a mesh of devices that need not exist."""

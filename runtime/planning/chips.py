@@ -1,0 +1,45 @@
+"""Figures of accelerators, as their makers publish them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Chip(NamedTuple):
+    """What one device can do at most: operations of bfloat16 products and bytes, all a second but `memory`."""
+
+    name: str
+    flops: float
+    memory: float  # bytes
+    bandwidth: float  # of the memory
+    network: float  # of all its links to other devices, in one direction
+
+
+CHIPS = {
+    chip.name: chip
+    for chip in (
+        Chip("A100", 312e12, 80e9, 2.04e12, 300e9),
+        Chip("H100", 989e12, 80e9, 3.35e12, 450e9),
+        Chip("H200", 989e12, 141e9, 4.8e12, 450e9),
+        Chip("TPU v4", 275e12, 32e9, 1.2e12, 150e9),
+        Chip("TPU v5e", 197e12, 16e9, 0.82e12, 100e9),
+        Chip("TPU v5p", 459e12, 95e9, 2.77e12, 300e9),
+        Chip("TPU v6e", 918e12, 32e9, 1.64e12, 224e9),
+    )
+}
+
+
+def chip_of(chip: str | Chip) -> Chip:
+    """A chip by its name, or the figures that a user gives.
+
+    Raises:
+        ValueError: its figures are not known.
+    """
+    if isinstance(chip, Chip):
+        return chip
+    if chip not in CHIPS:
+        raise ValueError(
+            f"tenax.distributed.plan: the chip {chip!r} is not known; expected one of {', '.join(CHIPS)}, or a "
+            "tenax.distributed.Chip with its figures"
+        )
+    return CHIPS[chip]

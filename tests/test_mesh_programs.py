@@ -1,0 +1,123 @@
+"""What XLA makes of torch programs on a mesh: collectives as those of a program written by hand, and no more traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import torch
+from jax.sharding import PartitionSpec as P
+from torch import nn
+
+import tenax
+from tenax.kernels import flash
+from tenax.sharding import fsdp, tensor_parallel
+from tests.agreement import close
+from tests.tolerances import COMPOSED
+
+from .meshes import mesh
+
+
+class Layer(nn.Module):
+    """Attention whose projections are one matrix or three, and a perceptron."""
+
+    def __init__(self, fused: bool, width: int = 64, heads: int = 4) -> None:
+        super().__init__()
+        self.heads, names = heads, ["qkv"] if fused else ["query", "key", "value"]
+        self.inputs = nn.ModuleDict({name: nn.Linear(width, 3 * width // len(names)) for name in names})
+        self.output = nn.Linear(width, width)
+        self.stack = nn.ModuleList([nn.Linear(width, 4 * width), nn.Linear(4 * width, width)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        parts = torch.cat([m(x) for m in self.inputs.values()], -1) if len(self.inputs) == 1 else None
+        split = parts.chunk(3, -1) if parts is not None else [m(x) for m in self.inputs.values()]
+        q, k, v = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in split)
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.output(y.transpose(1, 2).flatten(2))
+        return x + self.stack[1](self.stack[0](x).relu())
+
+
+def trained(rules: object, zero_first: bool = False, fused: bool = False) -> tuple[Layer, object]:
+    torch.manual_seed(0)
+    model = tenax.shard(Layer(fused), rules, mesh())
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        if zero_first:
+            optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        if not zero_first:
+            optimizer.zero_grad()
+        return loss.detach()
+
+    x = tenax.shard(torch.randn(8, 128, 64), P("data"), mesh())
+    for _ in range(3):
+        step(x)
+    return model, step
+
+
+def test_fsdp_gathers_a_weight_once_for_forward_and_backward() -> None:
+    model, step = trained(fsdp("data"))
+    (program,) = tenax.explain(step).programs
+    kinds = Counter(c.kind for c in program.collectives)
+    matrices = [p for p in model.parameters() if p.dim() == 2]
+    assert kinds["all-gather"] <= len(matrices)
+    assert kinds["all-reduce"] <= 2  # of the gradients, and of the loss
+    gathered = sum(c.bytes for c in program.collectives if c.kind == "all-gather")
+    assert gathered <= sum(4 * p.numel() for p in matrices)
+
+
+def test_tensor_parallelism_reduces_once_behind_each_second_projection() -> None:
+    _, step = trained(tensor_parallel("model"))
+    (program,) = tenax.explain(step).programs
+    forward = [c for c in program.collectives if c.scope.startswith("model")]
+    assert sorted((c.kind, c.scope) for c in forward) == [
+        ("all-reduce", "model.output"),
+        ("all-reduce", "model.stack.1"),
+    ]
+
+
+def test_the_parts_of_one_matrix_are_cut_without_gathering_all_of_it() -> None:
+    _, step = trained(tensor_parallel("model"), fused=True)
+    (program,) = tenax.explain(step).programs
+    whole = 2 * 128 * 3 * 64 * 4  # the results of the projections on each device, were they gathered
+    assert all(c.bytes < whole for c in program.collectives if c.kind == "all-gather")
+
+
+def test_a_loop_that_begins_with_zero_grad_compiles_once() -> None:
+    _, step = trained(fsdp("data"), zero_first=True)
+    found = tenax.explain(step)
+    assert len(found.programs) == 1
+    assert [trace.shared for trace in found.traces] == [False, True]
+
+
+def test_attention_tile_by_tile_needs_no_collectives(monkeypatch: object) -> None:
+    monkeypatch.setattr(flash, "TILE", 1 << 12)  # type: ignore[attr-defined]
+    torch.manual_seed(0)
+    hosts = [torch.randn(8, 8, 256, 8).requires_grad_() for _ in range(3)]
+    leaves = [tenax.shard(t.detach(), P("data", "model"), mesh()).requires_grad_() for t in hosts]
+
+    def attend(parts: list[torch.Tensor]) -> torch.Tensor:
+        out = nn.functional.scaled_dot_product_attention(*parts, is_causal=True)
+        out.square().sum().backward()
+        return out.detach()
+
+    held = nn.ParameterList(leaves)
+    step = tenax.jit(lambda: attend([*held]))
+    close(step(), attend(hosts), COMPOSED)
+    for found, expected in zip(held, hosts, strict=True):
+        close(found.grad, expected.grad, COMPOSED)
+    (program,) = tenax.explain(step).programs
+    assert not program.collectives
+
+
+def test_a_collective_in_a_loop_counts_as_often_as_it_runs() -> None:
+    layers = [nn.Linear(64, 64, bias=False) for _ in range(6)]
+    stack = tenax.ScannedModule(nn.ModuleList(layers).to("jax")).requires_grad_(False)
+    tenax.shard(stack, {"*": P(None, "data", None)}, mesh())
+    step = tenax.jit(lambda x: stack(x))
+    step(tenax.shard(torch.randn(8, 64), P(), mesh()))
+    (program,) = tenax.explain(step).programs
+    assert 6 in {c.times for c in program.collectives}
