@@ -389,6 +389,12 @@ PATCHES = (
         "DDP finds unused parameters of the device: torch would need pinned memory for that. Other models behave as "
         "before.",
     ),
+    Patch(
+        "torch.nn.parallel.DistributedDataParallel",
+        "forward",
+        (When.GROUP,),
+        "In a compiled function, gradients are averaged by collectives of its program. Elsewhere it behaves as before.",
+    ),
 )
 
 ENTRIES = (

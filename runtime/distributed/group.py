@@ -14,6 +14,7 @@ import torch
 
 from ..dtypes import numpy_dtype
 from ..storage.placement import put
+from ..trace.core import current_trace, user_line
 from .errors import describe
 from .group_base import Finish, GroupBase
 from .parts import expect, expect_count, expect_dtypes, padded, rows_of, split_counts, unpadded, zeros
@@ -70,7 +71,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def broadcast(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
         arrays = [array_of(t, "broadcast") for t in tensors]
-        finish = functools.partial(write_all, tensors) if self._rank != opts.rootRank else discard
+        finish = writing(tensors, self._rank != opts.rootRank)
         return self._start("broadcast", arrays, tensors, finish, root=opts.rootRank)
 
     @_of_device
@@ -79,8 +80,8 @@ class JaxProcessGroup(GroupBase):
         arrays = [array_of(t, "reduce") for t in tensors]
         for array in arrays:
             check(details["op"], array.dtype)
-        finish = functools.partial(write_all, tensors) if self._rank == opts.rootRank else discard
-        return self._start("reduce", arrays, tensors, finish, **details)
+        finish = writing(tensors, self._rank == opts.rootRank)
+        return self._start("reduce", arrays, tensors, finish, root=opts.rootRank, **details)
 
     @_of_device
     def allgather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
@@ -252,8 +253,8 @@ class JaxProcessGroup(GroupBase):
             announced = np.asarray(self._run("all_gather", [sizes])[0]).reshape(self._size, self._size)
             expected = announced[:, self._rank].tolist()
             if expected != received:
-                raise self._agreement.failed(
-                    f"rank {self._agreement.name(self._rank)} expects {received} elements from the ranks, which send "
+                raise self.agreement.failed(
+                    f"rank {self.agreement.name(self._rank)} expects {received} elements from the ranks, which send "
                     f"{expected}"
                 )
             width = 1 << max(int(announced.max()) - 1, 0).bit_length()
@@ -302,6 +303,12 @@ class JaxProcessGroup(GroupBase):
                 work.wait()
 
         return self._submit(job, [], lambda: "the end of coalesced collectives")
+
+
+def writing(tensors: list[Tensor], receives: bool) -> Finish:
+    """What puts results into tensors, if this rank receives any. In a trace every rank does, since all run one program:
+    those that receive none write what they have."""
+    return functools.partial(write_all, tensors) if receives or current_trace() is not None else discard
 
 
 def discard(results: list[jax.Array]) -> None:

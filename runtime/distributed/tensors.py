@@ -17,10 +17,9 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
     """The value of a tensor that a collective takes.
 
     Raises:
-        NotImplementedError: the tensor is sparse, or a function is being traced.
+        NotImplementedError: the tensor is sparse.
         RuntimeError: the tensor is not on the one device of this rank.
     """
-    refuse_in_trace(name)
     if tensor.layout is not torch.strided:
         raise NotImplementedError(f"{name}: layout {tensor.layout} is not supported; convert with .to_dense()")
     if cell_of(tensor).index:
