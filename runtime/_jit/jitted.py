@@ -44,6 +44,7 @@ from .placed import place, placing_results
 from .sources import is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach
+from .wrappers import is_wrapper
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
@@ -178,6 +179,12 @@ class CompiledFunction:
     def _compile(self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]) -> CompiledStep:
         """Trace the function for a call and compile what it did."""
         inner = [_without_history(x) for x in arguments]
+        for i, x in enumerate(arguments):
+            if isinstance(x, torch.Tensor) and is_wrapper(x):
+                raise NotImplementedError(
+                    f"tenax.jit: argument {i} is a {type(x).__name__}; expected plain tensors: pass x.to_local(), and "
+                    "make it one within the function (DTensor.from_local)"
+                )
         if replaced := any(a is not b for a, b in zip(inner, arguments, strict=True)):
             _, spec = pytree.tree_flatten((args, kwargs))
             args, kwargs = pytree.tree_unflatten(inner, spec)

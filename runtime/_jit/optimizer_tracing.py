@@ -32,6 +32,7 @@ from .averaged_model import traced_update
 from .host_script import EntryId, GroupNumber, HostCall, HostScript, PassedNumbers
 from .sources import Source, same_value
 from .state_graph import StateGraph
+from .wrappers import parts_of
 
 ScriptEntries = list[GroupNumber | HostCall]
 
@@ -231,7 +232,7 @@ def _can_be_passed(group: dict[str, Any], key: str) -> bool:
 def _cells(optimizer: Any) -> list[Cell]:
     tensors = [p for g in optimizer.param_groups for p in g["params"]]
     tensors += [v for s in optimizer.state.values() for v in s.values() if isinstance(v, torch.Tensor)]
-    return [cell_of(t) for t in tensors if t.device.type == "jax"]
+    return [cell_of(part) for t in tensors for part in parts_of(t).values()]
 
 
 @contextlib.contextmanager

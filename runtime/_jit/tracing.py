@@ -131,6 +131,7 @@ def trace_step(
         with tracing(trace), automatic_axes(explicit_mesh()):
             try:
                 result = _call(function, args, kwargs, arguments, recorders, state)
+                trace.returned = True
                 outcome, arrays = _describe(result, arguments, recorders, state, before)
                 outcomes.append(outcome)
                 return arrays

@@ -1,14 +1,14 @@
-"""Programs with collectives inside: what `tenax.jit` and `torch.compile` trace, compiled once for all ranks that run it.
+"""Programs with collectives inside: what `tenax.jit` and `torch.compile` trace, compiled for all ranks that run it.
 
 The whole program is one `shard_map` over the devices of the ranks, in which each rank computes on arrays of its own. So
-it does on its own what it would do alone, and XLA sees the collectives among the computation. To JAX the arrays are
-replicated ones; within the map nothing depends on that.
+it does what it would do alone, and XLA sees the collectives among the computation.
 
 All ranks must run one program. They compare what they have traced before they compile it.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -62,27 +63,70 @@ def compile_for_ranks(
     name = f"a compiled program of {shown}"
     differing: list[int] = home.in_order(f"the compilation of {name}", lambda: _agree(home, name, description, donated))
     numbers = [description.numbers[i].array() for i in differing]
-    count, more = len(arrays), len(constants)
+    operands = Operands([*arrays, *constants, *numbers], mesh)
+    count, known = len(arrays), len(arrays) + len(constants)
 
-    def run(*operands: jax.Array) -> list[jax.Array]:
-        given = ClosedJaxpr(closed.jaxpr, operands[count : count + more])
-        return evaluate(given, operands[:count], dict(zip(differing, operands[count + more :], strict=True)))
+    def run(*given: jax.Array) -> list[jax.Array]:
+        found = operands.restored(given)
+        program = ClosedJaxpr(closed.jaxpr, found[count:known])
+        return evaluate(program, found[:count], dict(zip(differing, found[known:], strict=True)))
 
-    spec = PartitionSpec()
-    mapped = jax.shard_map(run, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
-    rest = [*constants, *numbers]
+    # No result is replicated either, but XLA draws no conclusions from what it is told of results.
+    mapped = jax.shard_map(run, mesh=mesh, in_specs=operands.spec, out_specs=PartitionSpec(), check_vma=False)
     with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
-        sharding = NamedSharding(mesh, spec)
-        avals = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=sharding) for a in (*arrays, *rest)]
-        jitted = jax.jit(mapped, donate_argnums=donated, keep_unused=True, compiler_options=options)
-        lowered = jitted.lower(*avals)
+        jitted = jax.jit(mapped, donate_argnums=operands.donated(donated), keep_unused=True, compiler_options=options)
+        lowered = jitted.lower(*operands.avals)
     execute = local_call(lowered.compile())
+    rest = [*constants, *numbers]
 
     def call(arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        operands = [*arrays, *rest]
-        return home.in_order(name, lambda: home.carry_out(name, lambda: execute(operands)))
+        given = operands.passed([*arrays, *rest])
+        return home.in_order(name, lambda: home.carry_out(name, lambda: execute(given)))
 
     return lowered, call
+
+
+class Operands:
+    """The arrays of a rank as its shards of global ones, which hold those of all ranks one after another.
+
+    They must not be told to XLA as replicated, though `shard_map` would allow it: XLA may replace the sum of such
+    arrays by a multiplication. A scalar cannot be a shard, so the scalars of one dtype are passed as one array.
+    """
+
+    def __init__(self, arrays: Sequence[jax.Array], mesh: Mesh) -> None:
+        """`arrays` are those of the first call."""
+        self.spec = PartitionSpec(mesh.axis_names)
+        self.whole = [i for i, x in enumerate(arrays) if x.ndim]
+        self.scalars: dict[Any, list[int]] = {}
+        for i, x in enumerate(arrays):
+            if not x.ndim:
+                self.scalars.setdefault(x.dtype, []).append(i)
+        shapes = [arrays[i].shape for i in self.whole] + [(len(places),) for places in self.scalars.values()]
+        dtypes = [*(arrays[i].dtype for i in self.whole), *self.scalars]
+        sharding = NamedSharding(mesh, self.spec)
+        self.avals = [
+            jax.ShapeDtypeStruct((mesh.size * shape[0], *shape[1:]), dtype, sharding=sharding)
+            for shape, dtype in zip(shapes, dtypes, strict=True)
+        ]
+        self._stack = jax.jit(lambda groups: [*map(jnp.stack, groups)])
+
+    def donated(self, places: tuple[int, ...]) -> tuple[int, ...]:
+        """Which operands may be reused, if the arrays at some places may."""
+        return tuple(n for n, i in enumerate(self.whole) if i in places)
+
+    def passed(self, arrays: Sequence[jax.Array]) -> list[jax.Array]:
+        """The operands of a call."""
+        whole = [arrays[i] for i in self.whole]
+        if not self.scalars:
+            return whole
+        return whole + self._stack([[arrays[i] for i in places] for places in self.scalars.values()])
+
+    def restored(self, given: Sequence[jax.Array]) -> list[jax.Array]:
+        """The arrays of operands, within the program."""
+        found: dict[int, jax.Array] = dict(zip(self.whole, given, strict=False))
+        for places, packed in zip(self.scalars.values(), given[len(self.whole) :], strict=True):
+            found.update((i, packed[n]) for n, i in enumerate(places))
+        return [found[i] for i in range(len(found))]
 
 
 def _agree(home: GroupBase, name: str, description: Description, donated: tuple[int, ...]) -> list[int]:
@@ -118,15 +162,15 @@ def place(used: Sequence[GroupBase]) -> tuple[GroupBase, Mesh, dict[str, tuple[s
     home = max(groups.values(), key=lambda g: len(g.devices))
     ranks = {g.axis: [home.devices.index(d) for d in g.devices] for g in used}
     cuts = {1, len(home.devices)}
-    for axis, own in ranks.items():
+    for own in ranks.values():
         stride, size = own[1] - own[0] if len(own) > 1 else 1, len(own)
         regular = stride > 0 and own == [*range(own[0], own[0] + stride * size, stride)]
         if not regular or own[0] // stride % size or len(home.devices) % (stride * size):
             raise _not_one_mesh(used)
         cuts |= {stride, stride * size}
     strides = sorted(cuts)
-    sizes = [b // a for a, b in zip(strides, strides[1:], strict=False)]
-    if math.prod(sizes) != len(home.devices) or any(b % a for a, b in zip(strides, strides[1:], strict=False)):
+    sizes = [b // a for a, b in itertools.pairwise(strides)]
+    if math.prod(sizes) != len(home.devices) or any(b % a for a, b in itertools.pairwise(strides)):
         raise _not_one_mesh(used)
     names = [f"stride {stride}" for stride in strides[:-1]]
     mesh = Mesh(np.array(home.devices).reshape(*sizes[::-1], 1), (*names[::-1], "alone"))
@@ -144,4 +188,3 @@ def _not_one_mesh(used: Sequence[GroupBase]) -> NotImplementedError:
         f"a compiled function has collectives of the ranks {shown}; expected groups that are dimensions of one mesh of "
         "all ranks, as those of init_device_mesh are. Compile the collectives of each group in a function of its own"
     )
-

@@ -15,7 +15,7 @@ from torch.distributed import ProcessGroup
 
 from .._torch.distributed import host_group
 from ..storage.placement import put
-from ..trace.core import current_trace
+from ..trace.core import as_tracer, current_trace
 from ..trace.ranks import axis_name, over_ranks
 from .agreement import Agreement
 from .errors import describe
@@ -178,12 +178,14 @@ class GroupBase(ProcessGroup):
         return self._submit(job, result, functools.partial(describe, name, arrays, **details))
 
     def _trace(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
-        """A collective among the equations of a trace."""
+        """A collective among the equations of a trace. The arrays must be tracers: JAX adds up constants itself."""
         ranks = Ranks(self.axis, self._size, lambda: put(np.array(self._rank, np.int32), 0))
         with over_ranks(self.axis, self._size), jax.enable_x64(True):
-            return BODIES[name](list(arrays), ranks=ranks, **details)
+            return BODIES[name]([*map(as_tracer, arrays)], ranks=ranks, **details)
 
     def _submit(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:
+        if current_trace() is not None:  # the end of a coalescing block, whose collectives are in the trace
+            return finished(result)
         return self._collected(self._submitted(job, result, description))
 
     def _submitted(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:

@@ -44,7 +44,7 @@ def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
     equations: list[JaxprEqn] = []
     constants: dict[Var, Any] = {}
 
-    def constant(variable: Var, value: Any) -> Any:
+    def constant(variable: Any, value: Any) -> Any:
         if not variable.aval.shape:
             return Literal(np.asarray(value)[()], variable.aval)
         new = Var(variable.aval)
@@ -57,7 +57,8 @@ def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
 
         for e in jaxpr.eqns:
             given = [atom(v) for v in e.invars]
-            source = e.source_info if scope is None else e.source_info.replace(name_stack=scope + e.source_info.name_stack)
+            stack = e.source_info.name_stack
+            source = e.source_info.replace(name_stack=stack if scope is None else scope + stack)
             if e.primitive is jit_p:
                 inner = e.params["jaxpr"]
                 known = dict(zip(inner.jaxpr.invars, given, strict=True))
@@ -103,7 +104,7 @@ class Description:
         if i >= len(self.equations):
             return "its results"
         traceback = self.equations[i].source_info.traceback
-        frames = traceback.frames if traceback else ()
+        frames: Any = traceback.frames if traceback else ()
         line = next((f" ({f.file_name}:{f.line_num})" for f in frames if not _LIBRARY.search(f.file_name)), "")
         return self.equations[i].primitive.name + line
 
@@ -115,7 +116,8 @@ def numbers_of(equation: JaxprEqn) -> list[Number]:
     """The numbers of an equation, in the order in which `evaluate` counts them."""
     starts = equation.params["start_indices"] if equation.primitive is slice_p else ()
     found = [Number(start, np.dtype(np.int32)) for start in starts]
-    return found + [Number(v.val, v.aval.dtype) for v in equation.invars if isinstance(v, Literal)]
+    literals: list[Any] = [v for v in equation.invars if isinstance(v, Literal)]
+    return found + [Number(v.val, v.aval.dtype) for v in literals]
 
 
 def evaluate(closed: ClosedJaxpr, arguments: Sequence[Any], replaced: Mapping[int, Any]) -> list[Any]:
@@ -137,17 +139,13 @@ def evaluate(closed: ClosedJaxpr, arguments: Sequence[Any], replaced: Mapping[in
             if starts:
                 results = [_sliced(given[0], starts, **e.params)]
             else:
-                import os
-                if os.environ.get("DBG"): print(e, [jax.typeof(g) for g in given], flush=True)
                 results = e.primitive.bind(*given, **e.primitive.get_bind_params(e.params))
                 results = results if e.primitive.multiple_results else [results]
         values |= zip(e.outvars, results, strict=True)
     return [v.val if isinstance(v, Literal) else values[v] for v in jaxpr.outvars]
 
 
-def _sliced(
-    x: jax.Array, starts: Mapping[int, Any], start_indices: Any, limit_indices: Any, strides: Any
-) -> jax.Array:
+def _sliced(x: jax.Array, starts: Mapping[int, Any], start_indices: Any, limit_indices: Any, strides: Any) -> jax.Array:
     sizes = [limit - start for start, limit in zip(start_indices, limit_indices, strict=True)]
     part = lax.dynamic_slice(x, [starts.get(i, np.int32(start)) for i, start in enumerate(start_indices)], sizes)
     return part if strides is None else lax.slice(part, [0] * x.ndim, sizes, strides)
@@ -170,8 +168,7 @@ def renamed(jaxpr: Jaxpr, axes: Mapping[str, tuple[str, ...]]) -> Jaxpr:
         return _within(value, lambda inner: renamed(inner, axes))
 
     equations = [
-        e.replace(params={k: param(k, v) for k, v in e.params.items()}, effects=effects(e.effects))
-        for e in jaxpr.eqns
+        e.replace(params={k: param(k, v) for k, v in e.params.items()}, effects=effects(e.effects)) for e in jaxpr.eqns
     ]
     return jaxpr.replace(eqns=equations, effects=effects(jaxpr.effects))
 

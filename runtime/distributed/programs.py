@@ -54,6 +54,10 @@ def _scatter(xs: Arrays, ranks: Ranks, root: int) -> Arrays:
     return [row[root] for row in _all_to_all(xs, ranks)]
 
 
+def _permute(xs: Arrays, ranks: Ranks, pairs: Sequence[tuple[int, int]]) -> Arrays:
+    return [lax.ppermute(x, ranks.axis, pairs) for x in xs]
+
+
 def _send(xs: Arrays, ranks: Ranks, source: int) -> Arrays:
     return [lax.ppermute(x, ranks.axis, [(source, 1 - source)]) for x in xs]
 
@@ -69,6 +73,7 @@ BODIES: dict[str, Callable[..., Arrays]] = {
     "all_to_all": _all_to_all,
     "scatter": _scatter,
     "send": _send,
+    "permute": _permute,
     "barrier": _all_reduce,
 }
 

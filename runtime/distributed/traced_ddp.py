@@ -1,7 +1,7 @@
-"""`DistributedDataParallel` in a trace: its gradients are averaged when a backward pass ends, by collectives of the program.
+"""`DistributedDataParallel` in a trace: the program averages its gradients when a backward pass ends.
 
-torch's reducer would keep arrays of the trace in C++ and ask for their values. XLA overlaps and fuses the collectives, so
-nothing is lost. What the ranks use of a model is the same in every call, as they run one program.
+torch's reducer would keep arrays of the trace in C++ and ask for their values. XLA overlaps and fuses the collectives,
+so nothing is lost. What the ranks use of a model is the same in every call, as they run one program.
 """
 
 from __future__ import annotations
@@ -75,6 +75,12 @@ class _Pass:
 
     def begin(self) -> None:
         """Look which parameters get gradients, and average these at the end."""
+        trace = current_trace()
+        if trace is None or trace.returned:
+            raise RuntimeError(
+                f"DistributedDataParallel in a compiled function{self.line}, whose backward pass is outside of it: the "
+                "gradients would not be averaged as they are accumulated. Call backward() within"
+            )
         if self.begun:
             return
         self.begun = True
@@ -88,11 +94,8 @@ class _Pass:
             handle.remove()
         parameters, self.accumulated, self.begun = self.accumulated, [], False
         if not parameters:
-            raise RuntimeError(
-                f"DistributedDataParallel in a compiled function{self.line}, whose backward pass is outside of it or "
-                "is torch.autograd.grad: the gradients would not be averaged. Call backward() within"
-            )
-        gradients = [p.grad for p in parameters]
+            return  # torch.autograd.grad, whose gradients DDP does not average
+        gradients: list[Any] = [p.grad for p in parameters]
         if any(g.layout is not torch.strided for g in gradients):
             raise TraceError("DistributedDataParallel in a compiled function: sparse gradients; expected dense ones")
         options = dist.AllreduceOptions()

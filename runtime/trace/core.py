@@ -51,6 +51,7 @@ class Trace:
         self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # array, value and aval of each cell from outside
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
         self.moved: dict[int, MovedTensor] = {}  # the tensors whose data was replaced, by their ids
+        self.returned = False  # whether the program has ended: what follows is traced for later
         self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # in place, and the geometry before
 
     def lift(self, cell: Cell) -> None:

@@ -33,7 +33,7 @@ def over_ranks(axis: str, size: int) -> AbstractContextManager[Any]:
 
 def axes_among(effects: Iterable[Any]) -> list[str]:
     """The axes of groups that a program names by its effects."""
-    return sorted(e.name for e in effects if isinstance(e, NamedAxisEffect) and str(e.name).startswith(_AXIS))
+    return sorted(n for e in effects if isinstance(e, NamedAxisEffect) and (n := str(e.name)).startswith(_AXIS))
 
 
 def compiler_of(effects: Iterable[Any]) -> Callable[..., Any] | None:
