@@ -23,6 +23,8 @@ from torch.distributed.tensor.parallel import (
 from torch.nn.parallel import DistributedDataParallel
 
 import tenax
+from tenax.errors import TraceError
+from tenax.interop import t2j
 from tests.agreement import close
 from tests.parallel_checks import (
     SGD,
@@ -278,10 +280,15 @@ def check_distributed_tensors_of_compiled_functions(rank: int) -> None:
     assert len(tenax.explain(double).traces) == 1
     with pytest.raises(NotImplementedError, match=r"argument 0 is a DTensor.*to_local"):
         tenax.jit(lambda x: x + 1)(held)
-    with pytest.raises(tenax.TraceError, match="DTensor with a history"):
+    with pytest.raises(TraceError, match="DTensor with a history"):
         tenax.jit(lambda x: DTensor.from_local(x, mesh, [Shard(0)]) * 2)(
             torch.ones(2, device="jax", requires_grad=True)
         )
+
+
+def check_a_pure_function_says_what_to_use(rank: int) -> None:
+    with pytest.raises(NotImplementedError, match=r"all_reduce inside a function of t2j.*call_jax"):
+        t2j(lambda x: (dist.all_reduce(x), x + 1)[1])(torch.ones(4, device="jax").jax())
 
 
 def check_what_no_program_repeats_is_refused(rank: int) -> None:

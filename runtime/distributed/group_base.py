@@ -14,8 +14,9 @@ import torch
 from torch.distributed import ProcessGroup
 
 from .._torch.distributed import host_group
+from ..functional.detach import PureTrace
 from ..storage.placement import put
-from ..trace.core import as_tracer, current_trace
+from ..trace.core import as_tracer, current_trace, user_line
 from ..trace.ranks import axis_name, over_ranks
 from .agreement import Agreement
 from .errors import describe
@@ -179,6 +180,12 @@ class GroupBase(ProcessGroup):
 
     def _trace(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
         """A collective among the equations of a trace. The arrays must be tracers: JAX adds up constants itself."""
+        if isinstance(current_trace(), PureTrace):
+            raise NotImplementedError(
+                f"{name} inside a function of t2j{user_line()}: not supported, because JAX would have to know the axis "
+                "of the group; expected tenax.jit or torch.compile, or a collective of jax.lax by tenax.call_jax over "
+                "an axis of jax.shard_map"
+            )
         ranks = Ranks(self.axis, self._size, lambda: put(np.array(self._rank, np.int32), 0))
         with over_ranks(self.axis, self._size), jax.enable_x64(True):
             return BODIES[name]([*map(as_tracer, arrays)], ranks=ranks, **details)
