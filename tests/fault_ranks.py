@@ -79,18 +79,14 @@ def disagrees_about_known_programs(rank: int) -> None:
 
 
 def compiles_another_program(rank: int) -> None:
-    """Each function and group has a fault of its own."""
-    groups = [dist.new_group([0, 1], timeout=TIMEOUT) for _ in range(3)]
-    known = tenax.jit(lambda x, y: (dist.all_reduce(x, group=groups[0]), x * y)[1])
+    """Each function and group has a fault of its own; the last one leaves a thread of rank 0 waiting in XLA."""
+    groups = [dist.new_group([0, 1], timeout=10 * TIMEOUT) for _ in range(3)]  # it is not waited for
+    report(lambda: tenax.jit(lambda x: (dist.all_reduce(x, group=groups[0]), x.sin() if rank else x.cos()))(tensor(4)))
+    step = tenax.jit(lambda x: dist.all_reduce(x, group=groups[1]))
+    report(lambda: step(tensor(4)) if rank else dist.all_reduce(tensor(6), group=groups[1]))
+    known = tenax.jit(lambda x, y: (dist.all_reduce(x, group=groups[2]), x * y)[1])
     known(tensor(4), tensor(4))
-    report(lambda: known(tensor(4), tensor(4) if rank == 0 else tensor(1)))  # rank 1 traces anew, and alone
-    report(lambda: tenax.jit(lambda x: (dist.all_reduce(x, group=groups[1]), x.sin() if rank else x.cos()))(tensor(4)))
-
-    def different() -> None:
-        x = tensor(4)
-        tenax.jit(lambda x: dist.all_reduce(x, group=groups[2]))(x) if rank else dist.all_reduce(x, group=groups[2])
-
-    report(different)
+    report(lambda: known(tensor(4), tensor(1 if rank else 4)))  # rank 1 traces anew, and alone
 
 
 def dies_in_a_program(rank: int) -> None:

@@ -51,19 +51,22 @@ def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
         constants[new] = value
         return new
 
-    def append(jaxpr: Jaxpr, values: dict[Var, Any], scope: Any) -> list[Any]:
+    def append(jaxpr: Jaxpr, values: dict[Var, Any], callers: tuple[Any, ...]) -> list[Any]:
         def atom(v: Any) -> Any:
             return v if isinstance(v, Literal) else values[v]
 
         for e in jaxpr.eqns:
             given = [atom(v) for v in e.invars]
-            stack = e.source_info.name_stack
-            source = e.source_info.replace(name_stack=stack if scope is None else scope + stack)
+            source = e.source_info
+            if callers:
+                source = source.replace(name_stack=callers[-1].name_stack + source.name_stack)
+            if len(callers) > 1:  # within an operation, whose trace may be that of an earlier call elsewhere
+                source = source.replace(traceback=callers[1].traceback)
             if e.primitive is jit_p:
                 inner = e.params["jaxpr"]
                 known = dict(zip(inner.jaxpr.invars, given, strict=True))
                 known |= {v: constant(v, c) for v, c in zip(inner.jaxpr.constvars, inner.consts, strict=True)}
-                values |= zip(e.outvars, append(inner.jaxpr, known, source.name_stack), strict=True)
+                values |= zip(e.outvars, append(inner.jaxpr, known, (*callers, source)), strict=True)
             else:
                 values |= {v: Var(v.aval) for v in e.outvars}
                 equations.append(e.replace(invars=given, outvars=[*map(atom, e.outvars)], source_info=source))
@@ -72,7 +75,7 @@ def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
     jaxpr = closed.jaxpr
     values = {v: v for v in jaxpr.invars}
     values |= {v: constant(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True)}
-    results = append(jaxpr, values, None)
+    results = append(jaxpr, values, ())
     info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
     flat = jaxpr.replace(constvars=[*constants], eqns=equations, outvars=results, debug_info=info)
     return ClosedJaxpr(flat, [*constants.values()])
