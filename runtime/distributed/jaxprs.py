@@ -27,7 +27,7 @@ _SLICED = ("start_indices", "limit_indices")
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class RankNumber:
     """A number of a jaxpr: a scalar, or the start of a slice."""
 
     value: Any
@@ -87,7 +87,7 @@ class Description:
     def __init__(self, jaxpr: Jaxpr) -> None:
         self.equations = jaxpr.eqns
         self.digests: list[int] = []  # of the equations and the results, without their numbers
-        self.numbers: list[Number] = []
+        self.numbers: list[RankNumber] = []
         names: dict[Any, int] = {}
 
         def shown(v: Any) -> str:
@@ -115,12 +115,12 @@ class Description:
 _LIBRARY = re.compile(r"[/\\](site-packages|dist-packages|tenax|runtime|generated)[/\\]|^<")
 
 
-def numbers_of(equation: JaxprEqn) -> list[Number]:
+def numbers_of(equation: JaxprEqn) -> list[RankNumber]:
     """The numbers of an equation, in the order in which `evaluate` counts them."""
     starts = equation.params["start_indices"] if equation.primitive is slice_p else ()
-    found = [Number(start, np.dtype(np.int32)) for start in starts]
+    found = [RankNumber(start, np.dtype(np.int32)) for start in starts]
     literals: list[Any] = [v for v in equation.invars if isinstance(v, Literal)]
-    return found + [Number(v.val, v.aval.dtype) for v in literals]
+    return found + [RankNumber(v.val, v.aval.dtype) for v in literals]
 
 
 def evaluate(closed: ClosedJaxpr, arguments: Sequence[Any], replaced: Mapping[int, Any]) -> list[Any]:
