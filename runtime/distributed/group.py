@@ -26,7 +26,7 @@ dist: Any = torch.distributed
 Tensor = torch.Tensor
 
 
-_INSTEAD = "use permute_tensor of torch.distributed._functional_collectives"
+_INSTEAD = "use permute_tensor of the functional collectives"
 
 
 def _first(value: Any) -> Any:

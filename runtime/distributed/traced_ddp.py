@@ -14,6 +14,7 @@ import torch
 
 from .. import patches
 from .._torch import pytree
+from .._torch.autograd import queue_callback
 from ..errors import TraceError
 from ..trace.core import current_trace, user_line
 
@@ -87,7 +88,7 @@ class _Pass:
         for parameter in self.ddp._module_parameters:
             if parameter.requires_grad:
                 self.handles.append(parameter.register_post_accumulate_grad_hook(self.accumulated.append))
-        torch.autograd.Variable._execution_engine.queue_callback(self.end)
+        queue_callback(self.end)
 
     def end(self) -> None:
         for handle in self.handles:
