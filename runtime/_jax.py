@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ with private_names("jax", jax.__version__):
     from jax._src import core as _core
     from jax._src import distributed as _distributed
     from jax._src import dtypes as _dtypes
+    from jax._src import source_info_util as _source_info
     from jax._src import xla_bridge as _xla_bridge
     from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
     from jaxlib import _jax as _jaxlib
@@ -26,11 +28,16 @@ with private_names("jax", jax.__version__):
     abstract_value_of: dict[type, Callable[[Any], Any]] = _core.pytype_aval_mappings
     value_of: Any = _dtypes.canonicalize_value_handlers
 
+    # A context in which axes exist that no mesh has yet, and the effect by which a program names those that it uses.
+    named_axes: Callable[[list[tuple[str, int]]], AbstractContextManager[Any]] = _core.extend_axis_env_nd
+    NamedAxisEffect = _core.NamedAxisEffect
+
     # Whether JAX has asked a platform for its devices, after which no process can join others.
     backends_are_initialized: Callable[[], bool] = _xla_bridge.backends_are_initialized
 
     _jaxlib.LoadedExecutable.execute_sharded  # noqa: B018 (checked here, used below)
     _jaxlib.ExecuteResults.consume_with_handlers  # noqa: B018
+    _jaxlib.ExecuteResults.disassemble_into_single_device_arrays  # noqa: B018
 
 
 def uncommitted(array: jax.Array) -> jax.Array:
@@ -47,6 +54,20 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
     with private_names("jax", jax.__version__):
         execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
         return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
+
+
+def traced_as(equation: Any) -> AbstractContextManager[Any]:
+    """A context whose equations have the lines and scopes of this one."""
+    with private_names("jax", jax.__version__):
+        stack = _source_info.current_name_stack() + equation.source_info.name_stack
+        return _source_info.user_context(equation.source_info.traceback, name_stack=stack)
+
+
+def local_call(compiled: jax.stages.Compiled) -> Callable[[list[jax.Array]], list[jax.Array]]:
+    """What runs this process's part of a program of several, on arrays of its one device."""
+    with private_names("jax", jax.__version__):
+        execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
+        return lambda arrays: [uncommitted(x) for (x,) in execute(arrays).disassemble_into_single_device_arrays()]
 
 
 def join_coordinator(address: str, process: int, processes: int, timeout: int) -> None:

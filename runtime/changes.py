@@ -470,6 +470,12 @@ PATCHES = (
         )
         for connector in _CONNECTORS
     ),
+    Patch(
+        "torch.nn.parallel.DistributedDataParallel",
+        "forward",
+        (When.GROUP,),
+        "In a compiled function, gradients are averaged by collectives of its program. Elsewhere it behaves as before.",
+    ),
 )
 
 ENTRIES = (

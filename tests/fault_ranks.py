@@ -17,6 +17,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+import tenax
+
 TIMEOUT = timedelta(seconds=3)
 
 
@@ -74,6 +76,25 @@ def disagrees_about_known_programs(rank: int) -> None:
     for n in (5, 6):
         dist.all_reduce(tensor(n))
     report(lambda: dist.all_reduce(tensor(5 + rank)))
+
+
+def compiles_another_program(rank: int) -> None:
+    """Each function and group has a fault of its own; the last one leaves a thread of rank 0 waiting in XLA."""
+    groups = [dist.new_group([0, 1], timeout=10 * TIMEOUT) for _ in range(3)]  # it is not waited for
+    report(lambda: tenax.jit(lambda x: (dist.all_reduce(x, group=groups[0]), x.sin() if rank else x.cos()))(tensor(4)))
+    step = tenax.jit(lambda x: dist.all_reduce(x, group=groups[1]))
+    report(lambda: step(tensor(4)) if rank else dist.all_reduce(tensor(6), group=groups[1]))
+    known = tenax.jit(lambda x, y: (dist.all_reduce(x, group=groups[2]), x * y)[1])
+    known(tensor(4), tensor(4))
+    report(lambda: known(tensor(4), tensor(1 if rank else 4)))  # rank 1 traces anew, and alone
+
+
+def dies_in_a_program(rank: int) -> None:
+    step = tenax.jit(lambda x: (dist.all_reduce(x), x + 1)[1])
+    step(tensor(4))
+    if rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    report(lambda: step(tensor(4)))
 
 
 if __name__ == "__main__":

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 import torch.distributed as dist
+import torch.distributed._functional_collectives as functional
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
+import tenax
 from tests.parallel_checks import SGD, batch, close, cpu_losses, model
 
 
@@ -30,6 +33,30 @@ def check_groups_that_overlap_in_different_orders(rank: int) -> None:
         rows = [torch.zeros(1, device="jax") for _ in range(2)] if rank == 3 else None
         dist.gather(torch.full((1,), 10.0 * rank, device="jax"), rows, 3, group=odd)
         assert rank != 3 or [r.item() for r in rows] == [10, 30]
+
+
+def check_collectives_of_two_dimensions_in_one_program(rank: int) -> None:
+    grid = init_device_mesh("jax", (2, 2), mesh_dim_names=("data", "model"))
+    data, tensor = grid.get_group("data"), grid.get_group("model")
+
+    def both(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        dist.all_reduce(x, group=tensor)
+        y = functional.wait_tensor(functional.all_gather_tensor(x * 2, 0, data))
+        dist.broadcast(y, grid.mesh[0, 1].item() + 2 * grid.get_local_rank("data"), group=tensor)
+        total = y.sum()
+        dist.all_reduce(total)
+        return torch.cat([y, total.reshape(1)])
+
+    step = tenax.jit(both)
+    x = torch.tensor([1.0, 10.0], device="jax") ** (rank + 1)
+    for _ in range(2):
+        assert torch.equal(step(x).cpu(), both(x).cpu()), rank
+    assert len(tenax.explain(step).programs[0].collectives) == 4
+    odd = dist.new_group([0, 1, 2])
+    if rank < 3:
+        with pytest.raises(NotImplementedError, match="dimensions of one mesh"):
+            tenax.jit(lambda x: (dist.all_reduce(x, group=odd), dist.all_reduce(x)))(x)
 
 
 def check_sharded_and_tensor_parallel(rank: int) -> None:

@@ -30,7 +30,6 @@ from torch.distributed.tensor.parallel import (
 )
 from torch.nn.parallel import DistributedDataParallel
 
-import tenax
 from tests.agreement import close
 from tests.tolerances import ACCUMULATED, COMPOSED, IN_HALVES
 
@@ -135,17 +134,6 @@ def check_functional_collectives(rank: int) -> None:
     assert torch.equal(graded.grad.cpu(), 4 * x), graded.grad
     torch.ops._c10d_functional.wait_tensor(torch.ops._c10d_functional.all_reduce_(jax, "sum", group.group_name))
     assert torch.equal(jax.cpu(), 2 * torch.arange(4.0) + 10)
-
-
-def check_collectives_in_traced_functions_are_refused(rank: int) -> None:
-    def step(x: torch.Tensor) -> torch.Tensor:
-        dist.all_reduce(x)
-        return x
-
-    with pytest.raises(NotImplementedError, match="all_reduce: a collective"):
-        tenax.jit(step)(torch.ones(3, device="jax"))
-    with pytest.raises(NotImplementedError, match="barrier: a collective"):
-        tenax.jit(lambda x: (dist.barrier(), x + 1)[1])(torch.ones(3, device="jax"))
 
 
 def check_data_parallel(rank: int) -> None:

@@ -30,7 +30,12 @@ LISTED = {name for names in ATTRIBUTES.values() for name in names}
 NAMES = {name for row in PATCHES for name in row.names.split()}
 PATCHED = {path for row in PATCHES for path in row.paths}
 # Documented names of Python's own classes that start with an underscore.
-PYTHON = {"_replace", "_fields", "_fields_", "_asdict"}
+PYTHON = {"_replace", "_fields", "_fields_", "_asdict", "_name_", "_value_", "_value2member_map_"}
+# Names of trainers' own classes, which the integrations read or override.
+TRAINERS = {
+    *("_mixed_precision", "_prepare_inputs"),  # of Accelerate and transformers
+    *("_precision_flag", "_precision_input", "_precision_instance", "_precision_plugin_flag"),  # of Lightning
+}
 # Other strings that look like private names and are none of torch or JAX.
 WORDS = {
     "_operator",  # a module of Python
@@ -90,7 +95,7 @@ def own_names(tree: ast.Module) -> set[str]:
 
 
 EVERY_OWN = {name for path in FILES for name in own_names(tree_of(path))}
-KNOWN = LISTED | EVERY_OWN | WORDS | NAMES
+KNOWN = LISTED | EVERY_OWN | WORDS | NAMES | TRAINERS
 
 
 def is_operator(name: str) -> bool:
@@ -117,7 +122,7 @@ def faults(tree: ast.Module, where: str) -> Iterator[str]:
                 full = ".".join([known[root], *names[1:]])
                 if not is_operator_path(full):
                     yield f"{at} uses {full}"
-            elif root in known or node.attr in PYTHON | LISTED | NAMES | own:
+            elif root in known or node.attr in PYTHON | TRAINERS | LISTED | NAMES | own:
                 continue
             elif not (root in ("self", "cls") and node.attr in EVERY_OWN):
                 yield f"{at} uses the attribute {ast.unparse(node)}"

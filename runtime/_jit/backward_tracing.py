@@ -16,7 +16,7 @@ from ..errors import TraceError
 from ..storage.placement import put
 from ..storage.tensors import wrap
 from ..trace import autograd_engine
-from ..trace.core import Trace
+from ..trace.tracing import Trace
 from ..trace.transfer import read
 from .attribute_tracking import AttributeReads
 from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves, requiring_gradients
@@ -27,6 +27,7 @@ from .sources import MISSING, SEQUENCES, Source, content_at, is_plain
 from .state_graph import StateGraph
 from .tensor_hooks import unhooked
 from .traced_step import BackwardEffect, TracedBackward
+from .wrappers import is_wrapper
 
 Contents = list[tuple[Source, list[Any]]]  # the leaves of what entries hold
 
@@ -104,6 +105,10 @@ class _BackwardTracer:
         opens = any(graph.open for graph in graphs)
         hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}
         leaves, begun = list({**shown, **hidden}.values()), autograd_engine.backward_count()
+        if any(map(is_wrapper, leaves)):
+            kind = next(type(leaf).__name__ for leaf in leaves if is_wrapper(leaf))
+            self._fail(f"the backward pass of a compiled function reaches a {kind}: call backward() within it", leaves)
+            return []
         try:
             # A call's own backward pass calls the hooks of leaves that the run did not return.
             with requiring_gradients(leaves), unhooked(t for t in leaves if self.describer.new_tensor(t) is None):

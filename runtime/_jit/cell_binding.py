@@ -20,6 +20,7 @@ from .host_script import EntryId
 from .outputs import AliasOfInput, is_device_tensor
 from .sources import Source, TensorSource, tensor_at
 from .traced_step import TracedStep
+from .wrappers import part_at, parts_of, wrapping
 
 Fetch = Callable[[Sequence[Any]], Any]  # of the arguments of a call
 
@@ -92,8 +93,10 @@ def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
         slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments))
     numbers = {id(x): i for i, x in enumerate(arguments)}
     for leaf, gradient in step.gradients:
-        if gradient is not None and is_device_tensor(gradient) and cell_of(gradient) in involved:
-            slots.add("a gradient", _fetch_gradient(numbers.get(id(leaf), leaf)), gradient)
+        for path, part in {} if gradient is None else parts_of(gradient).items():
+            if cell_of(part) in involved:
+                fetch = _fetch_gradient(numbers.get(id(leaf), leaf), path, wrapping(gradient))
+                slots.add("a gradient", fetch, part)
     data = {id(tensor_at(tensor, arguments)) for tensor, _ in effects.data}
     for tensor in step.state.staying(slots.entries):
         if is_device_tensor(tensor) and id(tensor) not in data:
@@ -108,15 +111,19 @@ def _changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
     changes = (effects.data, effects.gradients, effects.geometries, effects.flags)
     sources = (*(tensor for kind in changes for tensor, _ in kind), *(backward.leaves if backward else ()))
     found = {id(source) for source in sources if isinstance(source, torch.Tensor)}
-    held = ((leaf, g) for leaf, g in step.gradients if g is not None and is_device_tensor(g))
-    return found | step.reads.gradients | {id(leaf) for leaf, g in held if cell_of(g) in involved}
+    held = ((leaf, part) for leaf, g in step.gradients if g is not None for part in parts_of(g).values())
+    return found | step.reads.gradients | {id(leaf) for leaf, part in held if cell_of(part) in involved}
 
 
 def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, torch.Tensor | None]]:
     """The leaves whose gradients the run read or changed, with their gradients before it."""
     changed = {id(tensor_at(effect.tensor, step.arguments)) for effect in step.effects.gradients}
     asked = changed | step.reads.gradients
-    return [(t, g) for t, g in step.gradients if id(t) in asked or (g is not None and id(g) in slots.of_tensors)]
+    return [
+        (t, g)
+        for t, g in step.gradients
+        if id(t) in asked or (g is not None and any(id(part) in slots.of_tensors for part in parts_of(g).values()))
+    ]
 
 
 def stable_tensors(step: TracedStep, slots: Slots) -> list[tuple[str, torch.Tensor]]:
@@ -235,8 +242,10 @@ def involved_cells(step: TracedStep) -> list[Cell]:
     return [*dict.fromkeys(cells)]
 
 
-def _fetch_gradient(source: TensorSource) -> Fetch:
-    return lambda arguments: tensor_at(source, arguments).grad
+def _fetch_gradient(source: TensorSource, path: str, like: Any) -> Fetch:
+    if like is None:
+        return lambda arguments: tensor_at(source, arguments).grad
+    return lambda arguments: part_at(tensor_at(source, arguments).grad, path, like)
 
 
 def _fetch_entry(source: Source) -> Fetch:

@@ -40,8 +40,9 @@ from .late_effects import LateEffects
 from .observations import observe
 from .outputs import NewTensor
 from .parameter_layout import Axes, layouts
-from .sources import tensor_at
+from .sources import TensorSource, tensor_at
 from .traced_step import TracedStep
+from .wrappers import is_wrapper
 from .writes import Writes
 
 
@@ -96,7 +97,7 @@ class CompiledStep:
     def _transposed_axes(self, step: TracedStep, cells: list[Cell]) -> dict[int, Axes]:
         """The orders of axes in which the program reads arrays fastest, by their numbers: of tensors that it never
         writes."""
-        if self.cells.index or jax.default_backend() != "cpu":
+        if self.cells.index or step.jaxpr.effects or jax.default_backend() != "cpu":  # ranks choose one order
             return {}
         places, fixed = self.arrays.places, len(self.cells.owners)
         pairs = zip(self.inputs.variables, self.inputs.sources, strict=True)
@@ -119,8 +120,12 @@ class CompiledStep:
             return None
         late = [place[cell] for cell in traced.written]
         effects = LateEffects(traced, late, [t for i, (_, t) in enumerate(self.cells.owners) if i in late])
+
+        def place_of(source: TensorSource) -> int | None:
+            return place.get(cell_of(tensor_at(source, step.arguments)))
+
         leaves = [
-            None if isinstance(x, NewTensor) else place.get(cell_of(tensor_at(x, step.arguments)))
+            None if isinstance(x, NewTensor) or is_wrapper(tensor_at(x, step.arguments)) else place_of(x)
             for x in traced.leaves
         ]
         index, read = self.cells.index, self.arrays.places

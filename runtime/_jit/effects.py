@@ -14,8 +14,8 @@ from ..dispatch.donation import has_at_most
 from ..errors import TraceError
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
-from ..trace.core import Trace
 from ..trace.data_swaps import set_geometry
+from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
 from .sources import MISSING, SEQUENCES, Source, StateChange, TensorSource, refill, tensor_at

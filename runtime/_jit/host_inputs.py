@@ -20,7 +20,8 @@ from .._torch.operators import ITEM
 from ..errors import TraceError
 from ..storage.spec import TensorSpec
 from ..trace import transfer
-from ..trace.core import Trace, alias_array, user_line
+from ..trace.core import alias_array, user_line
+from ..trace.tracing import Trace
 from .sources import TensorSource, tensor_at
 
 

@@ -43,6 +43,7 @@ from .placed import place, placing_results
 from .sources import is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach
+from .wrappers import is_wrapper
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
@@ -147,7 +148,7 @@ class CompiledFunction:
                 return match
             start = time.perf_counter()
             earlier = self.programs.get(key, ())
-            step = self._compile(args, kwargs, arguments, earlier)
+            step = self.compiled_step(args, kwargs, arguments, earlier)
             cells = step.find(arguments)
             assert isinstance(cells, list)  # which the step's constructor checks
             shared = any(other.forward is step.forward for other in earlier)
@@ -173,9 +174,17 @@ class CompiledFunction:
             if not self.programs[oldest]:
                 del self.programs[oldest]
 
-    def _compile(self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]) -> CompiledStep:
+    def compiled_step(
+        self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]
+    ) -> CompiledStep:
         """Trace the function for a call and compile what it did."""
         inner = [without_history(x) for x in arguments]
+        for i, x in enumerate(arguments):
+            if isinstance(x, torch.Tensor) and is_wrapper(x):
+                raise NotImplementedError(
+                    f"tenax.jit: argument {i} is a {type(x).__name__}; expected plain tensors: pass x.to_local(), and "
+                    "make it one within the function (DTensor.from_local)"
+                )
         if replaced := [a for a, b in zip(inner, arguments, strict=True) if a is not b]:
             _, spec = pytree.tree_flatten((args, kwargs))
             args, kwargs = pytree.tree_unflatten(inner, spec)

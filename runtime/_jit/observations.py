@@ -29,6 +29,7 @@ from .restriction import ObservedEntries, Restriction
 from .sources import MISSING, entry_path, is_plain
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
+from .wrappers import is_wrapper
 
 SIZE = object()  # as the key of a dict: how many entries it has
 
@@ -224,7 +225,8 @@ def observe(
             cell_of(tensor).observed = True
             observations.append(Observation(DATA, tensor, None, _data(tensor), path))
     # The run may have set the flag of any of them to what it was.
-    flagged = [*placed.values()] if torch.is_grad_enabled() else []
+    wrappers = [(path, t) for i, (path, t) in step.state.reached.tensors.items() if is_wrapper(t)]
+    flagged = [*placed.values(), *wrappers] if torch.is_grad_enabled() else []
     flips = {id(effect.tensor) for effect in step.effects.flags}
     flagged += [(path, t) for path, t in stable if id(t) in flips and id(t) not in placed]
     observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in flagged]

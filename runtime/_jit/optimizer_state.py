@@ -16,6 +16,7 @@ from ..storage.cell import Cell
 from ..storage.tensors import cell_of
 from . import averaged_model
 from .state_graph import StateGraph
+from .wrappers import parts_of
 
 
 class OptimizerStateInit:
@@ -57,8 +58,8 @@ class OptimizerStateInit:
         """Remove the state that has no cell among `used`; whether there was any."""
         removed = False
         for optimizer, p in self.parameters:
-            tensors = [v for v in optimizer.state[p].values() if isinstance(v, torch.Tensor) and v.device.type == "jax"]
-            if not any(cell_of(t) in used for t in tensors):
+            tensors = [v for v in optimizer.state[p].values() if isinstance(v, torch.Tensor)]
+            if not any(cell_of(part) in used for t in tensors for part in parts_of(t).values()):
                 del optimizer.state[p]
                 removed = True
         for scaler in self.scalers:

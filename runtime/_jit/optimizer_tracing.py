@@ -25,13 +25,15 @@ from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import materialise, put
 from ..storage.tensors import cell_of, wrap
-from ..trace.core import SYMBOLIC_TYPES, Trace, alias_array
+from ..trace.core import SYMBOLIC_TYPES, alias_array
 from ..trace.data_checks import patched_data_checks
 from ..trace.symbols import NumberGuards, symbolic_number
+from ..trace.tracing import Trace
 from .averaged_model import traced_update
 from .host_script import EntryId, GroupNumber, HostCall, HostScript, PassedNumbers
 from .sources import Source, same_value
 from .state_graph import StateGraph
+from .wrappers import parts_of
 
 ScriptEntries = list[GroupNumber | HostCall]
 
@@ -231,7 +233,7 @@ def _can_be_passed(group: dict[str, Any], key: str) -> bool:
 def _cells(optimizer: Any) -> list[Cell]:
     tensors = [p for g in optimizer.param_groups for p in g["params"]]
     tensors += [v for s in optimizer.state.values() for v in s.values() if isinstance(v, torch.Tensor)]
-    return [cell_of(t) for t in tensors if t.device.type == "jax"]
+    return [cell_of(part) for t in tensors for part in parts_of(t).values()]
 
 
 @contextlib.contextmanager

@@ -13,7 +13,16 @@ from .._torch import pytree
 from ..storage.avals import LazyFill
 from ..storage.rebuild import NewStorage, ResultBuilder
 from .container_adapters import put_attributes
-from .outputs import DESCRIBED, AliasOfInput, ArgumentItself, ConstantTensor, NewObject, NewTensor, OutputTree
+from .outputs import (
+    DESCRIBED,
+    AliasOfInput,
+    ArgumentItself,
+    ConstantTensor,
+    NewObject,
+    NewTensor,
+    NewWrapper,
+    OutputTree,
+)
 from .sources import refill
 
 
@@ -31,7 +40,7 @@ class OutputBuilder:
         self.results = ResultBuilder(storages, contents, index)
         self.arguments = arguments
         self.tensors: dict[NewTensor | AliasOfInput, torch.Tensor] = {}
-        self.objects: dict[NewObject, Any] = {}
+        self.objects: dict[NewObject | NewWrapper, Any] = {}
 
     def make(self, tree: OutputTree) -> Any:
         """The tree of a description."""
@@ -50,7 +59,15 @@ class OutputBuilder:
             return self.arguments[leaf.index]
         if isinstance(leaf, ConstantTensor):
             return leaf.tensor
-        return self.objects[leaf] if leaf in self.objects else self._object(leaf)
+        if leaf in self.objects:
+            return self.objects[leaf]
+        return self._wrapper(leaf) if isinstance(leaf, NewWrapper) else self._object(leaf)
+
+    def _wrapper(self, described: NewWrapper) -> torch.Tensor:
+        parts = {name: self.make(part) for name, part in described.parts.items()}
+        new: torch.Tensor = described.wrapping.make(parts)
+        self.objects[described] = new
+        return new
 
     def _object(self, described: NewObject) -> Any:
         new = self.objects[described] = copy.copy(described.like)

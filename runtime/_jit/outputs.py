@@ -27,6 +27,7 @@ from .container_adapters import attributes_of
 from .libraries import is_own
 from .sources import SEQUENCES, is_plain
 from .visitors import reach
+from .wrappers import Wrapping, is_wrapper
 
 # Objects whose attributes are not all that they hold.
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
@@ -77,6 +78,14 @@ class NewObject:
     elements: OutputTree | None = None
 
 
+@dataclass(slots=True, eq=False)
+class NewWrapper:
+    """A tensor that the run made of others."""
+
+    wrapping: Wrapping
+    parts: dict[str, OutputTree]
+
+
 @dataclass(frozen=True, slots=True)
 class OutputTree:
     """A tree: its leaves, of which tensors and objects are described."""
@@ -85,7 +94,7 @@ class OutputTree:
     spec: Any  # None of a leaf, `tuple` of a tuple of leaves
 
 
-DESCRIBED = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, NewObject}
+DESCRIBED = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, NewObject, NewWrapper}
 
 
 def is_described(tree: OutputTree) -> bool:
@@ -94,8 +103,9 @@ def is_described(tree: OutputTree) -> bool:
 
 
 def is_device_tensor(value: Any) -> bool:
-    """Whether a value is a dense tensor of the device."""
-    return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+    """Whether a value is a dense tensor of the device, with memory of its own."""
+    dense = isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+    return dense and not is_wrapper(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +143,7 @@ class OutputDescriber:
         self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
         self.aliases: dict[int, tuple[torch.Tensor, AliasOfInput]] = {}
         self.objects: dict[int, NewObject] = {}
+        self.wrappers: dict[int, tuple[torch.Tensor, NewWrapper]] = {}
         self.differentiable: list[tuple[torch.Tensor, NewTensor | AliasOfInput]] = []
 
     def new_tensor(self, tensor: torch.Tensor) -> NewTensor | None:
@@ -161,6 +172,8 @@ class OutputDescriber:
             return self._object(leaf)
         if id(leaf) in self.scope.arguments:
             return ArgumentItself(self.scope.arguments[id(leaf)])
+        if is_wrapper(leaf):
+            return self._wrapper(leaf)
         if not is_device_tensor(leaf):
             self.scope.refuse(leaf)
             return ConstantTensor(leaf)
@@ -196,6 +209,20 @@ class OutputDescriber:
         if not found and leaf is None:
             self.differentiable.append((tensor, described))
         return described
+
+    def _wrapper(self, leaf: Any) -> Any:
+        if id(leaf) in self.scope.tensors:
+            return ConstantTensor(leaf)
+        if id(leaf) not in self.wrappers:
+            if not leaf.is_leaf and torch.is_grad_enabled():
+                raise TraceError(
+                    f"a compiled function gives or keeps a {type(leaf).__name__} with a history, through which later "
+                    "calls cannot be differentiated; detach it, or give .to_local() or .full_tensor()"
+                )
+            wrapping = Wrapping.of(leaf)
+            parts = {name: self.describe(getattr(leaf, name)) for name in wrapping.names}
+            self.wrappers[id(leaf)] = leaf, NewWrapper(wrapping, parts)
+        return self.wrappers[id(leaf)][1]
 
     def _object(self, leaf: Any) -> Any:
         if is_plain(leaf) or id(leaf) in self.scope.objects or isinstance(leaf, (type, ModuleType)):

@@ -15,6 +15,7 @@ from .._torch.modules import SCALER_NUMBERS, SCHEDULER_MARKS
 from .libraries import is_own, may_hold_state
 from .state_graph import StateGraph, StateNode
 from .tensor_hooks import tables_of
+from .wrappers import is_wrapper
 
 # What `nn.Module` keeps in tables of its own, and the attributes that it keeps to itself.
 MODULE_TABLES = (
@@ -31,7 +32,7 @@ def visit_tensor(graph: StateGraph, node: StateNode) -> None:
     """Follow the attributes that a program has put on a tensor, and its hooks."""
     tensor: torch.Tensor = node.value
     graph.reached.tensors[id(tensor)] = node.path, tensor
-    node.follow(node.hold(vars(tensor), owner=tensor))
+    node.follow(node.hold(vars(tensor), owner=None if is_wrapper(tensor) else tensor))
     if tensor.is_leaf:
         node.edges += [(None, None, f"the hooks of {node.path}", table) for table in tables_of(tensor)]
 

@@ -21,8 +21,8 @@ from ..storage.cell import Cell
 from ..storage.placement import pinned
 from ..storage.spec import TensorSpec
 from ..trace.axes import automatic_axes, explicit_mesh
-from ..trace.core import Trace, tracing
 from ..trace.data_swaps import set_geometry
+from ..trace.tracing import Trace, tracing
 from .argument_history import TracedFunctions
 from .attribute_tracking import AttributeReads
 from .backward_tracing import trace_backward
@@ -133,6 +133,7 @@ def trace_step(
         with tracing(trace), automatic_axes(explicit_mesh()):
             try:
                 result = _call(function, args, kwargs, arguments, recorders, state)
+                trace.returned = True
                 outcome, arrays = _describe(result, arguments, recorders, state, before)
                 outcomes.append(outcome)
                 return arrays

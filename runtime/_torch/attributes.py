@@ -43,6 +43,10 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         "_backward_hooks",
         "_backward_pre_hooks",
     ),
+    "torch.nn.parallel.DistributedDataParallel": (
+        *("_comm_hooks", "_join_config", "_delay_all_reduce_all_params", "_module_parameters"),
+        *("_check_sync_bufs_pre_fwd", "_check_sync_bufs_post_fwd", "_sync_buffers", "_run_ddp_forward"),
+    ),
     "torch.optim.SGD": (
         "_init_group",  # makes the state of a group's parameters; each optimizer of torch has one
         "_optimizer_step_pre_hooks",

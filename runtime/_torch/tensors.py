@@ -5,10 +5,11 @@ Meta kernels set sizes, strides and storages and never look at memory, so they s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.utils import _python_dispatch
 
 from ..releases import private_names
 from .dispatcher import COMPOSITE_EXPLICIT, COMPOSITE_IMPLICIT, CPU, META, kernel_on
@@ -20,6 +21,8 @@ with private_names("torch", torch.__version__):
     create_empty_tensor = torch._C._acc.create_empty_tensor
     conj_view = torch._conj
     neg_view = torch._neg_view
+    # Whether a tensor is made of others.
+    is_wrapper: Callable[[Any], bool] = _python_dispatch.is_traceable_wrapper_subclass
     swap_implementations = torch._C._swap_tensor_impl  # (a, b)
     # (tensor, source): torch's own answer whether `tensor.data = source` may be
     may_share_implementation = kernel_on(_aten._has_compatible_shallow_copy_type.default, COMPOSITE_IMPLICIT)

@@ -38,7 +38,8 @@ from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor, wrap
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
-from ..trace.core import Trace, current_trace, tracing
+from ..trace.core import current_trace
+from ..trace.tracing import Trace, tracing
 from ..trace.transfer import read, upload
 from .control_flow import CONTROL
 from .outputs import GraphOutputs
@@ -97,7 +98,7 @@ class GraphTracer(fx.Interpreter):
 
     def run_node(self, n: fx.Node) -> Any:
         """The result of a node; what it asserts names the user's line."""
-        conditions = current_trace().conditions  # type: ignore[union-attr]
+        conditions = current_trace().conditions
         count = len(conditions)
         result = super().run_node(n)
         conditions[count:] = [(holds, a._replace(where=_line_of(n))) for holds, a in conditions[count:]]

@@ -2,14 +2,14 @@
 
 `jax.jit` finds out at every call what its arguments are: a microsecond for each. A program whose guards hold knows it,
 so its arrays go to the executable of one device as they are, which took half the time for 500 of them. Arrays of
-several devices, and programs with effects, go through `jax.jit`.
+several devices, and programs with effects, go through `jax.jit`. A program with collectives of process groups is
+compiled for all their processes (`trace/ranks.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, wraps
-from itertools import starmap
 from operator import methodcaller
 from typing import Any
 
@@ -18,6 +18,7 @@ import jax
 from .._jax import direct_call
 from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
+from ..trace import ranks
 from ..trace.axes import with_automatic_axes
 
 
@@ -29,7 +30,7 @@ class AotCall:
     ) -> None:
         """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse, `options` XLA's
         for its compilation."""
-        self.donated = tuple(donated)
+        self.donated, self.options = tuple(donated), options
 
         @wraps(function)
         def run(*arrays: jax.Array) -> Any:
@@ -52,7 +53,7 @@ class AotCall:
         if self.call is None:
             results.append(self._first(arrays))
         elif self._consume is None:
-            results.extend(starmap(self.jitted, (arrays,)))
+            results.extend(map(self.call, (arrays,)))
         else:
             try:
                 results.extend(map(self._consume, map(self._execute, (arrays,))))
@@ -67,7 +68,9 @@ class AotCall:
         self.arguments = [
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
         ]
-        if traced.jaxpr.effects or any(map(_is_spread, arrays)):
+        if traced.jaxpr.effects and (compile_for_ranks := ranks.compiler_of(traced.jaxpr.effects)):
+            self.lowered, self.call = compile_for_ranks(traced.jaxpr, arrays, self.donated, self.options)
+        elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
         else:
             self.lowered = traced.lower()

@@ -60,7 +60,7 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
         with jax.enable_x64(True):
             result = signature.lowering(**arguments)
         for holds, error in promises.get() or ():
-            trace.conditions.append((holds, Assertion("RuntimeError", error, user_line())))  # type: ignore[union-attr]
+            trace.conditions.append((holds, Assertion("RuntimeError", error, user_line())))
     except UnknownSizeError as error:
         raise TraceError(
             f"{signature.name}: the result's shape depends on data{user_line()}. Within jit, {error.instead}"

@@ -47,6 +47,7 @@ class Agreement:
         self.fault = ""
         self._noted = ""
         self._compared = ""
+        self._said = ""
 
     @property
     def others(self) -> list[int]:
@@ -80,6 +81,21 @@ class Agreement:
         if self._compared:
             store.delete_key(self._compared)  # everybody has read it
         self._compared = own
+
+    def exchange(self, text: str) -> list[str]:
+        """What each rank says about the call that they are about to run, which they compare.
+
+        Raises:
+            DistBackendError: as `compare` does.
+        """
+        store, count = self.stores[0], self.call[0]
+        store.set(f"said/{count}/{self.rank}", text)
+        self.compare()
+        texts = [store.get(f"said/{count}/{rank}").decode() for rank in range(len(self.ranks))]
+        if self._said:
+            store.delete_key(self._said)  # everybody has read it
+        self._said = f"said/{count}/{self.rank}"
+        return texts
 
     def failed(self, reason: str) -> DistributedError:
         """The error of the current call, which is also what the others will read of this rank."""

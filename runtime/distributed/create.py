@@ -12,7 +12,9 @@ import numpy as np
 import torch
 from jax.experimental import multihost_utils
 
-from . import reducer
+from ..trace.ranks import set_compiler
+from . import reducer, traced_ddp
+from .compiled import compile_for_ranks
 from .group import JaxProcessGroup
 from .world import World, make_world
 
@@ -24,6 +26,8 @@ _worlds: list[World] = []  # of the current default group
 def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """The default group, which joins the processes, or a group of some of its ranks."""
     reducer.install()
+    traced_ddp.install()
+    set_compiler(compile_for_ranks)
     ranks = list(options.global_ranks_in_group)
     if not ranks:
         _worlds[:] = [make_world(options.store, options.group_rank, options.group_size, options.timeout)]

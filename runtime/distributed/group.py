@@ -14,15 +14,19 @@ import torch
 
 from ..dtypes import numpy_dtype
 from ..storage.placement import put
+from ..trace.core import current_trace
 from .errors import describe
 from .group_base import Finish, GroupBase
 from .parts import expect, expect_count, expect_dtypes, padded, rows_of, split_counts, unpadded, zeros
 from .reductions import check
 from .tensors import array_of, refuse_in_trace, write, write_all
-from .work import CollectiveWork
+from .work import CollectiveWork, finished
 
 dist: Any = torch.distributed
 Tensor = torch.Tensor
+
+
+_INSTEAD = "use permute_tensor of the functional collectives"
 
 
 def _first(value: Any) -> Any:
@@ -40,6 +44,7 @@ def _of_device(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: JaxProcessGroup, *args: Any, **kwargs: Any) -> Any:
         tensor = next((t for t in map(_first, args) if isinstance(t, Tensor)), None)
         if tensor is not None and tensor.device.type == "cpu":
+            refuse_in_trace(f"{method.__name__} of a tensor on the CPU", "expected tensors on device jax")
             return getattr(self.host, method.__name__)(*args, **kwargs)
         return method(self, *args, **kwargs)
 
@@ -70,7 +75,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def broadcast(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
         arrays = [array_of(t, "broadcast") for t in tensors]
-        finish = functools.partial(write_all, tensors) if self._rank != opts.rootRank else discard
+        finish = writing(tensors, self._rank != opts.rootRank)
         return self._start("broadcast", arrays, tensors, finish, root=opts.rootRank)
 
     @_of_device
@@ -79,8 +84,8 @@ class JaxProcessGroup(GroupBase):
         arrays = [array_of(t, "reduce") for t in tensors]
         for array in arrays:
             check(details["op"], array.dtype)
-        finish = functools.partial(write_all, tensors) if self._rank == opts.rootRank else discard
-        return self._start("reduce", arrays, tensors, finish, **details)
+        finish = writing(tensors, self._rank == opts.rootRank)
+        return self._start("reduce", arrays, tensors, finish, root=opts.rootRank, **details)
 
     @_of_device
     def allgather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
@@ -94,6 +99,7 @@ class JaxProcessGroup(GroupBase):
         return self._start("all_gather_list", arrays, outputs, finish)
 
     def _allgather_uneven(self, outputs: list[list[Tensor]], inputs: list[Tensor]) -> CollectiveWork:
+        refuse_in_trace("all_gather of different shapes", "expected one shape on every rank: pad the tensors")
         widths = [max(t.numel() for t in output) for output in outputs]
         for output, value in zip(outputs, inputs, strict=True):
             expect(output[self._rank].shape == value.shape, "all_gather", output[self._rank], value.shape)
@@ -176,6 +182,7 @@ class JaxProcessGroup(GroupBase):
 
     @_of_device
     def gather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any) -> CollectiveWork:
+        refuse_in_trace("gather", "use all_gather: every rank computes the same")
         value = inputs[0]
         finish: Finish = discard
         if self._rank == opts.rootRank:
@@ -188,6 +195,7 @@ class JaxProcessGroup(GroupBase):
 
     @_of_device
     def scatter(self, outputs: list[Tensor], inputs: list[list[Tensor]], opts: Any) -> CollectiveWork:
+        refuse_in_trace("scatter", "use all_to_all_single or broadcast: every rank computes the same")
         output = outputs[0]
         array_of(output, "scatter")
         if self._rank == opts.rootRank:
@@ -247,13 +255,16 @@ class JaxProcessGroup(GroupBase):
         Widths are rounded up to powers of two, so that few programs are compiled.
         """
 
+        if current_trace() is not None:
+            return self._exchange_in_trace(flat, sent, received, result, finish)
+
         def job() -> None:
             sizes = put(np.array(sent, np.int32), 0)
             announced = np.asarray(self._run("all_gather", [sizes])[0]).reshape(self._size, self._size)
             expected = announced[:, self._rank].tolist()
             if expected != received:
-                raise self._agreement.failed(
-                    f"rank {self._agreement.name(self._rank)} expects {received} elements from the ranks, which send "
+                raise self.agreement.failed(
+                    f"rank {self.agreement.name(self._rank)} expects {received} elements from the ranks, which send "
                     f"{expected}"
                 )
             width = 1 << max(int(announced.max()) - 1, 0).bit_length()
@@ -262,26 +273,55 @@ class JaxProcessGroup(GroupBase):
 
         return self._submit(job, result, lambda: describe("all_to_all", [flat], sent=sent, received=received))
 
+    def _exchange_in_trace(
+        self,
+        flat: jax.Array,
+        sent: list[int],
+        received: list[int],
+        result: Any,
+        finish: Callable[[jax.Array], None],
+    ) -> CollectiveWork:
+        """An all-to-all within a program: of equal parts, or where each rank sends to one other.
+
+        Raises:
+            NotImplementedError: the parts differ otherwise, so that no one program serves all ranks.
+        """
+        sizes = put(np.array([*sent, *received], np.int32), 0)
+        table = self.in_order("all_to_all: sizes", lambda: np.asarray(self._run("all_gather", [sizes])[0]))
+        every, expected = table.reshape(self._size, 2, self._size).swapaxes(0, 1)
+        if not (expected == every.T).all():
+            raise RuntimeError(f"all_to_all_single: ranks send {every.tolist()} and expect {expected.T.tolist()}")
+        if (every == every[0, 0]).all():
+            finish(self._trace("all_to_all", [flat])[0].reshape(-1))
+        elif ((every > 0).sum(0) == 1).all() and (every[every > 0] == flat.size).all():
+            pairs = tuple((s, int(row.argmax())) for s, row in enumerate(every))
+            finish(self._trace("permute", [flat], pairs=pairs)[0])
+        else:
+            refuse_in_trace("all_to_all_single of parts of different sizes", "expected parts of one size: pad them")
+        return finished(result)
+
     def barrier(self, opts: Any = None) -> CollectiveWork:
         refuse_in_trace("barrier")
         return self._start("barrier", [zeros((1,), np.dtype(np.int32))], [], discard, op="SUM")
 
     def monitored_barrier(self, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
         """A barrier whose error names the ranks that do not come in time."""
+        refuse_in_trace("monitored_barrier")
         self.host.monitored_barrier(timeout or self._timeout, wait_all_ranks)
 
     @_of_device
     def send(self, tensors: list[Tensor], destination: int, tag: int) -> CollectiveWork:
+        refuse_in_trace("send", _INSTEAD)
         return self._collected(self._messages.send(array_of(tensors[0], "send"), destination, tag, tensors))
 
     @_of_device
     def recv(self, tensors: list[Tensor], source: int, tag: int) -> CollectiveWork:
-        refuse_in_trace("recv")
+        refuse_in_trace("recv", _INSTEAD)
         return self._collected(self._messages.receive(tensors, [source], tag))
 
     @_of_device
     def recv_anysource(self, tensors: list[Tensor], tag: int) -> CollectiveWork:
-        refuse_in_trace("recv")
+        refuse_in_trace("recv", _INSTEAD)
         others = [r for r in range(self._size) if r != self._rank]
         return self._collected(self._messages.receive(tensors, others, tag))
 
@@ -302,6 +342,12 @@ class JaxProcessGroup(GroupBase):
                 work.wait()
 
         return self._submit(job, [], lambda: "the end of coalesced collectives")
+
+
+def writing(tensors: list[Tensor], receives: bool) -> Finish:
+    """What puts results into tensors, if this rank receives any. In a trace every rank does, since all run one program:
+    those that receive none write what they have."""
+    return functools.partial(write_all, tensors) if receives or current_trace() is not None else discard
 
 
 def discard(results: list[jax.Array]) -> None:

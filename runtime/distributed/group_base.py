@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import jax
+import numpy as np
 import torch
 from torch.distributed import ProcessGroup
 
 from .._torch.distributed import host_group
+from ..functional.detach import PureTrace
+from ..storage.placement import put
+from ..trace.core import as_tracer, current_trace, user_line
+from ..trace.ranks import axis_name, over_ranks
 from .agreement import Agreement
 from .errors import describe
 from .point_to_point import Messages
-from .programs import Programs
-from .work import Channel, CollectiveWork, Monitor
+from .programs import BODIES, Programs
+from .reductions import Ranks
+from .work import Channel, CollectiveWork, Monitor, finished
 from .world import World
 
 Finish = Callable[[list[jax.Array]], None]
@@ -40,6 +47,9 @@ def monitor() -> Monitor:
     return Monitor()
 
 
+groups: weakref.WeakValueDictionary[str, GroupBase] = weakref.WeakValueDictionary()  # by their axes in programs
+
+
 class GroupBase(ProcessGroup):
     """The ranks of a group, each with one device."""
 
@@ -51,13 +61,15 @@ class GroupBase(ProcessGroup):
         self._rank, self._size, self._name, self._description = rank, len(ranks), name, "undefined"
         self._timeout = timeout
         self._store = store
+        self.devices, self.axis = devices, axis_name(name)
+        groups[self.axis] = self
         self._programs = programs_of(devices)
         self._channel = channel_of(devices)
-        self._agreement = Agreement(store, tuple(ranks), rank, timeout, world.peers)
-        self._messages = Messages(store, rank, devices, self._agreement, monitor())
+        self.agreement = Agreement(store, tuple(ranks), rank, timeout, world.peers)
+        self._messages = Messages(store, rank, devices, self.agreement, monitor())
         if world.peers is not None:
             world.peers.on_change = monitor().wake.set
-        monitor().ticks.append(self._agreement.note)
+        monitor().ticks.append(self.agreement.note)
         self._coalesced: list[CollectiveWork] | None = None
 
     # What torch asks of a group
@@ -134,7 +146,7 @@ class GroupBase(ProcessGroup):
         return self._store
 
     def set_timeout(self, timeout: timedelta) -> None:
-        self._timeout = self._agreement.timeout = timeout
+        self._timeout = self.agreement.timeout = timeout
 
     _set_default_timeout = set_timeout
 
@@ -143,8 +155,8 @@ class GroupBase(ProcessGroup):
 
     def shutdown(self) -> None:
         """Stop watching the group."""
-        if self._agreement.note in monitor().ticks:
-            monitor().ticks.remove(self._agreement.note)
+        if self.agreement.note in monitor().ticks:
+            monitor().ticks.remove(self.agreement.note)
 
     @functools.cached_property
     def host(self) -> Any:
@@ -156,20 +168,40 @@ class GroupBase(ProcessGroup):
     def _start(
         self, name: str, arrays: Sequence[jax.Array], result: Any, finish: Finish, **details: Any
     ) -> CollectiveWork:
-        """Run one collective, and have `finish` put its results into tensors."""
+        """Run one collective, and have `finish` put its results into tensors. In a trace it becomes a part of that."""
+        if current_trace() is not None:
+            finish(self._trace(name, arrays, **details))
+            return self._collected(finished(result))
 
         def job() -> None:
             finish(self._run(name, arrays, **details))
 
         return self._submit(job, result, functools.partial(describe, name, arrays, **details))
 
+    def _trace(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
+        """A collective among the equations of a trace. The arrays must be tracers: JAX adds up constants itself."""
+        if isinstance(current_trace(), PureTrace):
+            raise NotImplementedError(
+                f"{name} inside a function of t2j{user_line()}: not supported, because JAX would have to know the axis "
+                "of the group; expected tenax.jit or torch.compile, or a collective of jax.lax by tenax.call_jax over "
+                "an axis of jax.shard_map"
+            )
+        ranks = Ranks(self.axis, self._size, lambda: put(np.array(self._rank, np.int32), 0))
+        with over_ranks(self.axis, self._size), jax.enable_x64(True):
+            return BODIES[name]([*map(as_tracer, arrays)], ranks=ranks, **details)
+
     def _submit(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:
-        if self._agreement.fault:
-            raise self._agreement.failed(f"the group is broken since an earlier call: {self._agreement.fault}")
+        if current_trace() is not None:  # the end of a coalescing block, whose collectives are in the trace
+            return finished(result)
+        return self._collected(self._submitted(job, result, description))
+
+    def _submitted(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:
+        if self.agreement.fault:
+            raise self.agreement.failed(f"the group is broken since an earlier call: {self.agreement.fault}")
         work = CollectiveWork(result, description)
         self._channel.submit(work, job)
-        monitor().watch(work, self._agreement.check)
-        return self._collected(work)
+        monitor().watch(work, self.agreement.check)
+        return work
 
     def _collected(self, work: CollectiveWork) -> CollectiveWork:
         """The work, which the end of a coalescing block waits for, too."""
@@ -177,17 +209,27 @@ class GroupBase(ProcessGroup):
             self._coalesced.append(work)
         return work
 
-    def _run(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
-        """Run a collective on this thread, after the ranks have agreed about it if it is new."""
-        program, new = self._programs.find(name, arrays, **details)
-        agreement = self._agreement
-        agreement.begin(program.description)
+    def in_order(self, name: str, job: Callable[[], Any]) -> Any:
+        """Do something after the calls that were made before, on the thread of the group; what it gives."""
+        given: list[Any] = []
+        self._submitted(lambda: given.append(job()), None, lambda: name).wait()
+        return given[0]
+
+    def carry_out(self, description: str, run: Callable[[], Any], new: bool = False) -> Any:
+        """Run a program on this thread, after the ranks have agreed about it if it is new; its results, computed."""
+        agreement = self.agreement
+        agreement.begin(description)
         if self._size > 1 and (new or agreement.every_call):
             agreement.compare()
         try:
-            return jax.block_until_ready(program.run(list(arrays)))
+            return jax.block_until_ready(run())
         except (RuntimeError, ValueError) as error:  # XLA's errors are of either class
             if agreement.peers is not None:
                 agreement.peers.changed.wait(1)  # for the notice of who has ended
             reason = agreement.reason(agreement.stores[0])
             raise agreement.failed(reason or str(error)) from error
+
+    def _run(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
+        """Run a collective on this thread."""
+        program, new = self._programs.find(name, arrays, **details)
+        return self.carry_out(program.description, lambda: program.run(list(arrays)), new)

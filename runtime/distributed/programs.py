@@ -16,46 +16,55 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .errors import describe
-from .reductions import AXIS, broadcast, reduce, reduce_scatter
+from .reductions import AXIS, Ranks, broadcast, reduce, reduce_scatter
 
 Arrays = list[jax.Array]
 
 
-def _all_reduce(xs: Arrays, size: int, op: str, factor: float | None = None) -> Arrays:
-    return [reduce(x, op, size, factor) for x in xs]
+def _all_reduce(xs: Arrays, ranks: Ranks, op: str, factor: float | None = None) -> Arrays:
+    return [reduce(x, op, ranks, factor) for x in xs]
 
 
-def _broadcast(xs: Arrays, size: int, root: int) -> Arrays:
-    return [broadcast(x, root) for x in xs]
+def _reduce(xs: Arrays, ranks: Ranks, op: str, root: int, factor: float | None = None) -> Arrays:
+    here = ranks.rank() == root
+    return [jnp.where(here, reduce(x, op, ranks, factor), x) for x in xs]
 
 
-def _all_gather(xs: Arrays, size: int) -> Arrays:
-    return [lax.all_gather(x, AXIS, tiled=True) for x in xs]
+def _broadcast(xs: Arrays, ranks: Ranks, root: int) -> Arrays:
+    return [broadcast(x, root, ranks) for x in xs]
 
 
-def _all_gather_list(xs: Arrays, size: int) -> Arrays:
-    return [row for x in xs for row in lax.all_gather(x, AXIS)]
+def _all_gather(xs: Arrays, ranks: Ranks) -> Arrays:
+    return [lax.all_gather(x, ranks.axis, tiled=True) for x in xs]
 
 
-def _reduce_scatter(xs: Arrays, size: int, op: str, factor: float | None = None) -> Arrays:
-    return [reduce_scatter(x.reshape(size, -1), op, size, factor) for x in xs]
+def _all_gather_list(xs: Arrays, ranks: Ranks) -> Arrays:
+    return [row for x in xs for row in lax.all_gather(x, ranks.axis)]
 
 
-def _all_to_all(xs: Arrays, size: int) -> Arrays:
-    return [lax.all_to_all(x.reshape(size, -1), AXIS, 0, 0, tiled=True) for x in xs]
+def _reduce_scatter(xs: Arrays, ranks: Ranks, op: str, factor: float | None = None) -> Arrays:
+    return [reduce_scatter(x.reshape(ranks.size, -1), op, ranks, factor) for x in xs]
 
 
-def _scatter(xs: Arrays, size: int, root: int) -> Arrays:
-    return [row[root] for row in _all_to_all(xs, size)]
+def _all_to_all(xs: Arrays, ranks: Ranks) -> Arrays:
+    return [lax.all_to_all(x.reshape(ranks.size, -1), ranks.axis, 0, 0, tiled=True) for x in xs]
 
 
-def _send(xs: Arrays, size: int, source: int) -> Arrays:
-    return [lax.ppermute(x, AXIS, [(source, 1 - source)]) for x in xs]
+def _scatter(xs: Arrays, ranks: Ranks, root: int) -> Arrays:
+    return [row[root] for row in _all_to_all(xs, ranks)]
 
 
-_BODIES: dict[str, Callable[..., Arrays]] = {
+def _permute(xs: Arrays, ranks: Ranks, pairs: Sequence[tuple[int, int]]) -> Arrays:
+    return [lax.ppermute(x, ranks.axis, pairs) for x in xs]
+
+
+def _send(xs: Arrays, ranks: Ranks, source: int) -> Arrays:
+    return [lax.ppermute(x, ranks.axis, [(source, 1 - source)]) for x in xs]
+
+
+BODIES: dict[str, Callable[..., Arrays]] = {
     "all_reduce": _all_reduce,
-    "reduce": _all_reduce,
+    "reduce": _reduce,
     "broadcast": _broadcast,
     "all_gather": _all_gather,
     "all_gather_list": _all_gather_list,
@@ -64,6 +73,7 @@ _BODIES: dict[str, Callable[..., Arrays]] = {
     "all_to_all": _all_to_all,
     "scatter": _scatter,
     "send": _send,
+    "permute": _permute,
     "barrier": _all_reduce,
 }
 
@@ -80,6 +90,7 @@ class Programs:
 
     def __init__(self, devices: Sequence[jax.Device]) -> None:
         self.size = len(devices)
+        self.ranks = Ranks(AXIS, self.size, functools.partial(lax.axis_index, AXIS))
         self.sharding = NamedSharding(Mesh(np.array(devices), (AXIS,)), PartitionSpec(AXIS))
         self.found: dict[Any, Program] = {}
 
@@ -89,7 +100,7 @@ class Programs:
         program = self.found.get(key)
         if program is not None:
             return program, False
-        run = self._build(functools.partial(_BODIES[name], size=self.size, **details))
+        run = self._build(functools.partial(BODIES[name], ranks=self.ranks, **details))
         program = self.found[key] = Program(run, describe(name, arrays, **details))
         return program, True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,15 @@ from jax import lax
 from ..storage.access import bitcast
 
 AXIS = "ranks"
+
+
+class Ranks(NamedTuple):
+    """The ranks that a collective joins, as the axis of the mesh that a program runs over."""
+
+    axis: str
+    size: int
+    rank: Callable[[], Any]  # the number of this one
+
 
 # What combines two arrays, where XLA has no collective for it.
 _COMBINE: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
@@ -50,17 +59,17 @@ def _average(total: jax.Array, size: int) -> jax.Array:
     return lax.div(total, jnp.asarray(size, total.dtype))
 
 
-def reduce(x: jax.Array, op: str, size: int, factor: float | None = None) -> jax.Array:
+def reduce(x: jax.Array, op: str, ranks: Ranks, factor: float | None = None) -> jax.Array:
     """The reduction of an array over all ranks."""
     if op == "AVG":
-        return _average(lax.psum(x, AXIS), size)
+        return _average(lax.psum(x, ranks.axis), ranks.size)
     if op == "PREMUL_SUM":
-        return lax.psum(x * jnp.asarray(factor, x.dtype), AXIS)
+        return lax.psum(x * jnp.asarray(factor, x.dtype), ranks.axis)
     if x.dtype == jnp.bool_:
         op = _OF_BOOL[op]
     if op in _COLLECTIVES:
-        return _COLLECTIVES[op](x, AXIS)
-    return fold(lax.all_gather(x, AXIS), op)
+        return _COLLECTIVES[op](x, ranks.axis)
+    return fold(lax.all_gather(x, ranks.axis), op)
 
 
 def fold(rows: jax.Array, op: str) -> jax.Array:
@@ -70,20 +79,20 @@ def fold(rows: jax.Array, op: str) -> jax.Array:
     return functools.reduce(_COMBINE[op], list(rows))
 
 
-def reduce_scatter(rows: jax.Array, op: str, size: int, factor: float | None = None) -> jax.Array:
+def reduce_scatter(rows: jax.Array, op: str, ranks: Ranks, factor: float | None = None) -> jax.Array:
     """This rank's row of the reduction of `rows`, which has one for each rank."""
     if op == "PREMUL_SUM":
         rows, op = rows * jnp.asarray(factor, rows.dtype), "SUM"
     if op in ("SUM", "AVG") and rows.dtype != jnp.bool_:
-        total = lax.psum_scatter(rows, AXIS, scatter_dimension=0, tiled=False)
-        return _average(total, size) if op == "AVG" else total
-    return fold(lax.all_to_all(rows, AXIS, 0, 0, tiled=True), op)
+        total = lax.psum_scatter(rows, ranks.axis, scatter_dimension=0, tiled=False)
+        return _average(total, ranks.size) if op == "AVG" else total
+    return fold(lax.all_to_all(rows, ranks.axis, 0, 0, tiled=True), op)
 
 
-def broadcast(x: jax.Array, root: int) -> jax.Array:
+def broadcast(x: jax.Array, root: int, ranks: Ranks) -> jax.Array:
     """The array of one rank, bit for bit: the sum of its bits and of zeros elsewhere."""
     bits = bitcast(x, jnp.dtype(f"uint{8 * _part(x.dtype).itemsize}"))
-    bits = lax.psum(jnp.where(lax.axis_index(AXIS) == root, bits, jnp.zeros_like(bits)), AXIS)
+    bits = lax.psum(jnp.where(ranks.rank() == root, bits, jnp.zeros_like(bits)), ranks.axis)
     return bitcast(bits, x.dtype)
 
 

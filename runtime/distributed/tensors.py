@@ -9,7 +9,7 @@ import torch
 
 from ..aten.memory import copy
 from ..storage.tensors import cell_of, wrap
-from ..trace.core import current_trace
+from ..trace.core import current_trace, user_line
 from ..trace.transfer import read
 
 
@@ -17,10 +17,9 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
     """The value of a tensor that a collective takes.
 
     Raises:
-        NotImplementedError: the tensor is sparse, or a function is being traced.
+        NotImplementedError: the tensor is sparse.
         RuntimeError: the tensor is not on the one device of this rank.
     """
-    refuse_in_trace(name)
     if tensor.layout is not torch.strided:
         raise NotImplementedError(f"{name}: layout {tensor.layout} is not supported; convert with .to_dense()")
     if cell_of(tensor).index:
@@ -28,13 +27,11 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
     return read(tensor)
 
 
-def refuse_in_trace(name: str) -> None:
-    """Raise where a collective would run once, while a function is traced, and never in the program."""
+def refuse_in_trace(name: str, instead: str = "call it between compiled functions") -> None:
+    """Raise where a call would happen once, while a function is traced, and never in the program, or where the ranks
+    would run different programs."""
     if current_trace() is not None:
-        raise NotImplementedError(
-            f"{name}: a collective of torch.distributed inside a traced function; expected it between the functions "
-            "that tenax.jit or torch.compile compile"
-        )
+        raise NotImplementedError(f"{name} inside a compiled function{user_line()}: not supported; {instead}")
 
 
 def write(tensor: torch.Tensor, array: jax.Array) -> None:

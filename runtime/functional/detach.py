@@ -23,8 +23,8 @@ from ..storage.ordinals import NAME
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor
 from ..trace import autograd_engine
-from ..trace.core import Trace
 from ..trace.indexing import TracedIndexing, unwrapped
+from ..trace.tracing import Trace
 
 _DETACHING = {torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__}  # type: ignore[attr-defined]
 

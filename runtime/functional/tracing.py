@@ -14,8 +14,8 @@ import torch
 from .._torch.frames import is_dynamo_loaded
 from ..storage import random
 from ..trace.axes import between_explicit_axes
-from ..trace.core import tracing
 from ..trace.data_checks import patched_data_checks
+from ..trace.tracing import tracing
 from ..trace.transfer import from_jax, to_jax
 from .detach import DetachMode, PureTrace
 from .keys import DrawKey

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from .._torch import pytree
+
 # Hooks that Lightning calls in the middle of what is one program here.
 _INSIDE = ("on_before_backward", "on_after_backward", "on_before_optimizer_step")
 
@@ -89,7 +91,7 @@ def compiled_strategy(root: str, single: Any) -> Any:
                     scaler.step(optimizer)
                     scaler.update()
                 optimizer.zero_grad()
-                return torch.utils._pytree.tree_map(detached, output), logged
+                return pytree.tree_map_only(torch.Tensor, detached, output), logged
 
             return jit(step)
 

@@ -108,7 +108,7 @@ def _compiled(build: Build, args: tuple[int, ...], mesh: Mesh, rules: Rules, bat
             step = step.function
         arguments = StandIns(mesh).place(step, arguments, rules, batch)
         leaves, _ = pytree.tree_flatten((arguments, {}))
-        compiled = CompiledFunction(step)._compile(arguments, {}, leaves, ())
+        compiled = CompiledFunction(step).compiled_step(arguments, {}, leaves, ())
         executable: Any = _executable(compiled, leaves)
     text, memory, cost = executable.as_text(), executable.memory_analysis(), executable.cost_analysis() or {}
     weights, optimizer = bytes_of_modules(step), bytes_of_optimizers(step)

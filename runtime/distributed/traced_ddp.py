@@ -1,0 +1,120 @@
+"""`DistributedDataParallel` in a trace: the program averages its gradients when a backward pass ends.
+
+torch's reducer would keep arrays of the trace in C++ and ask for their values. XLA overlaps and fuses the collectives,
+so nothing is lost. What the ranks use of a model is the same in every call, as they run one program.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .. import patches
+from .._torch import pytree
+from .._torch.autograd import queue_callback
+from ..errors import TraceError
+from ..trace.core import current_trace, user_line
+
+dist: Any = torch.distributed
+
+
+def _traced(plain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(plain)
+    def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
+        return plain(self, *inputs, **kwargs) if current_trace() is None else _forward(self, *inputs, **kwargs)
+
+    return forward
+
+
+@functools.cache
+def install() -> None:
+    """Have DDP know of traces."""
+    patches.wrap("torch.nn.parallel.DistributedDataParallel.forward", _traced)
+
+
+def _forward(ddp: Any, *inputs: Any, **kwargs: Any) -> Any:
+    """A forward pass after which backward averages gradients, unless it is in `no_sync`."""
+    refused = {
+        "a communication hook": ddp._comm_hooks,
+        "join()": ddp._join_config.enable,
+        "mixed_precision; use torch.autocast": ddp.mixed_precision is not None,
+        "parameters without their own synchronization": ddp._delay_all_reduce_all_params,
+    }
+    for what, used in refused.items():
+        if used:
+            raise NotImplementedError(
+                f"DistributedDataParallel in a compiled function, with {what}{user_line()}: not supported; expected "
+                "none, or a function that is not compiled"
+            )
+    if ddp._check_sync_bufs_pre_fwd():
+        ddp._sync_buffers()
+    output = ddp._run_ddp_forward(*inputs, **kwargs)
+    if ddp._check_sync_bufs_post_fwd():
+        ddp._sync_buffers()
+    ddp.require_forward_param_sync = syncs = torch.is_grad_enabled() and ddp.require_backward_grad_sync
+    if not syncs:
+        return output
+    leaves, spec = pytree.tree_flatten(output)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor) and x.requires_grad]
+    pass_ = _Pass(ddp, user_line())
+    for i, new in zip(places, _Sink.apply(pass_, *[leaves[i] for i in places]), strict=True):
+        leaves[i] = new
+    return pytree.tree_unflatten(leaves, spec)
+
+
+class _Pass:
+    """The backward pass of one forward pass."""
+
+    def __init__(self, ddp: Any, line: str) -> None:
+        self.ddp, self.line = ddp, line
+        self.begun = False
+        self.accumulated: list[torch.Tensor] = []
+        self.handles: list[Any] = []
+
+    def begin(self) -> None:
+        """Look which parameters get gradients, and average these at the end."""
+        trace = current_trace()
+        if trace is None or trace.returned:
+            raise RuntimeError(
+                f"DistributedDataParallel in a compiled function{self.line}, whose backward pass is outside of it: the "
+                "gradients would not be averaged as they are accumulated. Call backward() within"
+            )
+        if self.begun:
+            return
+        self.begun = True
+        for parameter in self.ddp._module_parameters:
+            if parameter.requires_grad:
+                self.handles.append(parameter.register_post_accumulate_grad_hook(self.accumulated.append))
+        queue_callback(self.end)
+
+    def end(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+        parameters, self.accumulated, self.begun = self.accumulated, [], False
+        if not parameters:
+            return  # torch.autograd.grad, whose gradients DDP does not average
+        gradients: list[Any] = [p.grad for p in parameters]
+        if any(g.layout is not torch.strided for g in gradients):
+            raise TraceError("DistributedDataParallel in a compiled function: sparse gradients; expected dense ones")
+        options = dist.AllreduceOptions()
+        options.reduceOp = dist.ReduceOp.AVG
+        with torch.no_grad():
+            self.ddp.process_group.allreduce(gradients, options).wait()
+
+
+class _Sink(torch.autograd.Function):
+    """The results of a forward pass, at which backward begins."""
+
+    @staticmethod
+    def forward(ctx: Any, pass_: _Pass, *tensors: torch.Tensor) -> Any:
+        ctx.set_materialize_grads(False)
+        ctx.pass_ = pass_
+        return tuple(t.view_as(t) for t in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        ctx.pass_.begin()
+        return None, *gradients

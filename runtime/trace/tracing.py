@@ -1,0 +1,204 @@
+"""A trace records which tensors a torch program reads and writes while JAX traces the program.
+
+A tensor's array is an attribute of its cell. While any trace runs, that attribute is a property of the class `Cell`:
+every access to an array passes through this module, and eager calls outside of traces pay nothing. Price: other threads
+go through the property too for as long as it is installed.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import jax
+import torch
+
+from ..errors import TraceError
+from ..storage.avals import LazyFill
+from ..storage.cell import Cell
+from ..storage.placement import fill_from_host
+from ..storage.random import drawing
+from ..storage.recording import recording
+from ..storage.spec import TensorSpec
+from .async_errors import Assertion
+from .core import alias_array, current_trace, trace_stack, user_line
+
+_lock = threading.Lock()
+_running = 0
+_WATCHED = ("content", "array")
+
+
+class Trace:
+    """One run of a torch program under a JAX trace.
+
+    The trace owns the cells that are made during the run. Cells from outside are treated according to `lifts`. If it is
+    true, a cell that is read becomes an input of the traced program, and one that is written becomes an output. If it
+    is false, a cell that is read is a constant of the JAX program, and a write of a tracer raises, because the program
+    could not repeat it.
+
+    With `asserts` the program returns the conditions on data that its operations have, such as an index in range;
+    otherwise they are taken to hold, as JAX does.
+    """
+
+    def __init__(self, lifts: bool, draw: Callable[[torch.Generator | None], Any], asserts: bool = False) -> None:
+        self.lifts = lifts
+        self.asserts = lifts or asserts
+        self.draw = draw  # gives the key data of a random operation
+        self.lifted: dict[Cell, jax.Array] = {}  # the array that stands for each cell in the trace
+        self.aliases: set[int] = set()  # the ids of those arrays
+        self.written: dict[Cell, None] = {}
+        self.conditions: list[tuple[jax.Array, Assertion]] = []  # computed by the program
+        self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # array, value and aval of each cell from outside
+        self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
+        self.moved: dict[int, MovedTensor] = {}  # the tensors whose data was replaced, by their ids
+        self.returned = False  # whether the program has ended: what follows is traced for later
+        self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # in place, and the geometry before
+
+    def lift(self, cell: Cell) -> None:
+        """Make a cell from outside an input of the program."""
+        state = cell.__dict__
+        content = state["content"]
+        if content.__class__ is LazyFill:
+            content = fill_from_host(content, cell.index)
+            state.update(content=content, array=None if cell.index or cell.mixed else content)
+        self.keep(cell)
+        known = alias_array(content)
+        self.lifted[cell] = known
+        self.aliases.add(id(known))
+        state["content"] = known
+        state["array"] = None if cell.index or cell.mixed else known
+
+    def keep(self, cell: Cell) -> None:
+        """Save the state of a cell from outside, and mark the cell as owned by this trace."""
+        state = cell.__dict__
+        self.before[cell] = state["content"], state["array"], state["aval"]
+        state["owner"] = self
+
+    def moving(self, tensor: torch.Tensor) -> None:
+        """Save the data of a tensor that is about to be replaced."""
+        if self.lifts and id(tensor) not in self.moved and tensor.device.type == "jax":
+            self.moved[id(tensor)] = MovedTensor(tensor, tensor.detach(), user_line())
+
+    def reshaping(self, tensor: torch.Tensor) -> None:
+        """Save the geometry of a tensor that is about to change in place."""
+        if self.lifts and id(tensor) not in self.reshaped and id(tensor) not in self.moved:
+            self.reshaped[id(tensor)] = tensor, TensorSpec.of(tensor)
+
+    def stored(self, state: dict[str, Any], name: str, value: Any) -> Any:
+        """The array that a cell stores when `value` is written to it."""
+        return value
+
+    def restore(self) -> None:
+        """Put back the state that every cell from outside had before the run."""
+        for cell, (content, array, aval) in self.before.items():
+            state = cell.__dict__
+            state.update(content=content, array=None if cell.mixed else array, aval=aval)
+            del state["owner"]
+
+    def lose(self) -> None:
+        """Make cells of this trace that outlive it raise when they are used."""
+        for cell in list(self.born):
+            state = cell.__dict__
+            if isinstance(state["content"], jax.core.Tracer):
+                state["content"] = LostArray()
+                state["array"] = None
+            state.pop("owner", None)
+
+
+class MovedTensor(NamedTuple):
+    """A tensor whose data a run replaced."""
+
+    tensor: torch.Tensor
+    before: torch.Tensor  # another tensor on the old data
+    line: str
+
+
+class LostArray:
+    """Placeholder for an array that existed only during a trace."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise TraceError(
+            "this tensor was made while a function was traced, and is no result of it: it has no value. Return it from "
+            "the function"
+        )
+
+
+def _lifting() -> Trace | None:
+    return next((t for t in reversed(trace_stack()) if t.lifts), None)
+
+
+def _property(name: str) -> property:
+    def get(cell: Cell) -> Any:
+        state = cell.__dict__
+        if "laid" in state or "pending" in state:
+            cell.settle()
+        if "owner" not in state and (trace := _lifting()) is not None:
+            trace.lift(cell)
+        return state[name]
+
+    def put(cell: Cell, value: Any) -> None:
+        state = cell.__dict__
+        if "laid" in state or "pending" in state:
+            cell.settle()
+        trace = current_trace()
+        if trace is not None:
+            owner, outer, written = state.get("owner"), cell in trace.before, trace.written
+            if "content" not in state:
+                state["owner"] = trace
+                trace.born.add(cell)
+            elif owner is None and trace.lifts and name == "array" and value is None:
+                trace.lift(cell)  # the array stays, and is now viewed with another dtype too
+            elif owner is None and trace.lifts:
+                trace.keep(cell)
+                written[cell] = None
+            elif owner is trace:
+                if outer:
+                    written[cell] = None
+            elif isinstance(value, jax.core.Tracer):
+                raise TraceError(
+                    "a tensor from outside is written in a function that JAX traces: pass it as an argument, or its "
+                    f"module's buffers as state{user_line()}"
+                )
+            value = trace.stored(state, name, value)
+        state[name] = value
+
+    return property(get, put)
+
+
+@contextmanager
+def tracing(trace: Trace) -> Iterator[Trace]:
+    """Run a trace on this thread; afterwards, restore the cells from outside."""
+    tape = recording.tape
+    if tape is not None:  # what was recorded lies outside of the program
+        tape.flush()
+        recording.tape = None
+    _watch(1)
+    traces = trace_stack()
+    traces.append(trace)
+    draw, drawing.draw = drawing.draw, trace.draw
+    try:
+        # Otherwise the engine would run backward on another thread, which sees neither this trace nor JAX's.
+        with torch.autograd.set_multithreading_enabled(False):
+            yield trace
+    finally:
+        drawing.draw = draw
+        traces.pop()
+        trace.restore()
+        _watch(-1)
+        recording.tape = tape
+
+
+def _watch(more: int) -> None:
+    """Install the properties with the first trace of any thread, and remove them with the last."""
+    global _running
+    with _lock:
+        if more > 0 and _running == 0:
+            for name in _WATCHED:
+                setattr(Cell, name, _property(name))
+        _running += more
+        if _running == 0:
+            for name in _WATCHED:
+                delattr(Cell, name)

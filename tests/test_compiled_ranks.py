@@ -1,0 +1,10 @@
+"""Collectives of process groups inside compiled functions."""
+
+from __future__ import annotations
+
+from tests import rank_checks
+
+
+def test_collectives_inside_compiled_functions_of_two_ranks() -> None:
+    wrong, errors = rank_checks.run(2, "tests.compiled_checks")
+    assert not wrong, "\n".join([*wrong, errors[-2000:]])
