@@ -32,6 +32,8 @@ OVERLAPPING = {
     "another part": lambda x: torch.cumsum(x[:3], 0, out=x[3:]),
     "the input itself": lambda x: torch.cumsum(x, 0, out=x),
     "another order of a fill": lambda x: torch.mul(x.fill_(2).view(2, 3), 2, out=x[:4].view(2, 2).t()),
+    "an input that would be resized": lambda x: (y := x[:1].clone(), torch.add(y, x.view(6, 1), out=y)),
+    "a choice that would be resized": lambda x: (y := x[:1].clone(), torch.where(y == 1, x.view(6, 1), y, out=y)),
     "a fill with other strides": lambda x: torch.add(x[:1].view(1, 1), 1, out=x.zero_()[0].view(1)),
 }
 

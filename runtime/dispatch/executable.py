@@ -213,6 +213,8 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
         if _any_resized(signature, values, resize):
+            if any(out is x for out in map(values.__getitem__, signature.outs) for x in _inputs(signature, values)):
+                raise_matching_host_error(signature, values)  # the CPU kernel resizes no `out=` that it reads
             stub = Executable(_never, (), None, (), set())
             stub.resize = resize
             return stub
@@ -245,6 +247,10 @@ def _rewritten(signature: Signature) -> Executable:
     stub = Executable(_never, (), None, (), set())
     stub.instead = signature.rewrite_expanded(signature)
     return stub
+
+
+def _inputs(signature: Signature, values: Sequence[Any]) -> list[Any]:
+    return [value for i, value in enumerate(values) if i not in signature.outs]
 
 
 def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> bool:

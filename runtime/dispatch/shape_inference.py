@@ -32,17 +32,12 @@ def meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
     )
 
 
-def to_meta(value: Any, made: dict[int, torch.Tensor] | None = None) -> Any:
-    """The argument with its tensors replaced by meta tensors of the same geometry, and devices by meta.
-
-    With `made`, which has those of other arguments, a tensor that is passed twice is one meta tensor.
-    """
+def to_meta(value: Any) -> Any:
+    """The argument with its tensors replaced by meta tensors of the same geometry, and devices by meta."""
     if isinstance(value, torch.Tensor):
-        if made is None:
-            return meta_tensor(value)
-        return made[id(value)] if id(value) in made else made.setdefault(id(value), meta_tensor(value))
+        return meta_tensor(value)
     if isinstance(value, (list, tuple)):
-        return [to_meta(x, made) for x in value]
+        return [to_meta(x) for x in value]
     if isinstance(value, torch.device):
         return _DEVICE
     if value.__class__ in SYMBOLIC_TYPES:
@@ -72,8 +67,7 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
     """
     try:
         read = signature.row.host_values
-        made: dict[int, torch.Tensor] = {}
-        found = [v.cpu() if n in read else to_meta(v, made) for n, v in zip(signature.names, values, strict=True)]
+        found = [v.cpu() if n in read else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
         return _call(signature, found)
     except Exception as error:
         refused = error
@@ -174,9 +168,13 @@ def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
         offset = int(tensor.storage_offset())
         return torch.empty(0, dtype=tensor.dtype, device="cpu").set_(memory, offset, size, stride)
 
+    made: dict[int, torch.Tensor] = {}  # a tensor that is passed twice is one tensor
+
     def convert(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return empty(value) if blank else value.cpu()
+            if id(value) not in made:
+                made[id(value)] = empty(value) if blank else value.cpu()
+            return made[id(value)]
         return torch.device("cpu") if isinstance(value, torch.device) else value
 
     held = Counter(id(t.untyped_storage()) for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor))
