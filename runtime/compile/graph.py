@@ -7,8 +7,7 @@ graph runs on the device: CPU tensors among its arguments are uploaded at each c
 from __future__ import annotations
 
 import operator
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -36,12 +35,12 @@ from ..storage.mutation import mutation_epoch
 from ..storage.ordinals import jax_devices
 from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of, new_tensor, wrap
+from ..storage.tensors import cell_of, new_tensor
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
 from ..trace.core import current_trace
 from ..trace.tracing import Trace, tracing
 from ..trace.transfer import read, upload
-from .control_flow import CONTROL
+from .graph_tracer import GraphTracer
 from .outputs import GraphOutputs
 from .parameter_cache import ParameterCache
 
@@ -71,77 +70,6 @@ class SortedArguments(NamedTuple):
         static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
         avals = tuple(c.aval for c in self.cells)
         return static, tuple(self.shown), tuple(self.places), avals, torch.get_default_dtype()
-
-
-class GraphTracer(fx.Interpreter):
-    """torch's interpreter, on tensors that wrap tracers."""
-
-    def __init__(self, module: fx.GraphModule) -> None:
-        super().__init__(module, garbage_collect_values=False)
-
-    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """An operation; the operators that keep a random state for a second run keep its key."""
-        if target is _hop.run_and_save_rng_state:
-            key = random.next_key()
-            return wrap(key), self.draw(key, *args, **kwargs)
-        if target is _hop.run_with_rng_state:
-            return self.draw(read(args[0]), *args[1:], **kwargs)
-        if target is _hop.with_effects:  # a token, and an operation that it orders
-            found = args[1](*args[2:], **kwargs)
-            return args[0], *(found if isinstance(found, tuple) else (found,))
-        if target is _hop.flex_attention_backward:
-            args = (*args[:_CAPTURED], tuple(map(_asking, args[_CAPTURED])), *args[_CAPTURED + 1 :])
-        if target in CONTROL:
-            given = pytree.tree_map_only(torch.Tensor, read, (args, dict(kwargs)))
-            return pytree.tree_map_only(jax.Array, wrap, CONTROL[target](self, *given[0], **given[1]))
-        return super().call_function(target, args, dict(kwargs))
-
-    def run_node(self, n: fx.Node) -> Any:
-        """The result of a node; what it asserts names the user's line."""
-        conditions = current_trace().conditions
-        count = len(conditions)
-        result = super().run_node(n)
-        conditions[count:] = [(holds, a._replace(where=_line_of(n))) for holds, a in conditions[count:]]
-        return result
-
-    def draw(self, key: jax.Array, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """A random operation, by a key."""
-        drawing = random.drawing
-        before, drawing.draw = drawing.draw, lambda generator: key
-        try:
-            return op(*args, **kwargs)
-        finally:
-            drawing.draw = before
-
-    def nested(self, module: fx.GraphModule, *args: Any) -> Any:
-        """A graph that control flow runs, on arrays; its assertions stay within the control flow, unchecked."""
-        trace = current_trace()
-        assert trace is not None
-        asserts, trace.asserts = trace.asserts, False
-        try:
-            return self.inlined(module, *args)
-        finally:
-            trace.asserts = asserts
-
-    def inlined(self, module: fx.GraphModule, *args: Any) -> Any:
-        """A graph within the graph, on arrays."""
-        results = GraphTracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
-        return pytree.tree_map_only(torch.Tensor, read, results)
-
-
-_CAPTURED = 12  # the argument with what a score function closes over, which has gradients where it asks for them
-
-
-def _asking(buffer: Any) -> Any:
-    """A tensor that asks for its gradient, as those of a graph do not."""
-    floats = isinstance(buffer, torch.Tensor) and buffer.is_floating_point()
-    return buffer.detach().requires_grad_() if floats else buffer
-
-
-def _line_of(node: fx.Node) -> str:
-    """The user's line that a node comes from."""
-    found = re.findall(r'File "(.+)", line (\d+), in (.+)', node.meta.get("stack_trace") or "")
-    return " ({}:{}, in {})".format(*found[-1]) if found else ""
 
 
 class GraphProgram:
