@@ -89,7 +89,7 @@ class Backward:
         program = self.executables.backward
         assert program is not None
         # A function that reads a result of another compiled function is traced on into the graph of that one.
-        outputs = program(operands) if no_jax_trace() else program.jitted(*operands)
+        outputs = program(operands) if no_jax_trace() else program.inlined(*operands)
         return (wrap(array, self.index) for array in outputs)
 
     def differentiable_gradients(

@@ -131,7 +131,7 @@ class GraphProgram:
 
     def __call__(self, args: Sequence[Any], cells: Sequence[Cell], values: list[Any], keys: tuple[Any, ...]) -> Any:
         if not no_jax_trace():
-            outputs = self.run.jitted(*values, *keys)
+            outputs = self.run.inlined(*values, *keys)
         elif self.donated and not held_elsewhere(values, self.donated, map(cells.__getitem__, self.donated)):
             if self.donating is None:
                 self.donating = AotCall(self.traced, self.donated, self.options.compiler_options)

@@ -37,6 +37,7 @@ class AotCall:
             return with_automatic_axes(function, arrays)
 
         options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
+        self.inlined = jax.jit(run, keep_unused=True)  # for a trace, within which nothing has options
         self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
