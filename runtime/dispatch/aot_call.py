@@ -30,15 +30,15 @@ class AotCall:
     ) -> None:
         """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse, `options` XLA's
         for its compilation."""
-        self.donated, self.options = tuple(donated), options
+        self.donated = tuple(donated)
+        self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
 
         @wraps(function)
         def run(*arrays: jax.Array) -> Any:
             return with_automatic_axes(function, arrays)
 
-        options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
         self.inlined = jax.jit(run, keep_unused=True)  # for a trace, within which nothing has options
-        self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
+        self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=self.options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
