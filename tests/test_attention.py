@@ -42,6 +42,7 @@ def bias(*shape: int) -> torch.Tensor:
     return mask
 
 
+torch.manual_seed(0)
 CASES: dict[str, tuple[list[tuple[int, ...]], dict[str, Any]]] = {
     "plain": ([Q, K, K], {}),
     "causal, more keys": ([Q, K, K], {"is_causal": True}),

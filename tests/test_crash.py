@@ -193,6 +193,7 @@ def test_an_interrupt_at_any_moment_of_a_step_raises_and_does_not_end_the_proces
 def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -> None:
     code = """
 import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have had ignored
 import torch, tenax
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

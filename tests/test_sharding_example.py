@@ -32,9 +32,9 @@ def test_the_example_learns_resumes_on_fewer_devices_and_generates() -> None:
     assert len(on_four) == len(on_eight)
     assert all(abs(a - b) < 2e-3 for a, b in zip(on_four, on_eight, strict=True))  # as printed
     # Weights are gathered where they are used, and sums of tensor parallelism reduced.
-    assert re.search(r"all-gather +\d+ times.* in model\.\d", done.stdout)
-    assert re.search(r"all-reduce +\d+ times.* in model\.\d", done.stdout)
-    assert "lies by P('data', 'model', None, None) on {'data': 2, 'model': 2}" in done.stdout
+    assert re.search(r"all-gather +\d+ times.* in model\.layers\.\d", done.stdout)
+    assert re.search(r"all-reduce +\d+ times.* in model\.layers\.\d", done.stdout)
+    assert "lies by P('data', 'model') on {'data': 2, 'model': 2}" in done.stdout
     assert done.stdout.count("'The following ") + done.stdout.count('"The following ') == 4
 
 

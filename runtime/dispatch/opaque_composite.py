@@ -23,6 +23,7 @@ from ..storage.avals import meshes
 from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, wrap
+from ..trace.indexing import unwrapped
 from ..words import mesh_devices
 from .dtype_support import check_dtypes
 from .encode import draw_key_for
@@ -148,7 +149,7 @@ def _devices(xs: Iterable[torch.Tensor]) -> int:
         return 1
     if not no_jax_trace() or is_traced(xs):
         return meshes.devices
-    shardings = [cell_of(x).aval.sharding for x in xs if x.device.type == "jax"]
+    shardings = [cell_of(unwrapped(x)).aval.sharding for x in xs if x.device.type == "jax"]
     return max((s.num_devices for s in shardings if s is not None), default=1)
 
 
