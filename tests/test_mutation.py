@@ -202,3 +202,12 @@ def test_an_element_is_put_into_a_view_of_itself():
 def test_a_tensor_is_copied_onto_its_own_places():
     x = torch.arange(3.0, device="jax").expand(2, 3)
     assert x.copy_(x).copy_(x.detach()).tolist() == [[0, 1, 2]] * 2
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_mask_without_axes_chooses_all_or_nothing(chosen: bool) -> None:
+    found = []
+    for device in ("cpu", "jax"):
+        x, one = torch.arange(4.0, device=device), torch.ones((), device=device)
+        found.append(x.index_put_((torch.tensor(chosen, device=device),), one).tolist())
+    assert found[0] == found[1]

@@ -80,7 +80,8 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
                 "Index put requires the source and destination dtypes match, "
                 f"got {target.dtype} for the destination and {value.dtype} for the source."
             )
-        if no_jax_trace() or not fills or len(places) != 1:
+        # A mask without axes chooses all or nothing, and has no indices.
+        if not fills or len(places) != 1 or (no_jax_trace() and places[0].dim()):
             return expand(values)
         mask = places[0].to(target.device, torch.bool)
         _covers(mask, target, 0)
