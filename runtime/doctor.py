@@ -12,6 +12,10 @@ from .releases import TESTED
 
 BEGIN = "<!-- changes: written by `tenax changes --write` -->"
 END = "<!-- /changes -->"
+_NARROWER = (
+    "Changes for process groups, trainers, torchax and PyTorch/XLA, and those of signals and of Dynamo, were made with "
+    "torch 2.13 alone so far."
+)
 
 
 def broken_names() -> list[str]:
@@ -115,7 +119,7 @@ def page() -> str:
         parts += [f"| {_shown(p)} | {p.effect} |" for p in PATCHES if when in p.when]
         parts += [f"| {e.registry}: {e.entry} | {e.effect} |" for e in ENTRIES if when in e.when]
     releases = " and ".join(f"{library} {', '.join(versions)}" for library, versions in TESTED.items())
-    return "\n".join([BEGIN, f"Every row is tested with {releases}.", *parts, END])
+    return "\n".join([BEGIN, f"The releases that tenax takes are {releases}. {_NARROWER}", *parts, END])
 
 
 def _shown(patch: Patch) -> str:

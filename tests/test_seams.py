@@ -23,7 +23,7 @@ RUNTIME = Path(__file__).parent.parent / "runtime"
 FILES = sorted(
     p
     for p in RUNTIME.rglob("*.py")
-    if p.relative_to(RUNTIME).parts[0] not in ("_torch", "_jax.py", "_jax_coordinator.py", "changes.py")
+    if p.relative_to(RUNTIME).parts[0] not in ("_torch", "_jax.py", "_jax_coordinator.py", "changes")
 )
 LIBRARIES = {"torch", "jax", "jaxlib"}
 LISTED = {name for names in ATTRIBUTES.values() for name in names}

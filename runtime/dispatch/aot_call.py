@@ -37,7 +37,7 @@ class AotCall:
         def run(*arrays: jax.Array) -> Any:
             return with_automatic_axes(function, arrays)
 
-        self.inlined = jax.jit(run, keep_unused=True)  # for a trace, within which nothing has options
+        self._run = run
         self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=self.options)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
@@ -93,6 +93,11 @@ class AotCall:
                 return self.jitted(*arrays)  # nothing has run
 
         return call
+
+    @cached_property
+    def inlined(self) -> Callable[..., Sequence[jax.Array]]:
+        """The function as part of a trace, within which nothing has options of the compiler."""
+        return jax.jit(self._run, keep_unused=True)
 
     @cached_property
     def lowered(self) -> jax.stages.Lowered:

@@ -1,0 +1,136 @@
+"""What tenax registers with torch, JAX and Python."""
+
+from __future__ import annotations
+
+from .rows import Entry, When
+
+ENTRIES = (
+    Entry(
+        "Lightning's registries of accelerators and strategies",
+        "`jax`; `jax`, `jax_compiled`",
+        (When.LIGHTNING,),
+        'The names that `Trainer(accelerator="jax")` and `Trainer(strategy="jax_compiled")` look up.',
+    ),
+    Entry(
+        "torch's device `PrivateUse1`",
+        "`jax`",
+        (When.IMPORT,),
+        "torch has one such slot in a process. It then counts `jax` as *the* accelerator: "
+        "`torch.accelerator.current_accelerator()` says so, and `torch.manual_seed` also seeds the device.",
+    ),
+    Entry(
+        "torch's allocators",
+        "`PrivateUse1`",
+        (When.IMPORT,),
+        "torch's Meta allocator, set through `ctypes`: C++ code that asks for memory gets a Python error and no crash.",
+    ),
+    Entry(
+        "torch's dispatcher",
+        "`PrivateUse1`, `AutocastPrivateUse1`",
+        (When.IMPORT,),
+        "Kernels that make the first tensor, and fallbacks on these keys, on those of sparse, quantized and nested "
+        "tensors.",
+    ),
+    Entry(
+        "`torch.serialization`, `ForkingPickler`",
+        "device `jax`",
+        (When.IMPORT,),
+        "`torch.save` and `torch.load` know the device; sending one of its tensors to another process raises.",
+    ),
+    Entry(
+        "`torch.distributed`",
+        "backend `tenax`, rendezvous `jax://`",
+        (When.IMPORT,),
+        '`init_process_group("tenax")` finds the backend, which is also the one of tensors of the device in a group of '
+        "no named backend. What is behind it is imported with the first group.",
+    ),
+    Entry(
+        "`os.register_at_fork`",
+        "a function",
+        (When.IMPORT,),
+        "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
+    ),
+    Entry(
+        "`sys.meta_path`",
+        "finders",
+        (When.IMPORT,),
+        "They notice the imports of JAX, `flex_attention`, `torch._dynamo`, Accelerate, transformers' trainer and "
+        "Lightning, and each is removed with it. They find no modules.",
+    ),
+    Entry(
+        "torch's dispatcher",
+        "every lowering",
+        (When.TENSOR,),
+        "Kernels on `PrivateUse1`, policies on `AutocastPrivateUse1`, operations on `SparsePrivateUse1` and "
+        "`SparseCsrPrivateUse1`. `_copy_from` falls through on `Conjugate` and `Negative`.",
+    ),
+    Entry(
+        "Autocast rules of `flex_attention`",
+        "`AutocastPrivateUse1`",
+        (When.FLEX,),
+        "`flex_attention` casts tensors of the device.",
+    ),
+    Entry(
+        "JAX's configuration",
+        '`jax_explicit_x64_dtypes = "allow"`',
+        (When.TENSOR,),
+        "JAX honours explicitly requested int64 and float64. Its defaults stay 32-bit: `jnp.arange(3)` is still int32.",
+    ),
+    Entry(
+        "`jax._src.core.pytype_aval_mappings`, `jax._src.dtypes.canonicalize_value_handlers`",
+        "`torch.Tensor`, `torch.nn.Parameter`",
+        (When.JAX,),
+        "JAX functions take tensors of the device, but none with a `grad_fn`, whose gradient would be lost. A CPU "
+        "tensor raises an error that says what to do.",
+    ),
+    Entry(
+        "torch's dispatcher",
+        "a fallback on `XLA`; `to.device` and `to.dtype_layout` on `AutogradPrivateUse1`",
+        (When.TORCH_XLA,),
+        'Factories with device "xla" are called for device "jax", and `Tensor.to("xla:0")` of a tensor of that device '
+        "returns the tensor.",
+    ),
+    Entry(
+        "torch's device guards",
+        "`XLA`",
+        (When.TORCH_XLA,),
+        'The guard of the device, set through `ctypes`: "xla" without an index is the current device.',
+    ),
+    Entry(
+        "`torch.distributed`",
+        "backend `xla`, rendezvous `xla://`",
+        (When.TORCH_XLA,),
+        "They are the backend `tenax`, for programs of PyTorch/XLA.",
+    ),
+    Entry(
+        "`jax.monitoring`",
+        "two listeners",
+        (When.TORCH_XLA,),
+        "They count compilations for `torch_xla.debug.metrics`.",
+    ),
+    Entry(
+        "`sys.meta_path`, `sys.path`",
+        "a finder and a folder",
+        (When.TORCH_XLA,),
+        "Only with `tenax.compat.torch_xla.install()` and `tenax xla`: `import torch_xla` finds tenax's modules.",
+    ),
+    Entry(
+        "torch's hooks of all modules and all optimizers",
+        "two functions each",
+        (When.JIT_TRACE,),
+        "The operations of a module's forward carry its name; learning rates become inputs. Hooks of the tensors that "
+        "the function reaches are set aside.",
+    ),
+    Entry(
+        "`torch.compiler.set_stance`",
+        '`"force_eager"`',
+        (When.PURE_TRACE,),
+        "What `torch.compile` made runs uncompiled, in all threads.",
+    ),
+    Entry(
+        "JAX's registry of trees",
+        "the classes of results",
+        (When.PURE_TRACE,),
+        "JAX learns the classes of containers that a traced function returns; they stay registered.",
+    ),
+)

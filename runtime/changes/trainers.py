@@ -1,0 +1,60 @@
+"""The attributes of trainers that tenax replaces, where no extension point is offered."""
+
+from __future__ import annotations
+
+from .rows import Patch, When
+
+# Lightning exists under two names, and what chooses a device twice in each.
+_CONNECTORS = (
+    "lightning.pytorch.trainer.connectors.accelerator_connector._AcceleratorConnector",
+    "lightning.fabric.connector._Connector",
+    "pytorch_lightning.trainer.connectors.accelerator_connector._AcceleratorConnector",
+    "lightning_fabric.connector._Connector",
+)
+
+TRAINERS: tuple[Patch, ...] = (
+    Patch(
+        "accelerate.Accelerator",
+        "__init__",
+        (When.ACCELERATE,),
+        'With `mixed_precision="fp16"` the device is accepted, and gets a `torch.amp.GradScaler`; the list of devices '
+        "with fp16 is closed. Other devices behave as before.",
+    ),
+    Patch(
+        "accelerate.PartialState",
+        "set_device",
+        (When.ACCELERATE,),
+        "If Accelerate chooses the CPU by itself, one warning says how to choose the device.",
+    ),
+    Patch(
+        "accelerate.utils.DynamoBackend",
+        "_missing_",
+        (When.ACCELERATE,),
+        'The list of backends of `torch.compile`, which is closed, takes "tenax".',
+    ),
+    Patch(
+        "transformers.training_args",
+        "is_torch_bf16_gpu_available",
+        (When.TRANSFORMERS,),
+        "`bf16=True` is accepted if Accelerate has chosen the device.",
+    ),
+    *(
+        Patch(
+            connector,
+            "_choose_strategy _check_and_init_precision",
+            (When.LIGHTNING,),
+            'With `accelerator="jax"`, the strategy and the precision plugin are those of the device; Lightning names '
+            "its own accelerators in these methods. Others behave as before.",
+        )
+        for connector in _CONNECTORS
+    ),
+    *(
+        Patch(
+            connector,
+            "_choose_auto_accelerator",
+            (When.LIGHTNING,),
+            "If Lightning chooses the CPU by itself, one warning says how to choose the device.",
+        )
+        for connector in _CONNECTORS
+    ),
+)
