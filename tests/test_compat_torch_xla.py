@@ -20,6 +20,7 @@ import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.distributed.parallel_loader as pl
 import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.xla_multiprocessing as xmp
+import tenax.compat.torch_xla.experimental as experimental
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.utils.utils as xu
 from tenax.compat.torch_xla.experimental.assume_pure import PureModule
@@ -30,6 +31,7 @@ from tenax.compat.torch_xla.experimental.scan import scan, scan_layers
 from tenax.compat.torch_xla.report import uses
 from tenax.compat.torch_xla.stablehlo import exported_program_to_stablehlo
 from tenax.compat.torch_xla.table import NOT, ROWS, Row, markdown
+from tenax.storage.tensors import cell_of
 from tests.agreement import close
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -268,9 +270,60 @@ def test_compile_counts_the_programs_of_a_function() -> None:
     close(double(torch.ones(2, device=device)).cpu(), torch.full((2,), 2.0))
     with pytest.raises(RuntimeError, match="has 2 different graphs; expected 1 at most"):
         double(torch.ones(3, device=device))
-    block = torch_xla.compile(full_graph=True)
-    with pytest.raises(NotImplementedError, match=r"expected torch_xla\.compile\(function, full_graph=True\)"), block:
-        pass
+
+
+def test_compile_records_a_block() -> None:
+    x = torch.rand(2, device=device)
+    value = x.cpu().exp()
+
+    def block(size: int, needs_value: bool) -> torch.Tensor:
+        with torch_xla.compile(full_graph=True, max_different_graphs=1, name="block"):
+            y = x.repeat(size).exp()
+            assert cell_of(y).pending is not None
+            if needs_value and y[0] > 0:
+                y = y + 1
+        assert cell_of(y).read() is not None
+        return y
+
+    for _ in range(2):
+        close(block(1, False).cpu(), value)
+    with pytest.raises(
+        RuntimeError, match=r"the block is more than one graph\. It was cut for .*test_compat_torch_xla"
+    ):
+        block(1, True)
+    with pytest.raises(RuntimeError, match=r"the blocks named 'block' are 2 different graphs; expected 1 at most"):
+        block(2, False)
+
+
+def test_eager_mode_ends_recording() -> None:
+    assert experimental.is_eager_mode()
+    with experimental.eager_mode_context(False):
+        assert not experimental.is_eager_mode()
+        y = torch.ones(2, device=device).exp()
+        assert "stablehlo.exponential" in xm.get_stablehlo([y])
+        assert xm.get_stablehlo_bytecode()[:4] == b"ML\xefR"
+        assert cell_of(y).pending is not None
+        xm.unlazy([y])
+        assert cell_of(y).read() is not None
+        with pytest.raises(RuntimeError, match=r"nothing is recorded .* expected tensors of lazy mode"):
+            xm.get_stablehlo([y])
+    assert experimental.is_eager_mode()
+
+
+def test_metrics_count_the_runs_of_recorded_programs() -> None:
+    x = torch.rand(3, device=device)
+    expected = x.cpu().exp() + 1
+    met.clear_all()
+    with experimental.eager_mode_context(False):
+        for _ in range(3):
+            (x.exp() + x.exp()).sum()  # nobody needs it
+            y = x.exp() + 1
+            torch_xla.sync()
+    close(y.cpu(), expected)
+    assert met.counter_value("CachedCompile") == 2
+    assert met.metric_data("ExecuteTime")[0] == 3  # type: ignore[index]
+    assert met.counter_value("xla::add") == 6
+    assert not [name for name in met.counter_names() if name.startswith("aten::")]  # those that fall back to the host
 
 
 def test_marks_that_do_not_fit_are_errors() -> None:
@@ -363,7 +416,7 @@ def test_doctor_lists_what_a_script_uses(tmp_path: Path) -> None:
         "core.xla_model.RateTracker": (6, True),
         "core.xla_model.mark_step": (7, True),
         "debug.metrics.metrics_report": (8, True),
-        "core.xla_model.get_stablehlo": (8, False),
+        "core.xla_model.get_stablehlo": (8, True),
         "distributed.spmd.mark_sharding": (9, True),
         "core.xla_model.mark_stop": (10, False),
     }

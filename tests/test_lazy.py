@@ -76,7 +76,7 @@ def test_a_loop_compiles_twice_whatever_its_numbers(name: str, history: History)
     with tenax.lazy():
         losses, model = trained(6, OPTIMIZERS[name], tenax.sync, schedule=lambda i: 1 / (i + 1))
     close(losses, expected)
-    assert len(history.runs) == 2
+    assert len(history.programs) == 2
     steady = history.last
     states = {"sgd": 2, "adamw": 3, "fused": 4}[name]  # the parameter, and what the optimizer keeps of it
     assert steady is not None
@@ -96,8 +96,8 @@ def test_a_value_that_is_read_each_step_is_one_more_cut_and_donates_nothing(hist
             loss.backward()
             optimizer.step()
     assert seen == sorted(seen, reverse=True)
-    assert all(not program.key[2] for program, causes in history.causes.items() if "test_lazy.py" in str(causes))
-    assert len(history.runs) <= 3
+    assert all(not program.key[2] for program, runs in history.programs.items() if "test_lazy.py" in str(runs.causes))
+    assert len(history.programs) <= 3
 
 
 @pytest.mark.parametrize("name", ["wgan_gp", "custom_function"])
@@ -182,7 +182,7 @@ def test_branches_and_shapes_that_depend_on_data(history: History) -> None:
         assert chosen.shape == (2,)
         assert "6" in repr(chosen)
         assert torch.equal(chosen, torch.tensor([6.0, 4.0], device="jax"))
-    assert any("test_branches" in str(causes) for causes in history.causes.values())
+    assert any("test_branches" in str(runs.causes) for runs in history.programs.values())
 
 
 def test_bad_arguments_raise_at_once_in_the_words_of_torch() -> None:
@@ -270,8 +270,8 @@ def test_a_loop_without_barriers_is_cut_where_it_repeats(history: History) -> No
         lengths = []
         trained(20, OPTIMIZERS["sgd"], lambda: lengths.append(len(own_tape().ops)))
     assert max(lengths) < 128
-    assert sum(history.runs.values()) > 3
-    assert len(history.runs) <= 3  # the first, the steady one, and what is left at the end
+    assert history.runs > 3
+    assert len(history.programs) <= 3  # the first, the steady one, and what is left at the end
 
 
 def test_a_loop_that_writes_nothing_is_cut_where_it_repeats(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +282,7 @@ def test_a_loop_that_writes_nothing_is_cut_where_it_repeats(history: History, mo
         for _ in range(120):
             x = (x * 1.01).sin() + 0.5
             assert len(own_tape().ops) < 130
-    assert len(history.runs) <= 3
+    assert len(history.programs) <= 3
 
 
 def test_garbage_in_circles_is_no_new_program(history: History) -> None:
@@ -298,7 +298,7 @@ def test_garbage_in_circles_is_no_new_program(history: History) -> None:
             x = y + 1
             del y
             tenax.sync()
-    assert len(history.runs) <= 2
+    assert len(history.programs) <= 2
 
 
 def test_threads_have_tapes_of_their_own() -> None:
@@ -357,7 +357,7 @@ from tenax._lazy.mode import own_tape
 x = torch.ones(3, device="jax") * 2
 y = x + 1
 assert len(own_tape().ops) > 1 and not own_tape().history.runs
-print(y.sum().item(), len(own_tape().history.runs))
+print(y.sum().item(), len(own_tape().history.programs))
 """
 
 

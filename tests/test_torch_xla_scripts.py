@@ -34,22 +34,28 @@ def reference(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("script", "model", "how", "devices"),
+    ("script", "model", "how", "devices", "lazy"),
     [
-        ("single_device", "bert", [], 1),
-        ("processes", "mnist", ["spawn"], 2),
-        ("processes", "resnet", ["launch"], 1),
-        ("data_parallel", "mnist", [], 4),
-        ("spmd", "llama", ["mark"], 4),
-        ("spmd", "llama", ["fsdp"], 4),
-        ("process_group", "mnist", ["ddp"], 2),
-        ("process_group", "mnist", ["fsdp"], 1),
+        ("single_device", "bert", [], 1, True),
+        ("single_device", "bert", [], 1, False),
+        ("processes", "mnist", ["spawn"], 2, True),
+        ("processes", "mnist", ["spawn"], 4, True),
+        ("processes", "resnet", ["launch"], 1, True),
+        ("data_parallel", "mnist", [], 4, True),
+        ("data_parallel", "mnist", [], 4, False),
+        ("spmd", "llama", ["mark"], 4, True),
+        ("spmd", "llama", ["fsdp"], 4, True),
+        ("process_group", "mnist", ["ddp"], 2, True),
+        ("process_group", "mnist", ["fsdp"], 1, True),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else str(value),
 )
-def test_a_script_trains_as_on_the_cpu(script: str, model: str, how: list[str], devices: int, tmp_path: Path) -> None:
+def test_a_script_trains_as_on_the_cpu(
+    script: str, model: str, how: list[str], devices: int, lazy: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "trained.pt"
-    done = run(str(SCRIPTS / f"{script}.py"), model, str(path), *how, CPU_NUM_DEVICES=str(devices))
+    arguments = str(SCRIPTS / f"{script}.py"), model, str(path), *how
+    done = run(*arguments, CPU_NUM_DEVICES=str(devices), TENAX_LAZY=str(int(lazy)))
     assert done.returncode == 0, done.stderr
     found, expected = torch.load(path, weights_only=True), reference(model)
     close(found["losses"], expected["losses"], LOSSES)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .mode import own_tape
-from .programs import TapeProgram
+from .programs import Runs, TapeProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def explain_lazy() -> LazyExplanation:
     """What this thread has run in lazy mode: its programs, in the order in which it first ran them."""
     history = own_tape().history
 
-    def report(program: TapeProgram) -> GraphReport:
+    def report(program: TapeProgram, runs: Runs) -> GraphReport:
         _, wanted, donated = program.key
         changes = [*islice(program.changes(), _SHOWN + 1)]
         if len(changes) > _SHOWN:
@@ -64,10 +64,10 @@ def explain_lazy() -> LazyExplanation:
             len(wanted),
             len(donated),
             program.seconds,
-            history.runs[program],
-            history.seconds[program],
-            tuple(history.causes[program].most_common()),
+            runs.count,
+            runs.seconds,
+            tuple(runs.causes.most_common()),
             tuple(changes),
         )
 
-    return LazyExplanation(tuple(report(program) for program in history.runs))
+    return LazyExplanation(tuple(report(*item) for item in history.programs.items()))

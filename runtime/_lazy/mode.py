@@ -67,6 +67,13 @@ def own_tape() -> Tape:
 
 
 def record_everywhere() -> None:
-    """Have every thread record, as `TENAX_LAZY=1` asks."""
+    """Have this thread and those that have not begun record, as `TENAX_LAZY=1` asks."""
     type(recording).make = staticmethod(own_tape)
     recording.tape = own_tape()
+
+
+def record_nowhere() -> None:
+    """Have this thread and those that have not begun run their operations at once."""
+    type(recording).make = staticmethod(lambda: None)
+    own_tape().flush()
+    recording.tape = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -22,6 +23,8 @@ Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]  # entries of the
 _HELD = 256  # programs; the one that was used least recently goes first
 _programs: OrderedDict[Key, TapeProgram] = OrderedDict()
 _variants: set[Key] = set()
+listeners: list[Callable[[TapeProgram, float, bool], None]] = []  # called after a run: with its seconds without
+# compiling, and whether the program was compiled for it
 
 
 class TapeProgram:
@@ -75,9 +78,7 @@ class TapeProgram:
 
         It is in the list as soon as it is there, even if a signal handler raises.
         """
-        if self._words is None or self._words[0] != words:
-            self._words = words, put(np.array(words or [0], np.uint32), None)
-        arrays = [self._words[1], *inputs]
+        arrays = [self._uploaded(words), *inputs]
         if self._call.call is not None:
             self._call.into(results, arrays)
             return
@@ -88,6 +89,20 @@ class TapeProgram:
             with jax.ensure_compile_time_eval():
                 self._call.into(results, arrays)
         self.seconds = time.perf_counter() - begun
+
+    def lower(self, words: list[int], inputs: Sequence[jax.Array]) -> jax.stages.Lowered:
+        """The program as text and module, not compiled."""
+        return self._call.jitted.lower(self._uploaded(words), *inputs)
+
+    def _uploaded(self, words: list[int]) -> jax.Array:
+        if self._words is None or self._words[0] != words:
+            self._words = words, put(np.array(words or [0], np.uint32), None)
+        return self._words[1]
+
+    @cached_property
+    def names(self) -> Counter[str]:
+        """How often it computes each operator."""
+        return Counter(e.name for e in self.key[0] if e.__class__ is RecordedOp)
 
     @staticmethod
     def lines(key: Key) -> list[str]:
@@ -109,21 +124,35 @@ class TapeProgram:
                     yield line
 
 
+class Runs:
+    """The runs of a program by one thread."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds = 0.0  # without compiling; a device may go on computing after them
+        self.causes: Counter[str] = Counter()
+
+
 class History:
-    """What the tape of a thread has run."""
+    """What the tape of a thread has run, of the programs that were new to it last."""
 
     def __init__(self) -> None:
         self.last: TapeProgram | None = None
-        self.runs: Counter[TapeProgram] = Counter()
-        self.seconds: dict[TapeProgram, float] = {}  # without compiling; a device may go on computing after them
-        self.causes: dict[TapeProgram, Counter[str]] = {}
+        self.programs: OrderedDict[TapeProgram, Runs] = OrderedDict()
+        self.runs = 0  # of all programs
 
-    def note(self, program: TapeProgram, cause: str, seconds: float) -> None:
-        """Count a run."""
+    def note(self, program: TapeProgram, cause: str, seconds: float, compiled: bool) -> None:
+        """Count a run, for which the program may have been compiled."""
         self.last = program
-        self.runs[program] += 1
-        self.seconds[program] = self.seconds.get(program, 0.0) + seconds
-        self.causes.setdefault(program, Counter())[cause] += 1
+        self.runs += 1
+        runs = self.programs.setdefault(program, Runs())
+        runs.count += 1
+        runs.seconds += seconds
+        runs.causes[cause] += 1
+        if len(self.programs) > _HELD:
+            self.programs.popitem(last=False)
+        for listener in listeners:
+            listener(program, seconds, compiled)
 
 
 def is_variant(key: Key) -> bool:

@@ -28,7 +28,7 @@ from ..trace.core import user_line
 from .cuts import Cuts
 from .kernels import recording_kernel, remember
 from .pending_cell import PendingCell
-from .programs import History, Key, is_variant, program_of
+from .programs import History, Key, TapeProgram, is_variant, program_of
 from .recorded import RecordedOp, recorded_fill, recorded_op
 from .words import words_of_array
 
@@ -278,8 +278,22 @@ class Tape:
                 if self.assertions:
                     record_assertions(ran[0][-1], tuple(self.assertions))
                 self.clear()
-        seconds = time.perf_counter() - begun - (program.seconds - compiled)
-        self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds)
+        compiled = program.seconds - compiled
+        seconds = time.perf_counter() - begun - compiled
+        self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds, compiled > 0)
+
+    def lowered(self, operands: Sequence[Any]) -> jax.stages.Lowered:
+        """The program that would compute some pending results, or all that somebody holds. It is not run.
+
+        Raises:
+            ValueError: nothing is pending.
+        """
+        with self.lock:
+            live, (entries, slots, _) = self._live(tuple(self.entries), barrier=False)
+            wanted = [p.slot for p in operands if p.__class__ is Pending and p.tape is self] if operands else slots
+            if not live or not wanted:
+                raise ValueError("nothing is recorded that is not computed yet")
+            return TapeProgram((entries, tuple(wanted), ()), None).lower(self.words, self.inputs)
 
     def _live(self, entries: tuple[Any, ...], barrier: bool) -> tuple[list[Pending], Key]:
         """The results that somebody holds, and the key of the program that computes them."""

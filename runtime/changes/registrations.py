@@ -115,6 +115,13 @@ ENTRIES = (
         "Only with `tenax.compat.torch_xla.install()` and `tenax xla`: `import torch_xla` finds tenax's modules.",
     ),
     Entry(
+        "operations of the device",
+        "recorded",
+        (When.TORCH_XLA,),
+        "Only with `tenax.compat.torch_xla.install()` and `tenax xla`, unless `TENAX_LAZY=0`: they run as `tenax.lazy` "
+        "runs them.",
+    ),
+    Entry(
         "torch's hooks of all modules and all optimizers",
         "two functions each",
         (When.JIT_TRACE,),

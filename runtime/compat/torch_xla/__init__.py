@@ -77,22 +77,21 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
 
     Args:
         f: a function, which becomes one program of `tenax.jit` for each signature; None for a context manager, whose
-            block runs eagerly.
-        full_graph: raise where the block would need more than one program. A function always is one.
-        name: for reports.
-        num_different_graphs_allowed: how many signatures the function may be compiled for.
+            block is recorded as by `tenax.lazy`.
+        full_graph: raise where the block needs more than one program. A function always is one.
+        name: of the block: blocks of one name count together.
+        num_different_graphs_allowed: how many programs the function or the blocks may be.
         max_different_graphs: the same.
 
     Raises:
-        RuntimeError: from a call, the function was compiled for more signatures than allowed.
-        NotImplementedError: `full_graph` without a function.
+        RuntimeError: the function or the block became more programs than allowed.
     """
-    from .compiling import compiled, eager_block
+    from .compiling import compiled, recorded_block
 
     limit = max_different_graphs if num_different_graphs_allowed is None else num_different_graphs_allowed
     if f is not None:
         return compiled(f, limit)
-    return eager_block(full_graph, limit)
+    return recorded_block(full_graph, limit, name or "")
 
 
 def manual_seed(seed: int, device: Any = None) -> None:

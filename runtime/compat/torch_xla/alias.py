@@ -6,6 +6,7 @@ A finder gives each module of `torch_xla` as the one below `tenax.compat.torch_x
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -13,6 +14,8 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+
+from ..._lazy.mode import record_everywhere
 
 NAME = "torch_xla"
 _HOME = __package__
@@ -53,7 +56,8 @@ class _Names(MetaPathFinder):
 
 
 def install() -> None:
-    """Make `import torch_xla` mean `tenax.compat.torch_xla`, also in processes that this one spawns.
+    """Make `import torch_xla` mean `tenax.compat.torch_xla`, also in processes that this one spawns, and record
+    operations as PyTorch/XLA does: see `tenax.lazy`. With `TENAX_LAZY=0` in the environment they run at once.
 
     Raises:
         ImportError: PyTorch/XLA itself has been imported.
@@ -69,3 +73,5 @@ def install() -> None:
     sys.meta_path.insert(0, _Names())
     sys.modules[NAME] = home
     sys.path.insert(0, _FOLDER)
+    if os.environ.get("TENAX_LAZY") != "0":
+        record_everywhere()

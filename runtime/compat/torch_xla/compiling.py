@@ -1,14 +1,17 @@
-"""`torch_xla.compile`: a function becomes programs of `tenax.jit`; a block is an eager step."""
+"""`torch_xla.compile`: a function becomes programs of `tenax.jit`; a block is recorded as one program."""
 
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..._jit.explain import explain
 from ..._jit.jitted import jit
+from ..._lazy.mode import lazy, own_tape
+from ..._lazy.programs import Runs, TapeProgram
 from .steps import end_step
 
 
@@ -35,16 +38,34 @@ def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., A
     return call
 
 
+_programs_of_blocks: defaultdict[str, set[TapeProgram]] = defaultdict(set)
+
+
 @contextmanager
-def eager_block(full_graph: bool, limit: int | None) -> Iterator[None]:
-    """A block that begins and ends with a barrier."""
-    if full_graph or limit is not None:
-        raise NotImplementedError(
-            "torch_xla.compile: a block of the eager device is no graph that could be counted; expected "
-            "torch_xla.compile(function, full_graph=True), which compiles a function by tenax.jit"
+def recorded_block(full_graph: bool, limit: int | None, name: str) -> Iterator[None]:
+    """A block whose operations are recorded as one program, between two barriers.
+
+    Raises:
+        RuntimeError: the block needed a value, with `full_graph`; or the blocks of that name needed more programs than
+            the limit.
+    """
+    end_step()
+    history = own_tape().history
+    before = {program: runs.count for program, runs in history.programs.items()}
+
+    def ran() -> dict[TapeProgram, Runs]:
+        return {program: runs for program, runs in history.programs.items() if runs.count > before.get(program, 0)}
+
+    with lazy():
+        yield
+        if full_graph and (cut := ran()):
+            causes = ", ".join(cause for runs in cut.values() for cause in runs.causes)
+            raise RuntimeError(f"torch_xla.compile: the block is more than one graph. It was cut for{causes}")
+    made = _programs_of_blocks[name]
+    made.update(ran())
+    if limit is not None and len(made) > limit:
+        raise RuntimeError(
+            f"torch_xla.compile: the blocks named {name!r} are {len(made)} different graphs; expected {limit} at most. "
+            "tenax.explain(tenax.lazy) says what differed"
         )
     end_step()
-    try:
-        yield
-    finally:
-        end_step()

@@ -1,7 +1,7 @@
 """Counters and metrics of the process, from which `torch_xla.debug.metrics` makes its report.
 
-Compilations and transfers are counted where JAX and the functions of this package report them. The names are those
-that programs look for.
+Compilations and transfers are counted where JAX and the functions of this package report them, runs of programs and
+their operators where lazy mode does. The names are those that programs look for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import jax
+
+from ..._lazy import programs
+from ..._lazy.programs import TapeProgram
 
 # Names of JAX's events, and those of the metrics that their durations belong to.
 _EVENTS = {"/jax/core/compile/backend_compile_duration": "CompileTime"}
@@ -54,9 +57,18 @@ def clear() -> None:
 
 @functools.cache
 def listen() -> None:
-    """Have JAX report its compilations. Calling it again does nothing."""
+    """Have JAX report its compilations, and lazy mode its runs. Calling it again does nothing."""
     jax.monitoring.register_event_duration_secs_listener(_duration)
     jax.monitoring.register_event_listener(_event)
+    programs.listeners.append(_program_ran)
+
+
+def _program_ran(program: TapeProgram, seconds: float, compiled: bool) -> None:
+    record("ExecuteTime", seconds)
+    if not compiled:
+        count("CachedCompile")
+    for name, times in program.names.items():
+        count(f"xla::{name.partition('.')[0].removeprefix('aten::')}", times)
 
 
 def _duration(event: str, duration_secs: float, **_: object) -> None:

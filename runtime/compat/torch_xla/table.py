@@ -34,8 +34,8 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla": [
         ("device devices", RUNS, '`torch.device("jax")`, `torch.device("jax", n)`'),
         ("device_count real_devices", RUNS, "`torch.jax.device_count()`, `jax.local_devices()`"),
-        ("sync step", _differently("the device is eager; the closures run"), "`tenax.synchronize()`"),
-        ("compile", _differently("a function is compiled; a block runs eagerly"), "`tenax.jit`"),
+        ("sync step", RUNS, "`tenax.sync()`"),
+        ("compile", RUNS, "`tenax.jit`; of a block, `tenax.lazy`"),
         ("manual_seed", RUNS, "`torch.manual_seed`"),
         ("launch", RUNS, "`tenax.launch(fn, nprocs, args)`, `torchrun`"),
     ],
@@ -44,7 +44,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("get_xla_supported_devices", RUNS, '`[f"jax:{i}" for i in range(torch.jax.device_count())]`'),
         ("xla_real_devices xla_device_hw parse_xla_device", RUNS, "`jax.local_devices()`"),
         ("is_xla_tensor", RUNS, "`tensor.is_jax`"),
-        ("mark_step unlazy", _differently("the device is eager; the closures run"), "not needed"),
+        ("mark_step unlazy", RUNS, "`tenax.sync()`"),
         ("optimizer_step", RUNS, "`optimizer.step()`; `DistributedDataParallel` averages over replicas"),
         ("reduce_gradients all_reduce_bucketized_gradients", RUNS, "`DistributedDataParallel`"),
         ("add_step_closure", RUNS, "a call after the step"),
@@ -65,8 +65,8 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("get_memory_info", RUNS, "`torch.jax.memory_allocated()`, `torch.jax.mem_get_info()`"),
         ("set_rng_state get_rng_state", RUNS, "`torch.jax.manual_seed`, `torch.jax.get_rng_state`"),
         ("RateTracker", RUNS, "`time.perf_counter()`"),
-        ("optimization_barrier_", _differently("operations of the eager device do not move"), "not needed"),
-        ("get_stablehlo get_stablehlo_bytecode", NOT, "`tenax.export.to_stablehlo`"),
+        ("optimization_barrier_", _differently("XLA may move operations"), "not needed"),
+        ("get_stablehlo get_stablehlo_bytecode", RUNS, "`tenax.export.to_stablehlo`"),
     ],
     "torch_xla.core.functions": [
         ("all_reduce all_gather", RUNS, "`torch.distributed.nn`"),
@@ -121,7 +121,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla.debug.metrics": [
         (
             "metrics_report short_metrics_report counter_names counter_value metric_names metric_data",
-            _differently("compilations, uploads and waits; no counter per operator"),
+            RUNS,
             "`tenax.explain`, `tenax.profiler`",
         ),
         ("clear_all clear_counters clear_metrics executed_fallback_ops", RUNS, "not needed"),
@@ -152,7 +152,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
             "`tenax.export.save`",
         ),
     ],
-    "torch_xla.experimental": [("eager_mode is_eager_mode compile", RUNS, "eager mode; `tenax.jit`")],
+    "torch_xla.experimental": [("eager_mode is_eager_mode compile", RUNS, "without `tenax.lazy`; `tenax.jit`")],
     "torch_xla.experimental.scan": [("scan", RUNS, "`tenax.call_jax` with `jax.lax.scan` and `t2j`")],
     "torch_xla.experimental.scan_layers": [("scan_layers", RUNS, "`tenax.ScannedModule`")],
     "torch_xla.experimental.fori_loop": [

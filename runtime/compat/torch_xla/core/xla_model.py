@@ -6,11 +6,15 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
+import jax
 import torch
 
+from ...._lazy.mode import own_tape, sync
 from ....storage.random import initial_seed
+from ....storage.tensors import cell_of
 from ..collectives import REDUCE_AND as REDUCE_AND
 from ..collectives import REDUCE_MAX as REDUCE_MAX
 from ..collectives import REDUCE_MIN as REDUCE_MIN
@@ -82,7 +86,8 @@ def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
 
 
 def unlazy(tensors: Sequence[torch.Tensor]) -> None:
-    """Do nothing: tensors of the eager device have their values."""
+    """Compute what was recorded, so that the tensors have their values."""
+    sync()
 
 
 def set_rng_state(seed: int, device: Any = None) -> None:
@@ -98,7 +103,7 @@ def get_rng_state(device: Any = None) -> int:
 
 
 def optimization_barrier_(tensors: Sequence[torch.Tensor]) -> None:
-    """Do nothing: each operation of the eager device is computed as it stands, and nothing moves across others."""
+    """Do nothing: a program computes the operations as they were called, and keeps none apart from the others."""
 
 
 def master_print(*args: Any, fd: Any = None, local: bool = False, flush: bool = False) -> None:
@@ -138,11 +143,30 @@ class RateTracker:
 
 
 def get_stablehlo(tensors: Sequence[torch.Tensor] | None = None) -> str:
-    """Raise NotImplementedError: the eager device records no program."""
-    raise NotImplementedError(
-        "xm.get_stablehlo: the eager device records no program; expected tenax.export.to_stablehlo of a "
-        "torch.export.export'ed module, or jax.jit(tenax.interop.t2j(function)).lower(...).as_text()"
-    )
+    """The program that would compute tensors, as StableHLO text. Nothing is computed.
+
+    Args:
+        tensors: those that were recorded and not yet computed; by default, all.
+
+    Raises:
+        RuntimeError: nothing is recorded, as in eager mode.
+    """
+    return str(_lowered(tensors).as_text())
 
 
-get_stablehlo_bytecode = get_stablehlo
+def get_stablehlo_bytecode(tensors: Sequence[torch.Tensor] | None = None) -> bytes:
+    """The program that would compute tensors, as StableHLO bytecode; see `get_stablehlo`."""
+    file = BytesIO()
+    module: Any = _lowered(tensors).compiler_ir("stablehlo")
+    module.operation.write_bytecode(file)
+    return file.getvalue()
+
+
+def _lowered(tensors: Sequence[torch.Tensor] | None) -> jax.stages.Lowered:
+    try:
+        return own_tape().lowered([cell_of(t).pending for t in tensors or ()])
+    except ValueError as error:
+        raise RuntimeError(
+            f"xm.get_stablehlo: {error}; expected tensors of lazy mode (tenax.lazy, tenax xla), or "
+            "tenax.export.to_stablehlo of a torch.export.export'ed module"
+        ) from None

@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.eager`: the device is eager, and a function is compiled where the program says so."""
+"""`torch_xla.experimental.eager`: whether operations run when they are called, or at the end of a step."""
 
 from __future__ import annotations
 
@@ -6,22 +6,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...._lazy.mode import record_everywhere, record_nowhere
+from ....storage.recording import recording
 from ..compiling import compiled
 
 
 def eager_mode(enable: bool) -> None:
-    """Do nothing: operations run when they are called."""
+    """Run operations when they are called, or record them until the end of the step."""
+    (record_nowhere if enable else record_everywhere)()
 
 
 def is_eager_mode() -> bool:
-    """True: operations run when they are called."""
-    return True
+    """Whether operations run when they are called: unless `install()`, `tenax xla` or `tenax.lazy` records them."""
+    return recording.tape is None
 
 
 @contextmanager
 def eager_mode_context(enable: bool) -> Iterator[None]:
-    """Do nothing: operations run when they are called."""
-    yield
+    """A context in which `eager_mode(enable)` holds."""
+    before = is_eager_mode()
+    eager_mode(enable)
+    try:
+        yield
+    finally:
+        eager_mode(before)
 
 
 def compile(func: Callable[..., Any]) -> Callable[..., Any]:  # noqa: A001 (the name of PyTorch/XLA)
