@@ -274,6 +274,17 @@ def test_a_loop_without_barriers_is_cut_where_it_repeats(history: History) -> No
     assert len(history.programs) <= 3  # the first, the steady one, and what is left at the end
 
 
+def test_the_next_loop_without_barriers_is_cut_where_it_repeats() -> None:
+    own_tape().cuts = cuts.Cuts()
+    own_tape().cuts.after = 64
+    with tenax.lazy():
+        for name in ("sgd", "adamw"):  # the parameters of the first live on, where nothing is written any more
+            lengths: list[int] = []
+            kept = trained(20, OPTIMIZERS[name], lambda seen=lengths: seen.append(len(own_tape().ops)))
+            assert max(lengths) < 256, name
+    del kept
+
+
 def test_a_loop_that_writes_nothing_is_cut_where_it_repeats(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "LONGEST", 32)
     own_tape().cuts.after = 32

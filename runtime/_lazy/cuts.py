@@ -16,11 +16,13 @@ class Cuts:
     """When to cut the tape of a thread.
 
     A loop that trains overwrites what it has overwritten before, by the same operation: there it is cut. A loop that
-    writes nothing is cut where a sequence of operations recurs, once it is long.
+    writes nothing is cut where a sequence of operations recurs, once it is long. Another loop is found when the place
+    of the last one does not come up in time.
     """
 
     def __init__(self) -> None:
         self.after = SHORTEST  # how many operations may be recorded before `due` is asked
+        self._usual = 0  # how many operations there were at the last cut
         self._place: tuple[RecordedOp, weakref.ref[Cell]] | None = None
         self._tail: list[RecordedOp] = []
 
@@ -42,12 +44,17 @@ class Cuts:
             target: the first cell that it writes.
             again: whether that cell holds what the same operation wrote, on this tape.
         """
+        if not self._ends(ops, op, target, again):
+            return False
+        self._usual = len(ops)
+        return True
+
+    def _ends(self, ops: list[RecordedOp], op: RecordedOp, target: Cell | None, again: bool) -> bool:
         if self._place is not None and op is self._place[0] and target is self._place[1]():
             return True
         if self._tail and ops[-_TAIL:] == self._tail:
             return True
-        known = self._place is not None or bool(self._tail)
-        if target is not None and again and (not known or len(ops) >= self.longest):
+        if target is not None and again and len(ops) >= 2 * self._usual:
             self._place, self._tail = (op, weakref.ref(target)), []
             return True
         if len(ops) >= self.longest + _TAIL * bool(target):
