@@ -3,7 +3,6 @@ of an operation that was recorded before."""
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -14,7 +13,7 @@ import jax
 from .._torch.tensors import create_empty_tensor
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.executable import Executable
-from ..dispatch.fast_path import KEY_LINES, schema_shape
+from ..dispatch.fast_path import BITS, KEY_LINES, KernelText, made_of, schema_shape
 from ..dispatch.operands import NUMBER_TYPES
 from ..storage.recording import recording
 from .pending_cell import PendingCell
@@ -79,11 +78,7 @@ def _factory(
     letters: str, names: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool
 ) -> Callable[..., Any]:
     source = _source(letters, names, optional, bits, inplace, numeric)
-    name = f"<tenax recording {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope: dict[str, Any] = {}
-    exec(compile(source, name, "exec"), scope)
-    return scope["make"]
+    return made_of(source, f"recording {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}")
 
 
 _NUMBER = "k{i} = {a}.__class__\nif {a} is not None: words += words_of({a})"
@@ -99,46 +94,34 @@ _UNUSUAL = {
     "T": "c{i}.mixed or c{i}.index",
     "O": "({a} is not None and (c{i}.mixed or c{i}.index))",
 }
-_BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
 _TAKEN = {"T": "operands.append(tape.operand(c{i}))", "O": "if {a} is not None: operands.append(tape.operand(c{i}))"}
 
 
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
-    count = len(letters)
-    names = [*(f"a{i}" for i in range(count - len(keywords))), *keywords]
-
-    def each(table: dict[str, str], join: str) -> str:
-        return join.join(table[k].format(i=i, a=names[i]) for i, k in enumerate(letters) if k in table)
-
-    parameters = [n if i < count - optional else f"{n}=d{i}" for i, n in enumerate(names)]
-    if keywords:
-        parameters.insert(count - len(keywords), "*")
-    unpack = "".join(f"d{i}, " for i in range(count - optional, count))
-    passed = ", ".join([*names[: count - len(keywords)], *(f"{n}={n}" for n in keywords)])
-    lines = [line for line in each(_LINES, "\n").split("\n") if line.strip()]
-    others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
-    apart = "".join(f" or (c{i} is c0 and k{i} != k0)" for i in others)
-    unusual = each(_UNUSUAL, " or ") + (f" or {each(_BITS, ' or ')}" if bits else "") + apart
+    text = KernelText(letters, keywords, optional)
+    unusual = [text.each(_UNUSUAL, " or ")]
+    unusual += [text.each(BITS, " or ")] if bits else []
+    unusual += [f"({condition})" for condition in text.apart()] if inplace else []
     body = "return entry.fresh(tape, operands, words)"
     if inplace:
-        body = f"entry.inplace(tape, operands, words, c0); return {names[0]}"
+        body = f"entry.inplace(tape, operands, words, c0); return {text.names[0]}"
     return f"""
 def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric):
-    {unpack}{"= defaults" if unpack else "pass"}
-    def kernel({", ".join(parameters)}):
-        {f"if a1.__class__ in number_types: return numeric({passed})" if numeric else ""}
+    {f"{text.defaults}, = defaults" if text.defaults else "pass"}
+    def kernel({text.parameters}):
+        {f"if a1.__class__ in number_types: return numeric({text.passed})" if numeric else ""}
         key, words, operands = None, [], []
         try:
-            {(chr(10) + " " * 12).join(lines)}
-            key = ({", ".join(f"k{i}" for i in range(count))},)
+            {text.lines(_LINES)}
+            key = ({text.key},)
             entry = calls[key]
         except (AttributeError, KeyError, TypeError, OverflowError):
             entry = None
-        if entry is None or {unusual}:
-            return dispatcher.call([{", ".join(names)}], key)
+        if entry is None or {" or ".join(unusual)}:
+            return dispatcher.call([{text.arguments}], key)
         tape = recording.tape
         with tape.lock:
-            {(chr(10) + " " * 12).join(each(_TAKEN, chr(10)).split(chr(10)))}
+            {text.lines(_TAKEN)}
             {body}
     return kernel
 """

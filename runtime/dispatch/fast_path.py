@@ -69,6 +69,39 @@ def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any,
     return (letters, tuple(names), tuple(defaults)) if letters.startswith("T") else None
 
 
+class KernelText:
+    """The parts of a kernel's text that follow from the shape of a schema: see `schema_shape`."""
+
+    def __init__(self, letters: str, keywords: tuple[str, ...], optional: int) -> None:
+        count = len(letters)
+        positional = count - len(keywords)
+        names = [*(f"a{i}" for i in range(positional)), *keywords]
+        parameters = [n if i < count - optional else f"{n}=d{i}" for i, n in enumerate(names)]
+        if keywords:
+            parameters.insert(positional, "*")
+        self.letters, self.names = letters, names
+        self.parameters, self.arguments = ", ".join(parameters), ", ".join(names)
+        self.passed = ", ".join([*names[:positional], *(f"{n}={n}" for n in keywords)])
+        self.defaults = ", ".join(f"d{i}" for i in range(count - optional, count))
+        self.key = ", ".join(f"k{i}" for i in range(count))
+
+    def each(self, table: dict[str, str], join: str) -> str:
+        """The text of a table for each argument whose letter it has."""
+        parts = enumerate(zip(self.letters, self.names, strict=True))
+        return join.join(table[k].format(i=i, a=name) for i, (k, name) in parts if k in table)
+
+    def lines(self, table: dict[str, str]) -> str:
+        """As `each`, in lines of the block that makes the key."""
+        return (chr(10) + " " * 12).join(line for line in self.each(table, chr(10)).split(chr(10)) if line.strip())
+
+    def apart(self) -> list[str]:
+        """Of a kernel that writes its first tensor: conditions under which another tensor may overlap it.
+
+        Tensors of one memory that lie differently: whether they overlap depends on where they start.
+        """
+        return [f"c{i} is c0 and k{i} != k0" for i, k in enumerate(self.letters) if k == "T"][1:]
+
+
 def _bound(
     dispatcher: Dispatcher, letters: str, names: Any, defaults: Any, bits: bool, inplace: bool, numeric: Any
 ) -> Any:
@@ -97,7 +130,12 @@ def _factory(
     letters: str, names: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool
 ) -> Callable[..., Any]:
     source = _source(letters, names, optional, bits, inplace, numeric)
-    name = f"<tenax dispatch {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}>"
+    return made_of(source, f"dispatch {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}")
+
+
+def made_of(source: str, name: str) -> Callable[..., Any]:
+    """The function `make` of a text, which tracebacks and debuggers find under the name."""
+    name = f"<tenax {name}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     scope: dict[str, Any] = {}
     exec(compile(source, name, "exec"), scope)
@@ -136,7 +174,7 @@ _LOANS = {
     "T": "v{i} = array_or_scalar(c{i}) if v{i} is None else v{i}",
     "O": "v{i} = array_or_scalar(c{i}) if v{i} is None and {a} is not None else v{i}",
 }
-_BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
+BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
 
 _FRESH = """try:
             out = entry.run({operands})
@@ -160,44 +198,32 @@ _INPLACE = """try:
 
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
     """The text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
-    count = len(letters)
-    names = [*(f"a{i}" for i in range(count - len(keywords))), *keywords]
-
-    def each(table: dict[str, str], join: str) -> str:
-        return join.join(table[k].format(i=i, a=names[i]) for i, k in enumerate(letters) if k in table)
-
-    parameters = [n if i < count - optional else f"{n}=d{i}" for i, n in enumerate(names)]
-    if keywords:
-        parameters.insert(count - len(keywords), "*")
-    unpack = "".join(f"d{i}, " for i in range(count - optional, count))
-    passed = ", ".join([*names[: count - len(keywords)], *(f"{n}={n}" for n in keywords)])
+    text = KernelText(letters, keywords, optional)
     operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
-    body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=names[0])
-    lines = [line for line in each(KEY_LINES, "\n").split("\n") if line.strip()]
-    # Tensors of one memory that lie differently: whether they overlap depends on where they start.
-    others = [i for i, k in enumerate(letters) if k == "T"][1:] if inplace else []
-    shared = " or ".join(f"c{i} is c0 and k{i} != k0" for i in others)
+    body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0])
+    shared = " or ".join(text.apart()) if inplace else ""
+    missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")
     return f"""
 def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array_or_scalar, epoch, JaxRuntimeError,
          failure, defaults, numeric, recording):
-    {unpack}{"= defaults" if unpack else "pass"}
-    def kernel({", ".join(parameters)}):
-        if recording.tape is not None: return dispatcher.recorded({passed})
-        {f"if a1.__class__ in number_types: return numeric({passed})" if numeric else ""}
+    {f"{text.defaults}, = defaults" if text.defaults else "pass"}
+    def kernel({text.parameters}):
+        if recording.tape is not None: return dispatcher.recorded({text.passed})
+        {f"if a1.__class__ in number_types: return numeric({text.passed})" if numeric else ""}
         key = None
         try:
-            {(chr(10) + " " * 12).join(lines)}
-            key = ({", ".join(f"k{i}" for i in range(count))},)
+            {text.lines(KEY_LINES)}
+            key = ({text.key},)
             entry = {f"None if {shared} else " if shared else ""}fast[key]
-            {each(_VALUES, "; ")}
+            {text.each(_VALUES, "; ")}
         except (AttributeError, KeyError, TypeError, OverflowError):
             entry = None  # and out of this block: what the call raises is not the fault of the key
         if entry is None:
-            return dispatcher.call([{", ".join(names)}], key)
-        if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
-            {each(_LOANS, "; ")}
-            if {each(_MISSING, " or ")}{f" or {each(_BITS, ' or ')}" if bits else ""}:
-                return dispatcher.call([{", ".join(names)}])
+            return dispatcher.call([{text.arguments}], key)
+        if {missing}:
+            {text.each(_LOANS, "; ")}
+            if {missing}:
+                return dispatcher.call([{text.arguments}])
         {body}
     return kernel
 """
