@@ -3,7 +3,7 @@ groups and steps schedulers, in the order of the traced run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -61,18 +61,37 @@ class HostScript:
 
 @dataclass(slots=True)
 class PassedNumbers:
-    """The numbers of optimizers' groups that a function's programs take as inputs because of what a run showed.
+    """The numbers of optimizers' groups that a function's programs take as inputs because they were seen to change.
 
     Learning rates that are set outside are inputs in any case.
     """
 
-    scheduled: set[EntryId] = field(default_factory=set)  # numbers other than learning rates, that schedulers change
+    scheduled: set[EntryId] = field(default_factory=set)  # other numbers, which a scheduler or the user changes
     own: set[EntryId] = field(default_factory=set)  # learning rates that the function itself sets
+    seen: dict[EntryId, Any] = field(default_factory=dict)  # what numbers were when a program was last traced
 
     def __bool__(self) -> bool:
         return bool(self.scheduled or self.own)
+
+    def note(self, optimizers: Iterable[Any]) -> None:
+        """Take numbers as inputs that changed since a program was last traced: a momentum that a scheduler moves."""
+        for group in (group for optimizer in optimizers for group in optimizer.param_groups):
+            for key, value in group.items():
+                if key == "lr" or not can_be_passed(group, key):
+                    continue
+                entry = id(group), key
+                if self.seen.setdefault(entry, value) != value:
+                    self.scheduled.add(entry)
+                    self.seen[entry] = value
 
     def update(self, more: PassedNumbers) -> None:
         """Add further ones."""
         self.scheduled |= more.scheduled
         self.own |= more.own
+
+
+def can_be_passed(group: dict[str, Any], key: str) -> bool:
+    """Whether an entry is made of floats and the optimizer is not fused: fused kernels take constants."""
+    value = group.get(key)
+    values = value if isinstance(value, tuple) else (value,)
+    return not group.get("fused") and bool(values) and all(isinstance(v, float) for v in values)

@@ -190,6 +190,7 @@ class CompiledFunction:
             args, kwargs = pytree.tree_unflatten(inner, spec)
         roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
         state = reach(**roots)
+        self.numbers.note(optimizer for _, optimizer in state.reached.optimizers.values())
         function = self.function
         if self.out_shardings is not None:
             function = placing_results(function, self.out_shardings)

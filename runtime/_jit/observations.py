@@ -79,7 +79,8 @@ def describe_change(observation: Observation, old: Any, new: Any, key: Any = Non
 def _short(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"another tensor of shape {list(value.shape)}"
-    text = repr(value) if is_plain(value) or value is MISSING else f"a {type(value).__name__}"
+    shown = is_plain(value) or value is MISSING or (type(value) is tuple and all(map(is_plain, value)))
+    text = repr(value) if shown else f"a {type(value).__name__}"
     return text if len(text) < 60 else f"{text[:57]}..."
 
 

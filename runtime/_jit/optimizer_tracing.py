@@ -30,7 +30,7 @@ from ..trace.data_checks import patched_data_checks
 from ..trace.symbols import NumberGuards, symbolic_number
 from ..trace.tracing import Trace
 from .averaged_model import traced_update
-from .host_script import EntryId, GroupNumber, HostCall, HostScript, PassedNumbers
+from .host_script import EntryId, GroupNumber, HostCall, HostScript, PassedNumbers, can_be_passed
 from .sources import Source, same_value
 from .state_graph import StateGraph
 from .wrappers import parts_of
@@ -97,7 +97,7 @@ class HostScriptRecorder:
                 own.add(entry)
         groups = {id(g): g for _, o in self.state.reached.optimizers.values() for g in o.param_groups}
         new = self.schedulers.changed - self.numbers.passed.scheduled
-        return PassedNumbers({(i, k) for i, k in new if k != "lr" and _can_be_passed(groups.get(i, {}), k)}, own)
+        return PassedNumbers({(i, k) for i, k in new if k != "lr" and can_be_passed(groups.get(i, {}), k)}, own)
 
 
 class GroupNumbers:
@@ -221,13 +221,6 @@ def _step_or_not(optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         old, new = (materialise(x, cell.index) if isinstance(x, LazyFill) else x for x in (old, new))
         cell.replace(jnp.where(overflow, old, new))
     return result
-
-
-def _can_be_passed(group: dict[str, Any], key: str) -> bool:
-    """Whether an entry is made of floats and the optimizer is not fused: fused kernels take constants."""
-    values = group.get(key)
-    values = values if isinstance(values, tuple) else (values,)
-    return not group.get("fused") and all(isinstance(v, float) for v in values)
 
 
 def _cells(optimizer: Any) -> list[Cell]:
