@@ -110,14 +110,16 @@ def test_programs_train_as_on_the_cpu(name: str) -> None:
     close(torch.tensor(losses), torch.tensor(expected), LOSSES)
 
 
-def test_half_precision_rounds_after_each_operation_as_in_eager_mode() -> None:
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_rounds_after_each_operation_as_in_eager_mode(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
-    a, b, c = (torch.randn(32, 32).to("jax", torch.bfloat16) for _ in range(3))
+    a, b, c = (torch.randn(32, 32).to("jax", dtype) for _ in range(3))
 
     def run() -> list[torch.Tensor]:
-        with torch.autocast("jax", torch.bfloat16):
+        with torch.autocast("jax", dtype):
             y = ((a @ b + c) * 1.1) @ b
-        return [y, y.relu(), y.float().sum(1)]
+            z = F.linear(a, b, c[0]) if dtype is torch.bfloat16 else y  # which adds the bias before it rounds
+        return [y, y.relu(), z * 1.1, y.float().sum(1), (y * 1e-6).float()]
 
     expected = [t.float() for t in run()]
     with tenax.lazy():

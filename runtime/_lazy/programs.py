@@ -35,8 +35,9 @@ class TapeProgram:
         self.key = key
         self._before = None if before is None else before.key
         donated = [i + 1 for i in key[2]]
-        # Values that eager mode rounds to half precision between operations are rounded here too.
-        self._call = AotCall(self._replay, donated, {"xla_allow_excess_precision": False})
+        # float16, of whose small numbers `reduce_precision` makes zeros, is rounded within operations as well.
+        halves = any(a.dtype == np.float16 for e in key[0] if e.__class__ is RecordedOp for a in e.avals)
+        self._call = AotCall(self._replay, donated, {"xla_allow_excess_precision": False} if halves else None)
         self.seconds = 0.0  # of tracing and compiling
         self._words: tuple[list[int], jax.Array] | None = None
 

@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..dispatch.dispatcher import Dispatcher
@@ -53,7 +54,7 @@ class RecordedOp:
             else:
                 operands.append(None if part is None else next(passed))
         flags = [] if self.check is None else [*self.check(*operands)]
-        return [r for r in self.run(*operands) if r is not None], flags
+        return [_rounded(r) for r in self.run(*operands) if r is not None], flags
 
     def assertions(self, where: str) -> list[Assertion]:
         """What its checks say when they do not hold."""
@@ -62,6 +63,17 @@ class RecordedOp:
     def __str__(self) -> str:
         parts = [_described(part) for part in self.layout if part is not None]
         return f"{self.name}({', '.join(parts)})"
+
+
+def _rounded(result: jax.Array) -> jax.Array:
+    """A result of bfloat16, rounded where its operation ends, as in eager mode.
+
+    XLA goes on with the float32 that an operation computes in, and within an operation it should: a linear layer adds
+    its bias before it rounds.
+    """
+    if result.dtype != jnp.bfloat16:
+        return result
+    return jax.lax.reduce_precision(result.astype(jnp.float32), exponent_bits=8, mantissa_bits=7).astype(result.dtype)
 
 
 def _described(part: Words | Aval) -> str:
