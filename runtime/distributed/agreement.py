@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from .errors import DistributedError
-from .history import History
+from .history import CallHistory
 from .peers import Peers
 from .work import CollectiveWork
 
@@ -46,7 +46,7 @@ class Agreement:
         self.every_call = dist.get_debug_level() == dist.DebugLevel.DETAIL
         self.call = 0, "nothing yet"  # count and description of the last one: one value, since the monitor reads both
         self.fault = ""
-        self._history = History(rank, len(ranks))
+        self._history = CallHistory(rank, len(ranks))
         self._noted = ""
         self._compared = ""
         self._said = ""

@@ -13,7 +13,7 @@ from typing import Any
 EVERY = 32  # calls
 
 
-class History:
+class CallHistory:
     """The calls of this rank, and the comparison with those of the next one."""
 
     def __init__(self, rank: int, size: int) -> None:
