@@ -146,8 +146,8 @@ def steps(sharded: bool, rounds: int) -> list[tuple[str, float, str]]:
     by_hand = ByHand(sharded, *host)
     contenders: dict[str, Call] = {
         BASELINE: by_hand,
-        "tenax.jit": lambda: tenax.synchronize(compiled(x, y)),
-        "eager": lambda: tenax.synchronize(eager(x, y)),
+        "tenax.jit": lambda: (compiled(x, y), tenax.synchronize()),
+        "eager": lambda: (eager(x, y), tenax.synchronize()),
     }
     if not sharded:
         on_host = torch_step(spread("cpu"), *host)

@@ -287,7 +287,7 @@ def check_distributed_tensors_of_compiled_functions(rank: int) -> None:
 
 
 def check_a_pure_function_says_what_to_use(rank: int) -> None:
-    with pytest.raises(NotImplementedError, match=r"all_reduce inside a function of t2j.*call_jax"):
+    with pytest.raises(NotImplementedError, match=r"all_reduce inside a function of t2j.*axis_group"):
         t2j(lambda x: (dist.all_reduce(x), x + 1)[1])(torch.ones(4, device="jax").jax())
 
 

@@ -78,6 +78,29 @@ def disagrees_about_known_programs(rank: int) -> None:
     report(lambda: dist.all_reduce(tensor(5 + rank)))
 
 
+def disagrees_about_known_programs_of_one_size(rank: int) -> None:
+    operations = dist.ReduceOp.SUM, dist.ReduceOp.MAX
+    for operation in operations:
+        dist.all_reduce(tensor(5), operation)
+    dist.all_reduce(tensor(5), operations[rank])
+
+    def calls() -> None:
+        for _ in range(64):
+            dist.all_reduce(tensor(5))
+
+    report(calls)
+
+
+def meets_at_a_monitored_barrier(rank: int) -> None:
+    group = dist.group.WORLD
+    group.monitored_barrier()
+    print(json.dumps("met"), flush=True)
+    if rank == 0:
+        report(group.monitored_barrier)
+    else:
+        time.sleep(TIMEOUT.total_seconds() + 1)
+
+
 def compiles_another_program(rank: int) -> None:
     """Each function and group has a fault of its own; the last one leaves a thread of rank 0 waiting in XLA."""
     groups = [dist.new_group([0, 1], timeout=10 * TIMEOUT) for _ in range(3)]  # it is not waited for

@@ -175,9 +175,23 @@ def check_data_parallel_with_unused_parameters(rank: int) -> None:
     close(net.module.first.weight.grad.cpu(), whole.first.weight.grad, COMPOSED)
 
 
-def check_a_static_graph_is_refused(rank: int) -> None:
-    with pytest.raises(NotImplementedError, match="static_graph"):
-        DistributedDataParallel(model().to("jax"), static_graph=True)
+def check_data_parallel_with_a_static_graph(rank: int) -> None:
+    found = {}
+    for device in ("cpu", "jax"):
+        net = DistributedDataParallel(model().to(device), static_graph=True)
+        optimizer = SGD(net.parameters())
+        for step in range(3):
+            x, y = (part(t, rank).to(device) for t in batch(step))
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x, deep=False), y).backward()
+            optimizer.step()
+        assert net.module.second.weight.grad is None
+        found[device] = net.module.first.weight.detach().cpu()
+    close(found["jax"], found["cpu"], COMPOSED)
+    net = DistributedDataParallel(model().to("jax"), static_graph=True)
+    same_losses(train(net, SGD(net.parameters()), rank), cpu_losses())
+    with pytest.raises(NotImplementedError, match="static_graph=True"):
+        DistributedDataParallel(model().to("jax"))._set_static_graph()
 
 
 def check_data_parallel_with_a_communication_hook(rank: int) -> None:

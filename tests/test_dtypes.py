@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tenax
 from tenax.coverage.entries import Entry, suite
 from tenax.coverage.samples import Sample
+from tenax.dispatch import shape_inference
 from tenax.dispatch.dtype_support import dtypes_named
 from tenax.generated.table import DTYPES, ROWS
 from tests.agreement import close
@@ -81,6 +82,20 @@ def test_a_number_that_is_a_truth_value_is_taken_where_torch_takes_it() -> None:
 def test_a_large_argument_is_refused_as_a_small_one() -> None:
     with pytest.raises(RuntimeError, match="Sort does not support complex dtypes on CPU"):
         torch.zeros(2000, 500, dtype=torch.complex64, device="jax").sort()
+
+
+def test_the_cpu_is_asked_about_dtypes_of_large_arguments_with_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    call = shape_inference._call
+    monkeypatch.setattr(shape_inference, "_call", lambda s, values: (asked.append(values), call(s, values))[1])
+    x, y = torch.ones(300, 301, device="jax"), torch.ones((), dtype=torch.float64, device="jax")
+    assert (x * y).dtype is torch.float32
+    torch._foreach_mul_([x.clone(), x], y)
+    tensors = [t for values in asked for v in values for t in (v if isinstance(v, list) else [v])]
+    sizes = [t.numel() for t in tensors if isinstance(t, torch.Tensor) and t.device.type == "cpu"]
+    assert len(sizes) >= 5 and max(sizes) == 4
+    with pytest.raises(RuntimeError, match="to have the same dtype"):
+        x @ torch.ones(301, 300, dtype=torch.float64, device="jax")
 
 
 def test_a_compiled_function_raises_the_same() -> None:

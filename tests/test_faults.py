@@ -76,6 +76,27 @@ def test_ranks_that_disagree_are_told_about_what() -> None:
     assert codes == [0, 0]
 
 
+def test_ranks_that_disagree_about_known_programs_of_one_size_are_told_soon() -> None:
+    errors, codes = run("disagrees_about_known_programs_of_one_size")
+    for rank, found in enumerate(errors):
+        assert len(found) == 1
+        other = "SUM" if rank else "MAX", "MAX" if rank else "SUM"
+        called = [f"#4 all_reduce(op={name}) of float32[5]" for name in other]
+        assert f"rank {1 - rank} has called {called[0]}, and this rank {called[1]}" in found[0] or (
+            f"rank {1 - rank} failed at" in found[0]
+        )
+    assert sum("has called #4" in found[0] for found in errors) >= 1
+    assert all(code in (0, 1) for code in codes)  # a thread may wait in XLA for the rank that learned of it first
+
+
+def test_a_monitored_barrier_names_the_rank_that_does_not_come() -> None:
+    errors, codes = run("meets_at_a_monitored_barrier")
+    assert errors[0][0] == errors[1][0] == "met"
+    assert len(errors[0]) == 2
+    assert "ank 1 failed to pass monitoredBarrier in 3000 ms" in errors[0][1]
+    assert codes == [0, 0]
+
+
 def test_a_rank_that_compiles_alone_or_another_program_is_named() -> None:
     errors, codes = run("compiles_another_program")
     for found in errors:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import jax
 import torch
+from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from torch import nn
 
 import tenax
+from tenax.interop import t2j
 from tenax.kernels import flash
 from tenax.sharding import fsdp, tensor_parallel
 from tests.agreement import close
@@ -121,3 +124,13 @@ def test_a_collective_in_a_loop_counts_as_often_as_it_runs() -> None:
     step(tenax.shard(torch.randn(8, 64), P(), mesh()))
     (program,) = tenax.explain(step).programs
     assert 6 in {c.times for c in program.collectives}
+
+
+def test_operands_of_a_pure_function_stay_sharded_among_explicit_axes() -> None:
+    where = mesh(AxisType.Explicit)
+    x = jax.device_put(jax.numpy.ones((16, 4)), NamedSharding(where, P("data")))
+    split = jax.sharding.auto_axes(t2j(lambda t: t * 2), out_sharding=P("data"))
+    for function, gathered in ((t2j(lambda t: (t * 2).sum()), False), (split, False), (t2j(lambda t: t * 2), True)):
+        with jax.set_mesh(where):
+            program = jax.jit(function).lower(x).compile().as_text()
+        assert ("all-gather(" in program) is gathered  # results are replicated, unless auto_axes says otherwise

@@ -10,7 +10,7 @@ from tests import rank_checks
 
 
 def test_collectives_and_parallel_training_on_two_ranks() -> None:
-    wrong, errors = rank_checks.run(2, "tests.collective_checks", "tests.parallel_checks")
+    wrong, errors = rank_checks.run(2, "tests.collective_checks", "tests.parallel_checks", "tests.context_checks")
     assert not wrong, "\n".join([*wrong, errors[-2000:]])
     # tenax.launch raised the error of the rank that raised one at the end, and ended the others.
     assert "ProcessRaisedException" in errors

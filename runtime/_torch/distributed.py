@@ -21,3 +21,20 @@ def host_group(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
         group._set_default_backend(_dist.ProcessGroup.BackendType.GLOO)
         group._register_backend(torch.device("cpu"), _dist.ProcessGroup.BackendType.GLOO, gloo)
         return group
+
+
+def register_group(name: Any, group: Any) -> None:
+    """Let functional collectives find a group by its name, unless they do.
+
+    Raises:
+        ValueError: another group has the name.
+    """
+    with private_names("torch", torch.__version__):
+        from torch._C._distributed_c10d import _register_process_group, _resolve_process_group
+    try:
+        found = _resolve_process_group(name)
+    except RuntimeError:  # torch forgets all groups with destroy_process_group()
+        _register_process_group(name, group)
+        return
+    if found is not group:
+        raise ValueError(f"a process group is named {name!r} already; expected an axis of another name")

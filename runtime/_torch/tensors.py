@@ -33,6 +33,13 @@ _set_fixed = kernel_on(_aten.set_.source_Storage_storage_offset, CPU)
 view_as_dtype = kernel_on(_aten.view.dtype, COMPOSITE_EXPLICIT)  # (tensor, dtype)
 
 
+def awaited(tensor: Any) -> Any:
+    """The result of a functional collective, which torch wraps until it is read; any other tensor is returned."""
+    with private_names("torch", torch.__version__):
+        from torch.distributed._functional_collectives import AsyncCollectiveTensor
+    return tensor.trigger_wait() if isinstance(tensor, AsyncCollectiveTensor) else tensor
+
+
 def meta_set(tensor: torch.Tensor, storage: Any, offset: int, size: Sequence[int], stride: Sequence[int]) -> Any:
     """Set the storage and the geometry of a tensor.
 

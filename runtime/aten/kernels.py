@@ -60,6 +60,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "as_strided_": as_strided_,
     "as_strided_scatter": _when_called("strided_scatter", "as_strided_scatter"),
     "as_strided_scatter.out": _when_called("strided_scatter", "as_strided_scatter_out"),
+    "_scaled_dot_product_flash_attention": _when_called("flash_attention", "forward"),
+    "_scaled_dot_product_flash_attention_backward": _when_called("flash_attention", "backward"),
     "view.dtype": view_dtype,
     "view": _meta_view(_aten.view.default),
     "_reshape_alias": _meta_view(_aten._reshape_alias.default),

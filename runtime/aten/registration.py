@@ -108,7 +108,12 @@ def _composite_when_called(name: str) -> Callable[..., Any]:
             from ..dispatch.opaque_composite import OpaqueComposite
             from .registry import signature_of
 
-            kernel = OpaqueComposite(signature_of(name))
+            of_wrappers = None
+            if name == "scaled_dot_product_attention":
+                from . import flash_attention
+
+                of_wrappers = flash_attention.of_wrappers
+            kernel = OpaqueComposite(signature_of(name), of_wrappers)
         return kernel(*args, **kwargs)
 
     return call

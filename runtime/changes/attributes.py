@@ -350,4 +350,10 @@ LIBRARIES = (
         (When.GROUP,),
         "In a compiled function, gradients are averaged by collectives of its program. Elsewhere it behaves as before.",
     ),
+    Patch(
+        "torch.nn.parallel.DistributedDataParallel",
+        "_ddp_init_helper",
+        (When.GROUP,),
+        "The reducer of a model on the device learns of `static_graph=True`. Elsewhere it behaves as before.",
+    ),
 )

@@ -17,6 +17,7 @@ from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd
 from .._torch.fake import is_fake
 from .._torch.functorch import are_transforms_active
+from .._torch.tensors import is_wrapper
 from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
 from ..storage.avals import meshes
@@ -48,8 +49,10 @@ class CompositeCall(NamedTuple):
 class OpaqueComposite:
     """The kernel of an overload above autograd."""
 
-    def __init__(self, signature: Signature) -> None:
+    def __init__(self, signature: Signature, of_wrappers: Callable[..., Any] | None = None) -> None:
+        """`of_wrappers` takes its place for tensors that are made of others, such as DTensors."""
         self.signature = signature
+        self.of_wrappers = of_wrappers
         self.bound: dict[Any, tuple[int, list[Axes | None]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -58,6 +61,8 @@ class OpaqueComposite:
         if are_transforms_active() or in_forward_mode():
             return signature.op.decompose(*args, **kwargs)
         values = signature.bind(args, kwargs)
+        if self.of_wrappers is not None and any(map(is_wrapper, tensors(values))):
+            return self.of_wrappers(*args, **kwargs)
         traced = is_traced(tensors(values))
         if traced and has_symbols(values):
             return signature.op.decompose(*args, **kwargs)

@@ -124,14 +124,22 @@ def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = 
 LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
+_SMALL = 2**16  # elements, of which the CPU computes something at once
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "") -> None:
     """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
 
-    It is asked of zeros: what else it raises may be their fault.
+    It is asked of zeros: what else it raises may be their fault. About dtypes, it is asked of small tensors first.
     """
+    if phrase == WRONG_DTYPE and sum(t.numel() for t in _tensors(values)) > _SMALL:
+        try:
+            _call(signature, _to_host(_smaller(values), True))
+            return
+        except Exception as error:
+            if re.search(phrase, str(error)):
+                raise
     try:
         raise_host_error(signature, values, blank=True)
     except Exception as error:
@@ -152,6 +160,16 @@ def _call(signature: Signature, values: list[Any]) -> Any:
     keywords = dict(zip(signature.names[positional:], values[positional:], strict=True))
     with DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
         return signature.op(*values[:positional], **keywords)
+
+
+def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
+    return [t for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor)]
+
+
+def _smaller(values: Sequence[Any]) -> list[Any]:
+    """Arguments on the CPU, of sizes of at most 2, which fit each other as the given ones do where these broadcast."""
+    made = {id(t): torch.zeros([min(n, 2) for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
+    return [[made.get(id(x), x) for x in v] if isinstance(v, (list, tuple)) else made.get(id(v), v) for v in values]
 
 
 def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
@@ -177,5 +195,5 @@ def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
             return made[id(value)]
         return torch.device("cpu") if isinstance(value, torch.device) else value
 
-    held = Counter(id(t.untyped_storage()) for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor))
+    held = Counter(id(t.untyped_storage()) for t in _tensors(values))
     return [[convert(x) for x in v] if isinstance(v, (list, tuple)) else convert(v) for v in values]

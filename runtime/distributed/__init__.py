@@ -1,6 +1,7 @@
 """`torch.distributed` on device "jax": the backend "tenax", one process per rank, over `jax.distributed`.
 
-`tenax.distributed.plan` is the same for meshes of one program, before there are devices.
+Beside it, for meshes of one program: `tenax.distributed.axis_group`, the devices along an axis as a group of torch, and
+`tenax.distributed.plan`, what a step takes before there are devices.
 """
 
 from __future__ import annotations
@@ -12,8 +13,15 @@ if TYPE_CHECKING:
     from ..planning.chips import Chip as Chip
     from ..planning.planner import plan as plan
     from ..planning.report import StepPlan as StepPlan
+    from .axes import axis_group as axis_group
 
-_LAZY = {"CHIPS": "chips", "Chip": "chips", "StepPlan": "report", "plan": "planner"}
+_LAZY = {
+    "CHIPS": "..planning.chips",
+    "Chip": "..planning.chips",
+    "StepPlan": "..planning.report",
+    "axis_group": ".axes",
+    "plan": "..planning.planner",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -24,4 +32,4 @@ def __getattr__(name: str) -> Any:
     from ..aten.registration import register_all
 
     register_all()
-    return getattr(importlib.import_module(f"..planning.{_LAZY[name]}", __name__), name)
+    return getattr(importlib.import_module(_LAZY[name], __name__), name)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from .errors import DistributedError
+from .history import CallHistory
 from .peers import Peers
 from .work import CollectiveWork
 
@@ -45,6 +46,7 @@ class Agreement:
         self.every_call = dist.get_debug_level() == dist.DebugLevel.DETAIL
         self.call = 0, "nothing yet"  # count and description of the last one: one value, since the monitor reads both
         self.fault = ""
+        self._history = CallHistory(rank, len(ranks))
         self._noted = ""
         self._compared = ""
         self._said = ""
@@ -55,9 +57,18 @@ class Agreement:
         return [r for r in range(len(self.ranks)) if r != self.rank]
 
     def begin(self, description: str) -> None:
-        """Count a call that is about to run."""
+        """Count a call that is about to run.
+
+        Raises:
+            DistBackendError: the next rank has called something else than this one, some calls ago.
+        """
         count = self.call[0] + 1
         self.call = count, f"#{count} {description}"
+        if found := self._history.add(self.stores[0], count, description):
+            raise self.failed(
+                f"rank {self.name(self._history.next)} has {found}; results since then are wrong. Expected the same "
+                "collective, with the same shapes, on every rank"
+            )
 
     def compare(self) -> None:
         """Wait until the other ranks are about to run the same call.

@@ -90,7 +90,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def allgather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
         for output, value in zip(outputs, inputs, strict=True):
-            expect_count("all_gather", output, self._size)
+            expect_count("all_gather", output, self.size())
             expect_dtypes("all_gather", output, value)
         if any(t.shape != value.shape for output, value in zip(outputs, inputs, strict=True) for t in output):
             return self._allgather_uneven(outputs, inputs)
@@ -132,10 +132,10 @@ class JaxProcessGroup(GroupBase):
         for output, value in zip(outputs, inputs, strict=True):
             expect_dtypes("all_gather_into_tensor", [output], value)
             expect(
-                output.numel() == value.numel() * self._size,
+                output.numel() == value.numel() * self.size(),
                 "all_gather_into_tensor",
                 output,
-                f"{self._size} times {list(value.shape)}",
+                f"{self.size()} times {list(value.shape)}",
             )
         arrays = [array_of(t, "all_gather_into_tensor") for t in inputs]
         return self._start("all_gather", arrays, outputs, functools.partial(write_all, outputs))
@@ -145,9 +145,13 @@ class JaxProcessGroup(GroupBase):
         details = _reduction(opts)
         arrays = []
         for output, values in zip(outputs, inputs, strict=True):
-            expect_count("reduce_scatter", values, self._size)
+            expect_count("reduce_scatter", values, self.size())
             expect_dtypes("reduce_scatter", values, output)
             expect(values[self._rank].shape == output.shape, "reduce_scatter", output, values[self._rank].shape)
+            if any(t.shape != output.shape for t in values):
+                refuse_in_trace(
+                    "reduce_scatter of different shapes", "expected one shape on every rank: pad the tensors"
+                )
             parts = [array_of(t, "reduce_scatter").reshape(-1) for t in values]
             check(details["op"], parts[0].dtype)
             arrays.append(rows_of(parts, max(p.size for p in parts)))
@@ -170,10 +174,10 @@ class JaxProcessGroup(GroupBase):
         for output, value in zip(outputs, inputs, strict=True):
             expect_dtypes("reduce_scatter_tensor", [value], output)
             expect(
-                output.numel() * self._size == value.numel(),
+                output.numel() * self.size() == value.numel(),
                 "reduce_scatter_tensor",
                 output,
-                f"1/{self._size} of {list(value.shape)}",
+                f"1/{self.size()} of {list(value.shape)}",
             )
         arrays = [array_of(t, "reduce_scatter_tensor") for t in inputs]
         for array in arrays:
@@ -186,7 +190,7 @@ class JaxProcessGroup(GroupBase):
         value = inputs[0]
         finish: Finish = discard
         if self._rank == opts.rootRank:
-            expect_count("gather", outputs[0], self._size)
+            expect_count("gather", outputs[0], self.size())
             expect_dtypes("gather", outputs[0], value)
             for output in outputs[0]:
                 expect(output.shape == value.shape, "gather", output, value.shape)
@@ -199,13 +203,13 @@ class JaxProcessGroup(GroupBase):
         output = outputs[0]
         array_of(output, "scatter")
         if self._rank == opts.rootRank:
-            expect_count("scatter", inputs[0], self._size)
+            expect_count("scatter", inputs[0], self.size())
             expect_dtypes("scatter", inputs[0], output)
             for value in inputs[0]:
                 expect(value.shape == output.shape, "scatter", value, output.shape)
             rows = rows_of([array_of(t, "scatter").reshape(-1) for t in inputs[0]], output.numel())
         else:
-            rows = zeros((self._size, output.numel()), numpy_dtype(output.dtype))
+            rows = zeros((self.size(), output.numel()), numpy_dtype(output.dtype))
         return self._start("scatter", [rows], outputs, functools.partial(write_all, outputs), root=opts.rootRank)
 
     @_of_device
@@ -216,20 +220,20 @@ class JaxProcessGroup(GroupBase):
         array = array_of(value, "all_to_all_single")
         if not output_splits and not input_splits:
             expect(output.numel() == value.numel(), "all_to_all_single", output, value.shape)
-            if value.shape[0] % self._size:
+            if value.shape[0] % self.size():
                 raise ValueError(
                     f"all_to_all_single: Tensor's dim 0 ({value.shape[0]}) does not divide equally across group size "
-                    f"{self._size}"
+                    f"{self.size()}"
                 )
             return self._start("all_to_all", [array], output, functools.partial(write_all, [output]))
-        sent = split_counts("input", value, input_splits, self._size)
-        received = split_counts("output", output, output_splits, self._size)
+        sent = split_counts("input", value, input_splits, self.size())
+        received = split_counts("output", output, output_splits, self.size())
         return self._exchange(array.reshape(-1), sent, received, output, lambda flat: write(output, flat))
 
     @_of_device
     def alltoall(self, outputs: list[Tensor], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
         for tensors in (outputs, inputs):
-            expect_count("all_to_all", tensors, self._size)
+            expect_count("all_to_all", tensors, self.size())
             expect_dtypes("all_to_all", tensors, inputs[0])
         sent, received = [t.numel() for t in inputs], [t.numel() for t in outputs]
         flat = jnp.concatenate([array_of(t, "all_to_all").reshape(-1) for t in inputs])
@@ -260,7 +264,7 @@ class JaxProcessGroup(GroupBase):
 
         def job() -> None:
             sizes = put(np.array(sent, np.int32), 0)
-            announced = np.asarray(self._run("all_gather", [sizes])[0]).reshape(self._size, self._size)
+            announced = np.asarray(self._run("all_gather", [sizes])[0]).reshape(self.size(), self.size())
             expected = announced[:, self._rank].tolist()
             if expected != received:
                 raise self.agreement.failed(
@@ -268,7 +272,7 @@ class JaxProcessGroup(GroupBase):
                     f"{expected}"
                 )
             width = 1 << max(int(announced.max()) - 1, 0).bit_length()
-            rows = self._run("all_to_all", [padded(flat, tuple(sent), width)])[0].reshape(self._size, width)
+            rows = self._run("all_to_all", [padded(flat, tuple(sent), width)])[0].reshape(self.size(), width)
             finish(unpadded(rows, tuple(received)))
 
         return self._submit(job, result, lambda: describe("all_to_all", [flat], sent=sent, received=received))
@@ -288,7 +292,7 @@ class JaxProcessGroup(GroupBase):
         """
         sizes = put(np.array([*sent, *received], np.int32), 0)
         table = self.in_order("all_to_all: sizes", lambda: np.asarray(self._run("all_gather", [sizes])[0]))
-        every, expected = table.reshape(self._size, 2, self._size).swapaxes(0, 1)
+        every, expected = table.reshape(self.size(), 2, self.size()).swapaxes(0, 1)
         if not (expected == every.T).all():
             raise RuntimeError(f"all_to_all_single: ranks send {every.tolist()} and expect {expected.T.tolist()}")
         if (every == every[0, 0]).all():
@@ -322,7 +326,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def recv_anysource(self, tensors: list[Tensor], tag: int) -> CollectiveWork:
         refuse_in_trace("recv", _INSTEAD)
-        others = [r for r in range(self._size) if r != self._rank]
+        others = [r for r in range(self.size()) if r != self._rank]
         return self._collected(self._messages.receive(tensors, others, tag))
 
     all_gather_single = _allgather_base

@@ -183,8 +183,8 @@ class GroupBase(ProcessGroup):
         if isinstance(current_trace(), PureTrace):
             raise NotImplementedError(
                 f"{name} inside a function of t2j{user_line()}: not supported, because JAX would have to know the axis "
-                "of the group; expected tenax.jit or torch.compile, or a collective of jax.lax by tenax.call_jax over "
-                "an axis of jax.shard_map"
+                "of the group; expected tenax.jit or torch.compile, or the group of an axis of jax.shard_map, "
+                "tenax.distributed.axis_group"
             )
         ranks = Ranks(self.axis, self._size, lambda: put(np.array(self._rank, np.int32), 0))
         with over_ranks(self.axis, self._size), jax.enable_x64(True):

@@ -2,30 +2,33 @@
 
 The reducer copies a list of the used parameters from pinned memory to the device of the first parameter, and torch's
 Python backend has no pinned memory to offer. So a parameter on the CPU, which nothing uses, comes first: the list stays
-on the host, and the group reduces it there. Price: a message of 4 bytes for a gradient that does not exist.
+on the host, and the group reduces it there. A static graph has one, too, because the reducer finds its unused
+parameters in the first step. Price: a message of 4 bytes for a gradient that does not exist.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 
 from .. import patches
 
+_static_graph: ContextVar[bool] = ContextVar("_static_graph", default=False)  # of the reducer that DDP makes
 _PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # among the arguments that follow those named here
 
 
 def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
     class JaxReducer(plain):  # type: ignore[misc]
-        """The reducer of parameters of the device."""
+        """The reducer of parameters of the device alone."""
 
         def _set_static_graph(self) -> None:
             raise NotImplementedError(
-                "DistributedDataParallel: static_graph=True is not supported for parameters on device 'jax', because "
-                "torch's reducer then needs pinned memory; expected find_unused_parameters=True or neither"
+                "DistributedDataParallel: _set_static_graph() after the model was wrapped is not supported for "
+                "parameters on device 'jax'; expected DistributedDataParallel(..., static_graph=True)"
             )
 
     def reducer(
@@ -38,19 +41,33 @@ def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
     ) -> Any:
         if params[0].device.type != "jax":
             return plain(params, bucket_indices, bucket_size_limits, process_group, expect_sparse_gradients, *rest)
-        if rest[_PLACE_OF_FIND_UNUSED]:
+        if rest[_PLACE_OF_FIND_UNUSED] or _static_graph.get():
             params = [torch.nn.Parameter(torch.zeros(1, device="cpu")), *params]
             bucket_indices = [*([i + 1 for i in bucket] for bucket in bucket_indices), [0]]
             bucket_size_limits = [*bucket_size_limits, bucket_size_limits[-1]]
             expect_sparse_gradients = [False, *expect_sparse_gradients]
             names = {0: "(unused)"} | {i + 1: name for i, name in rest[_PLACE_OF_NAMES].items()}
             rest = (*rest[:_PLACE_OF_NAMES], names, *rest[_PLACE_OF_NAMES + 1 :])
+            return plain(params, bucket_indices, bucket_size_limits, process_group, expect_sparse_gradients, *rest)
         return JaxReducer(params, bucket_indices, bucket_size_limits, process_group, expect_sparse_gradients, *rest)
 
     return reducer
+
+
+def _telling(plain: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(plain)
+    def make_reducer(self: Any, parameters: Any, sparse: Any, names: Any, static_graph: bool) -> None:
+        token = _static_graph.set(static_graph)
+        try:
+            plain(self, parameters, sparse, names, static_graph)
+        finally:
+            _static_graph.reset(token)
+
+    return make_reducer
 
 
 @functools.cache
 def install() -> None:
     """Have DDP make such reducers."""
     patches.wrap("torch.distributed.Reducer", _with_parameter_of_the_host)
+    patches.wrap("torch.nn.parallel.DistributedDataParallel._ddp_init_helper", _telling)

@@ -1,4 +1,10 @@
-"""Figures of accelerators, as their makers publish them."""
+"""Figures of accelerators, as their makers publish them.
+
+Those of GPUs are of the data sheets of A100 80GB SXM, H100 SXM and H200 SXM: operations without sparsity; of NVLink,
+which they give for both directions, the half. Those of TPUs are of https://cloud.google.com/tpu/docs (pages v4, v5e,
+v5p, v6e); of "bidirectional inter-chip interconnect bandwidth", the half. That of v4, with 6 links of 50 GB/s, is of
+Jouppi et al., "TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning", ISCA 2023, table 4.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +24,13 @@ class Chip(NamedTuple):
 CHIPS = {
     chip.name: chip
     for chip in (
-        Chip("A100", 312e12, 80e9, 2.04e12, 300e9),
+        Chip("A100", 312e12, 80e9, 2.039e12, 300e9),
         Chip("H100", 989e12, 80e9, 3.35e12, 450e9),
         Chip("H200", 989e12, 141e9, 4.8e12, 450e9),
-        Chip("TPU v4", 275e12, 32e9, 1.2e12, 150e9),
-        Chip("TPU v5e", 197e12, 16e9, 0.82e12, 100e9),
-        Chip("TPU v5p", 459e12, 95e9, 2.77e12, 300e9),
-        Chip("TPU v6e", 918e12, 32e9, 1.64e12, 224e9),
+        Chip("TPU v4", 275e12, 32e9, 1.2e12, 300e9),
+        Chip("TPU v5e", 197e12, 16e9, 0.819e12, 200e9),
+        Chip("TPU v5p", 459e12, 95e9, 2.765e12, 600e9),
+        Chip("TPU v6e", 918e12, 32e9, 1.6e12, 400e9),
     )
 }
 

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 import torch
 
+from .._torch.tensors import awaited, is_wrapper
 from ..dtypes import CARRIER, numpy_dtype
 from ..storage.access import load
 from ..storage.avals import MAX_NDIM, meshes
@@ -90,6 +91,8 @@ def read(tensor: torch.Tensor) -> jax.Array:
     except (AttributeError, RuntimeError):
         if tensor.device.type == "cpu":
             return upload(tensor, None)
+        if is_wrapper(tensor) and (waited := awaited(tensor)) is not tensor:
+            return read(waited)
         cell = cell_of(tensor)  # raises, and says why there is no cell
     base = cell.array
     if base is None:

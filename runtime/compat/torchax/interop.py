@@ -10,6 +10,7 @@ import jax
 import torch
 from torch import nn
 
+from ...distributed.axes import axis_group
 from ...functional.keys import refuse_draw
 from ...interop.convert import t2j
 from ...interop.functional_module import FunctionalModule, FunctionsByMode
@@ -95,11 +96,14 @@ def jax_value_and_grad(
 def jax_shard_map(torch_function: Callable[..., Any], kwargs_for_jax_shard_map: Options = None) -> Callable[..., Any]:
     """Apply `jax.shard_map` to a torch function without random operations; the result is called with tensors.
 
-    The axes of its mesh count as automatic, as those of all tensors.
+    The axes of its mesh count as automatic, as those of all tensors, and their names are groups of torch's functional
+    collectives; see `tenax.distributed.axis_group`.
     """
     options = dict(kwargs_for_jax_shard_map or {})
     if isinstance(options.get("mesh"), jax.sharding.Mesh):
         options["mesh"] = automatic(options["mesh"])
+        for axis in options["mesh"].axis_names:
+            axis_group(axis)
     mapped = jax.shard_map(t2j(torch_function), **options)
     return functools.wraps(torch_function)(lambda *args: from_jax(mapped(*jax_view(args))))
 

@@ -1,0 +1,100 @@
+"""The axes of `jax.shard_map` as process groups: torch's collectives in a function of `t2j` become those of `jax.lax`.
+
+Every device along the axes runs the same function, and a trace is of all of them, so it has no number of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax import lax
+from torch.distributed import ProcessGroup
+
+from .._torch.distributed import register_group
+from ..functional.detach import PureTrace
+from ..trace.core import current_trace, user_line
+from .group import JaxProcessGroup
+from .programs import BODIES
+from .reductions import Ranks
+from .tensors import refuse_in_trace
+from .work import CollectiveWork, finished
+
+_groups: dict[tuple[str, ...], AxisGroup] = {}
+
+
+def axis_group(*axes: str) -> AxisGroup:
+    """The devices along axes of `jax.shard_map`, `jax.vmap` or `jax.pmap` as a process group of torch.
+
+    In a function of `t2j` that JAX maps over the axes, collectives of this group are those of `jax.lax`, which
+    `jax.grad` differentiates. torch's functional collectives also take its name, which is that of the axis; those of
+    several axes are joined by a comma.
+
+    Raises:
+        ValueError: no axis is named.
+    """
+    if not axes:
+        raise ValueError("tenax.distributed.axis_group: expected the name of an axis")
+    group = _groups.setdefault(axes, AxisGroup(axes))
+    register_group(group.group_name, group)
+    return group
+
+
+class AxisGroup(JaxProcessGroup):
+    """The devices along axes; see `axis_group`."""
+
+    def __init__(self, axes: tuple[str, ...]) -> None:
+        ProcessGroup.__init__(self, 0, 1)  # type: ignore[call-arg]
+        self.axes: Any = axes[0] if len(axes) == 1 else axes
+        self._name, self._description = ",".join(axes), "undefined"
+        self._rank = 0  # stands for every one: they have the same shapes
+        self._coalesced: list[CollectiveWork] | None = None
+
+    def rank(self) -> int:
+        raise NotImplementedError(
+            f"the rank in the group of axis {self._name!r}{user_line()}: one trace is of all devices; expected "
+            "tenax.call_jax with jax.lax.axis_index or jax.lax.ppermute"
+        )
+
+    def size(self) -> int:
+        """The number of devices.
+
+        Raises:
+            RuntimeError: the function that is running is none of `t2j` that JAX maps over the axes.
+        """
+        if isinstance(current_trace(), PureTrace):
+            try:
+                return int(lax.axis_size(self.axes))
+            except NameError:
+                pass
+        raise RuntimeError(
+            f"a collective of the group of axis {self._name!r}{user_line()}: there is no such axis; expected a "
+            f"function of t2j in jax.shard_map over a mesh with the axis {self._name!r}"
+        )
+
+    def _start(
+        self,
+        name: str,
+        arrays: Sequence[jax.Array],
+        result: Any,
+        finish: Callable[[list[jax.Array]], None],
+        **details: Any,
+    ) -> CollectiveWork:
+        ranks = Ranks(self.axes, self.size(), lambda: lax.axis_index(self.axes))
+        with jax.enable_x64(True):
+            results = BODIES[name]([*arrays], ranks=ranks, **details)
+        finish(results)
+        return self._collected(finished(result))
+
+    def _exchange(
+        self,
+        flat: jax.Array,
+        sent: list[int],
+        received: list[int],
+        result: Any,
+        finish: Callable[[jax.Array], None],
+    ) -> CollectiveWork:
+        if len({*sent, *received}) > 1:
+            refuse_in_trace("all_to_all of parts of different sizes", "expected parts of one size: pad them")
+        return self._start("all_to_all", [flat], result, lambda rows: finish(rows[0].reshape(-1)))

@@ -1,0 +1,10 @@
+"""A Llama of transformers trains on several processes with the losses of one CPU device."""
+
+from __future__ import annotations
+
+from tests import rank_checks
+
+
+def test_a_llama_trains_on_two_ranks() -> None:
+    wrong, errors = rank_checks.run(2, "tests.llama_checks")
+    assert not wrong, "\n".join([*wrong, errors[-2000:]])
