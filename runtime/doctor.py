@@ -49,7 +49,9 @@ def _faults(patch: Patch) -> Iterator[tuple[str, str]]:
         yield patch.owner, f"is missing ({error})"
         return
     ours = replaced()
-    made = not {When.IMPORT, When.JAX, When.FLEX, When.TENSOR}.isdisjoint(patch.when) and not patch.by_torch
+    made = (
+        not {When.IMPORT, When.JAX, When.FLEX, When.JAGGED, When.TENSOR}.isdisjoint(patch.when) and not patch.by_torch
+    )
     for path in patch.paths:
         name = path.rpartition(".")[2]
         if made and path not in ours and not patch.optional:

@@ -11,7 +11,8 @@ import functools
 import importlib
 import os
 
-from ._torch import frames
+from . import patches
+from ._torch import frames, tensors
 from .aten import registration
 from .device import (
     accelerator,
@@ -58,6 +59,7 @@ def install() -> None:
     after_import.after_import("jax", _install_jax_protocols)
     after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
     after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
+    after_import.after_import(tensors.JAGGED_OPERATIONS, _install_jagged_attention)
     for module, integration in _TRAINERS.items():
         after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
@@ -76,6 +78,10 @@ def _install_jax_protocols() -> None:
 
 def _install_flex_attention() -> None:
     importlib.import_module("tenax.aten.flex_attention").install()
+
+
+def _install_jagged_attention() -> None:
+    patches.delegate("torch.nested._internal.ops.jagged_scaled_dot_product_attention", "tenax.sparse.jagged")
 
 
 def _integrate(name: str, module: str) -> None:

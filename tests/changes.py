@@ -20,6 +20,7 @@ import jax.export
 import torch
 import torch._dynamo
 import torch._higher_order_ops
+import torch.nested._internal.ops
 import torch.nn.attention.flex_attention
 import torch.optim._adafactor
 from torch.optim.swa_utils import AveragedModel
@@ -100,7 +101,12 @@ start = snapshot()
 import tenax  # noqa: E402
 
 imported = snapshot()
-by_others = {"JAX": "jax", "DYNAMO": "torch._dynamo.", "FLEX": "torch.nn.attention.flex_attention"}
+by_others = {
+    "JAX": "jax",
+    "DYNAMO": "torch._dynamo.",
+    "FLEX": "torch.nn.attention.flex_attention",
+    "JAGGED": "torch.nested.",
+}
 report("IMPORT", [path for path in changed(start, imported) if not path.startswith((*by_others.values(),))])
 for when, prefix in by_others.items():
     report(when, [path for path in changed(start, imported) if path.startswith(prefix)])

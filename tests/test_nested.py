@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -79,11 +80,38 @@ def test_a_deep_copy_is_another_jagged_tensor() -> None:
     assert x.data_ptr() == jagged("cpu").data_ptr() == 0
 
 
-def test_attention_of_jagged_tensors_raises() -> None:
-    values = torch.ones(5, 2, 4, device="jax", requires_grad=True)
-    x = torch.nested.nested_tensor_from_jagged(values, torch.tensor([0, 2, 5], device="jax")).transpose(1, 2)
-    with pytest.raises(RuntimeError, match="scaled_dot_product_attention"):
-        functional.scaled_dot_product_attention(x, x, x)
+@pytest.mark.parametrize("scale", [None, 0.3])
+def test_attention_of_jagged_tensors_and_its_gradients_are_those_of_each_row(scale: float | None) -> None:
+    """Queries of other lengths than keys, one row of which is empty."""
+    lengths = [2, 3, 0], [1, 4, 4], [1, 4, 4]
+    values = [torch.linspace(-2, 2, sum(rows) * 8).sin().reshape(-1, 2, 4) for rows in lengths]
+    theirs = [v.clone().requires_grad_() for v in values]
+    rows = zip(*(v.transpose(0, 1).split(n, 1) for v, n in zip(theirs, lengths, strict=True)), strict=True)
+    expected = torch.cat([functional.scaled_dot_product_attention(*row, scale=scale) for row in rows], 1)
+    ours = [v.to("jax").requires_grad_() for v in values]
+    offsets = [torch.tensor([0, *itertools.accumulate(n)], device="jax") for n in lengths[:2]]
+    query, key, value = (
+        torch.nested.nested_tensor_from_jagged(v, offsets[i > 0]).transpose(1, 2) for i, v in enumerate(ours)
+    )
+    result = functional.scaled_dot_product_attention(query, key, value, scale=scale)
+    assert (result + query).shape == query.shape  # the same rows
+    for loss in (expected, result.values()):
+        loss.square().sum().backward()
+    close(result.values(), expected)
+    for a, b in zip(ours, theirs, strict=True):
+        close(a.grad, b.grad)
+
+
+def test_causal_attention_of_jagged_tensors_is_that_of_each_row() -> None:
+    values = torch.linspace(-2, 2, 40).sin().reshape(5, 2, 4)
+    rows = torch.tensor([0, 2, 5], device="jax")
+    x = torch.nested.nested_tensor_from_jagged(values.to("jax"), rows).transpose(1, 2)
+    ours = functional.scaled_dot_product_attention(x, x, x, is_causal=True).transpose(1, 2).values()
+    parts = [v.transpose(0, 1) for v in values.split([2, 3])]
+    theirs = [functional.scaled_dot_product_attention(p, p, p, is_causal=True).transpose(0, 1) for p in parts]
+    close(ours, torch.cat(theirs))
+    with pytest.raises(ValueError, match="Masks are not yet supported"):
+        functional.scaled_dot_product_attention(x, x, x, attn_mask=torch.ones(2, 2, device="jax"))
 
 
 def test_a_strided_nested_tensor_names_the_layout_to_use() -> None:

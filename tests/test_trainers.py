@@ -8,8 +8,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-import pytest
-
 HEAD = """
 import logging, os, warnings
 import torch
@@ -80,9 +78,8 @@ def fit(kind=Net, **options):
 """
 
 
-def runs(library: str, program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def runs(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, in which the library is imported for the first time."""
-    pytest.importorskip(library, reason=f"{library} is not installed")
     text = "\n".join(map(textwrap.dedent, program.split("\f")))
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), **variables}
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=env, timeout=600)
@@ -109,7 +106,7 @@ def test_accelerate_trains_on_the_device_in_each_precision_and_compiled() -> Non
     assert accelerator.state.dynamo_plugin.to_dict()["backend"] == "tenax"
     close(compiled, reference, LOSSES)
     """
-    runs("accelerate", HEAD + ACCELERATE + "\f" + body)
+    runs(HEAD + ACCELERATE + "\f" + body)
 
 
 def test_accelerate_on_the_cpu_is_reported_once_unless_it_was_asked_for() -> None:
@@ -124,11 +121,10 @@ def test_accelerate_on_the_cpu_is_reported_once_unless_it_was_asked_for() -> Non
     (warning,) = [str(w.message) for w in caught if "jax" in str(w.message)]
     assert "import tenax.integrations.accelerate" in warning, warning
     """
-    runs("accelerate", HEAD + ACCELERATE + "\f" + body)
+    runs(HEAD + ACCELERATE + "\f" + body)
 
 
 def test_a_script_of_accelerate_run_by_tenax_chooses_the_device(tmp_path: Path) -> None:
-    pytest.importorskip("accelerate", reason="accelerate is not installed")
     script = tmp_path / "train.py"
     script.write_text("import sys, accelerate\nprint(accelerate.Accelerator().device, *sys.argv[1:])\n")
     program = [sys.executable, "-c", "from tenax.cli import app; app()", "run", str(script), "--steps", "3"]
@@ -150,7 +146,7 @@ def test_lightning_trains_on_the_device_eagerly_and_compiled() -> None:
     for strategy in ("auto", "jax_compiled"):
         close(fit(accelerator="jax", strategy=strategy, precision="bf16-mixed")[1].bfloat16(), reference, IN_HALVES)
     """
-    runs("lightning", HEAD + LIGHTNING + "\f" + body)
+    runs(HEAD + LIGHTNING + "\f" + body)
 
 
 def test_lightning_says_what_the_device_and_a_compiled_step_cannot_do() -> None:
@@ -175,7 +171,7 @@ def test_lightning_says_what_the_device_and_a_compiled_step_cannot_do() -> None:
     (warning,) = [str(w.message) for w in caught if "jax" in str(w.message)]
     assert 'accelerator="jax"' in warning
     """
-    runs("lightning", HEAD + LIGHTNING + "\f" + body)
+    runs(HEAD + LIGHTNING + "\f" + body)
 
 
 def test_fabric_takes_the_device_and_bf16() -> None:
@@ -198,7 +194,7 @@ def test_fabric_takes_the_device_and_bf16() -> None:
     assert fabric.device == torch.device("jax:0")
     close(*losses, IN_HALVES)
     """
-    runs("lightning", HEAD + "\f" + body)
+    runs(HEAD + "\f" + body)
 
 
 TRANSFORMERS = """
@@ -247,5 +243,4 @@ def test_the_trainer_of_transformers_chooses_the_device_and_compiles_its_step(tm
     else:
         raise AssertionError("fp16 was accepted")
     """
-    pytest.importorskip("accelerate", reason="accelerate is not installed")
-    runs("transformers", HEAD + TRANSFORMERS + "\f" + body)
+    runs(HEAD + TRANSFORMERS + "\f" + body)

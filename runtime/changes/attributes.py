@@ -170,6 +170,13 @@ LIBRARIES = (
         "`flex_attention` takes tensors of the device.",
     ),
     Patch(
+        "torch.nested._internal.ops",
+        "jagged_scaled_dot_product_attention",
+        (When.JAGGED,),
+        "Attention of jagged tensors of the device is computed on padded tensors; torch takes them apart into strided "
+        "nested tensors, which the device lacks. Other devices behave as before.",
+    ),
+    Patch(
         "torch._C",
         "_accelerator_synchronizeDevice _accelerator_getStream _accelerator_isAllocatorInitialized "
         "_accelerator_emptyCache _accelerator_emptyHostCache _accelerator_getDeviceStats "

@@ -15,6 +15,7 @@ class When(enum.Enum):
     IMPORT = "with `import tenax`, or `import torch` where tenax is installed"
     JAX = "with the import of both tenax and JAX"
     FLEX = "with the import of both tenax and `torch.nn.attention.flex_attention`"
+    JAGGED = "with the import of both tenax and the operations of jagged tensors, which the first of them imports"
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     DYNAMO = "with the import of both tenax and `torch._dynamo`, which the first `torch.compile` imports"

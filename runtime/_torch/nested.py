@@ -1,0 +1,19 @@
+"""Parts of torch's jagged tensors, whose modules torch imports only when they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..releases import private_names
+
+with private_names("torch", torch.__version__):
+    from torch.nested._internal.sdpa import _validate_sdpa_input as check_attention
+
+__all__ = ["check_attention", "ragged_dimension"]
+
+
+def ragged_dimension(nested: Any) -> int:
+    """The dimension of a jagged tensor whose sizes differ."""
+    return nested._ragged_idx
