@@ -33,7 +33,7 @@ class Recurrent(nn.Module):
 
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
-    "convolutions": lambda: nn.Sequential(nn.Conv2d(3, 6, 3), nn.ReLU(), nn.Conv2d(6, 4, (2, 1), groups=2)),
+    "convolutions": lambda: nn.Sequential(nn.Conv2d(3, 6, 3), nn.ReLU(), nn.Conv2d(6, 4, (2, 1))),
     "channels last": lambda: nn.Conv2d(3, 6, 3).to(memory_format=torch.channels_last),
     "cast": lambda: nn.Conv2d(3, 6, 3).bfloat16().requires_grad_(False),
     "recurrent": Recurrent,

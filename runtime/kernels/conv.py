@@ -1,13 +1,14 @@
-"""Convolutions as `lax.conv_general_dilated`: every rank, stride, dilation and group count, and their transposes."""
+"""Convolutions as torch has them: of every rank, stride, dilation and group count, their transposes and gradients."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels.convolution import primitives
+from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import BOOL, Array
 
 
@@ -16,7 +17,7 @@ def _spread(values: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(values) * count if len(values) == 1 else tuple(values)
 
 
-def _forward(
+def _geometry(
     input: Array,
     weight: Array,
     stride: Sequence[int],
@@ -25,28 +26,17 @@ def _forward(
     transposed: bool,
     output_padding: Sequence[int],
     groups: int,
-) -> Array:
-    """The convolution without its bias. `weight` is (out, in/groups, *k), or (in, out/groups, *k) when transposed."""
+) -> Geometry:
+    """The geometry, of which a transposed convolution takes the output to the image."""
     rank = input.ndim - 2
-    stride, padding, dilation = (_spread(v, rank) for v in (stride, padding, dilation))
-    spatial = tuple(range(2, rank + 2))
-    if not transposed:
-        numbers = lax.ConvDimensionNumbers((0, 1, *spatial), (0, 1, *spatial), (0, 1, *spatial))
-        pads = [(p, p) for p in padding]
-        return lax.conv_general_dilated(
-            input, weight, stride, pads, None, dilation, numbers, feature_group_count=groups
-        )
-    # A transposed convolution is a convolution of the input with holes, by the kernel flipped and its channels swapped.
-    # `lax.conv_transpose` supports neither groups nor output padding.
-    into, out, *kernel = weight.shape
-    weight = weight.reshape(groups, into // groups, out, *kernel).swapaxes(1, 2)
-    weight = lax.rev(weight.reshape(groups * out, into // groups, *kernel), spatial)
-    extra = _spread(output_padding, rank)
-    pads = [(d * (k - 1) - p, d * (k - 1) - p + e) for d, k, p, e in zip(dilation, kernel, padding, extra, strict=True)]
-    numbers = lax.ConvDimensionNumbers((0, 1, *spatial), (0, 1, *spatial), (0, 1, *spatial))
-    return lax.conv_general_dilated(
-        input, weight, (1,) * rank, pads, stride, dilation, numbers, feature_group_count=groups
-    )
+    stride, padding, dilation, extra = (_spread(v, rank) for v in (stride, padding, dilation, output_padding))
+    sizes, kernel = tuple(input.shape[2:]), tuple(weight.shape[2:])
+    axes = zip(sizes, stride, padding, dilation, kernel, extra, strict=True)
+    if transposed:
+        image = tuple((n - 1) * s + d * (k - 1) + 1 + e - 2 * p for n, s, p, d, k, e in axes)
+        return Geometry(stride, padding, dilation, groups, image, kernel, sizes)
+    out = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k, _ in axes)
+    return Geometry(stride, padding, dilation, groups, sizes, kernel, out)
 
 
 def _refuse(
@@ -111,7 +101,8 @@ def convolution(
     if input.ndim < weight.ndim:
         return convolution(input[None], weight, bias, *options)[0]
     _refuse(input, weight, bias, *options)
-    return _with_bias(_forward(input, weight, *options), bias)
+    convolve = primitives.image if transposed else primitives.output
+    return _with_bias(convolve(_geometry(input, weight, *options), input, weight), bias)
 
 
 def convolution_backward(
@@ -128,21 +119,16 @@ def convolution_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Array | None, Array | None, Array | None]:
     """Gradients of input, weight and bias, each only where `output_mask` asks for it."""
-    options = (stride, padding, dilation, transposed, output_padding, groups)
+    geometry = _geometry(input, weight, stride, padding, dilation, transposed, output_padding, groups)
     # JAX's transpose is linear, torch's gradient conjugate-linear.
     cotangent = grad_output.conj()
-
-    def of_input(x: Array) -> Array:
-        return _forward(x, weight, *options)
-
-    def of_weight(w: Array) -> Array:
-        return _forward(input, w, *options)
-
     grads: list[Array | None] = [None, None, None]
     if output_mask[0]:
-        grads[0] = jax.linear_transpose(of_input, input)(cotangent)[0].conj()
+        of_input = primitives.output if transposed else primitives.image
+        grads[0] = of_input(geometry, cotangent, weight).conj()
     if output_mask[1]:
-        grads[1] = jax.linear_transpose(of_weight, weight)(cotangent)[0].conj()
+        pair = (input, cotangent) if transposed else (cotangent, input)
+        grads[1] = primitives.weight(geometry, *pair).conj()
     if output_mask[2]:
         grads[2] = jnp.sum(grad_output, axis=(0, *range(2, grad_output.ndim)))  # half precision by way of float32
     return grads[0], grads[1], grads[2]

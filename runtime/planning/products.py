@@ -8,6 +8,8 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.extend.core.primitives import conv_general_dilated_p, dot_general_p, scan_p
 
+from ..kernels.convolution.geometry import Geometry
+
 
 def flops_of_products(jaxpr: Jaxpr) -> int:
     """Two for each multiplication and addition, also in loops; a `while` loop, whose length is not known, counts once.
@@ -26,6 +28,8 @@ def flops_of_products(jaxpr: Jaxpr) -> int:
             kernel = equation.invars[1].aval.shape
             summed = math.prod(kernel) // kernel[numbers.rhs_spec[0]]
             total += 2 * summed * math.prod(equation.outvars[0].aval.shape)
+        elif (geometry := equation.params.get("geometry")).__class__ is Geometry:
+            total += 2 * geometry.multiplications(v.aval.shape for v in (*equation.invars, *equation.outvars))
         else:
             times = equation.params["length"] if equation.primitive is scan_p else 1
             total += times * sum(flops_of_products(inner) for inner in _inner(equation.params))

@@ -1,0 +1,1 @@
+"""Convolutions: the three maps between images, weights and outputs, and how each is computed on the CPU."""

@@ -1,0 +1,80 @@
+"""Which method computes a convolution on the CPU. docs/benchmarks.md has the measurements, "Convolutions".
+
+XLA's CPU backend convolves densely in one and two dimensions with Eigen. It has no fast convolution of groups, whose
+derivatives take up to a thousand times as long as those of CPU torch; nor of three dimensions, nor of single points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import prod
+
+from tenax.kernels.convolution import library, pieces, shifts
+from tenax.kernels.convolution.geometry import Geometry
+from tenax.words import Array
+
+# A function of the geometry and the two arrays, of which each of the three has its own kind.
+Method = Callable[[Geometry, Array, Array], Array]
+
+# So many multiply-adds for an element are one loop. Compilation takes a tenth of a second for each twenty.
+TERMS = 128
+# So many convolutions are compiled for the groups of one.
+PIECES = 32
+# The library's gradient of a longer kernel is slow: it is a convolution whose kernel is the output.
+LONG = 32
+
+
+def _fits(geometry: Geometry, channels: int) -> bool:
+    """Whether multiply-adds of so many channels of a group beat products of matrices: a group has four at most, or
+    eight where nothing is strided."""
+    few = 8 if max(geometry.stride) == 1 else 4
+    return channels <= few and channels * prod(geometry.kernel) <= TERMS
+
+
+def _is_point(geometry: Geometry) -> bool:
+    return prod(geometry.kernel) == 1
+
+
+def output(geometry: Geometry, outputs: int, inputs: int) -> Method:
+    """The method that computes the output; each group has so many channels of the output and of the image."""
+    return _contraction(geometry, inputs, max(outputs, inputs), shifts.output, _OUTPUT)
+
+
+def image(geometry: Geometry, outputs: int, inputs: int) -> Method:
+    """The method that computes the image."""
+    return _contraction(geometry, outputs, max(outputs, inputs), shifts.image, _IMAGE)
+
+
+_OUTPUT: tuple[Method, ...] = (library.output, pieces.output_by_plane, pieces.output_by_group)
+_IMAGE: tuple[Method, ...] = (library.image, pieces.image_by_plane, pieces.image_by_group)
+
+
+def _contraction(
+    geometry: Geometry, summed: int, channels: int, shifted: Callable[..., Array], others: tuple[Method, ...]
+) -> Method:
+    """The method for a function that sums over `summed` channels of each group."""
+    by_library, by_plane, by_group = others
+    grouped = geometry.groups > 1
+    if grouped and _fits(geometry, summed):
+        return shifted
+    if _is_point(geometry):
+        return partial(shifted, contract=shifts.product)
+    if not grouped:
+        return by_plane if geometry.rank == 3 else by_library
+    if pieces.count(geometry.groups, channels) <= PIECES:
+        return by_group
+    return by_library if channels == 1 else partial(shifted, contract=shifts.product)
+
+
+def weight(geometry: Geometry, outputs: int, inputs: int) -> Method:
+    """The method that computes the weight."""
+    if _is_point(geometry):
+        return shifts.weight if outputs * inputs == 1 else shifts.weight_by_products
+    if geometry.groups == 1:
+        return pieces.weight_by_plane if geometry.rank == 3 else library.weight
+    if outputs * inputs <= 16:
+        return shifts.weight
+    if min(outputs, inputs) >= 16 and geometry.groups <= PIECES and prod(geometry.kernel) <= LONG:
+        return pieces.weight_by_group
+    return shifts.weight_by_products

@@ -1,0 +1,91 @@
+"""Convolutions as several dense ones of two dimensions, which XLA's CPU backend computes by Eigen's products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tenax.kernels.convolution import library
+from tenax.kernels.convolution.geometry import Geometry
+from tenax.words import Array, cast, opmath
+
+Function = Callable[[Geometry, Array, Array], Array]
+
+# Groups of few channels are merged into blocks of so many, whose weights are zero between groups: Eigen's products of
+# smaller matrices take as long, and each block is a convolution to compile.
+MERGED = 32
+
+
+def _merged(groups: int, channels: int) -> int:
+    """How many groups make a block."""
+    most = max(1, MERGED // channels)
+    return next(m for m in range(min(most, groups), 0, -1) if groups % m == 0)
+
+
+def count(groups: int, channels: int) -> int:
+    """How many convolutions `by_group` makes of groups with so many channels."""
+    return groups // _merged(groups, channels)
+
+
+def _each_group(one: Function, geometry: Geometry, x: Array, weight: Array) -> Array:
+    """A function of image or output, and weight, for each block of groups."""
+    groups, merged = geometry.groups, _merged(geometry.groups, max(weight.shape[0] // geometry.groups, weight.shape[1]))
+    if merged > 1:
+        inside = jnp.eye(merged, dtype=weight.dtype)
+        apart = weight.reshape(groups // merged, merged, -1, 1, *weight.shape[1:])
+        apart = apart * inside.reshape(1, merged, 1, merged, *(1,) * (weight.ndim - 1))
+        weight = apart.reshape(weight.shape[0], merged * weight.shape[1], *weight.shape[2:])
+    dense = geometry._replace(groups=1)
+    blocks = groups // merged
+    parts = zip(jnp.split(x, blocks, 1), jnp.split(weight, blocks, 0), strict=True)
+    return lax.concatenate([one(dense, *part) for part in parts], 1)
+
+
+def output_by_group(geometry: Geometry, image: Array, weight: Array) -> Array:
+    """(N, Ci, *image) and (Co, Ci/groups, *kernel) to (N, Co, *out)."""
+    return _each_group(output_by_plane if geometry.rank == 3 else library.output, geometry, image, weight)
+
+
+def image_by_group(geometry: Geometry, output: Array, weight: Array) -> Array:
+    """(N, Co, *out) and (Co, Ci/groups, *kernel) to (N, Ci, *image)."""
+    return _each_group(image_by_plane if geometry.rank == 3 else library.image, geometry, output, weight)
+
+
+def weight_by_group(geometry: Geometry, output: Array, image: Array) -> Array:
+    """(N, Co, *out) and (N, Ci, *image) to (Co, Ci/groups, *kernel)."""
+    one = weight_by_plane if geometry.rank == 3 else library.weight
+    dense, groups = geometry._replace(groups=1), geometry.groups
+    parts = zip(jnp.split(output, groups, 1), jnp.split(image, groups, 1), strict=True)
+    return lax.concatenate([one(dense, *part) for part in parts], 0)
+
+
+def output_by_plane(geometry: Geometry, image: Array, weight: Array) -> Array:
+    """(N, Ci, *image) of three dimensions: each tap along the first is a convolution of planes."""
+    g, batch = geometry, image.shape[0]
+    low, high = g.pads[0]
+    wide, weight = (cast(x, opmath(x.dtype)) for x in (image, weight))
+    padded = lax.pad(wide, jnp.zeros((), wide.dtype), [(0, 0, 0), (0, 0, 0), (low, high, 0), (0, 0, 0), (0, 0, 0)])
+    padded = padded.swapaxes(1, 2)
+
+    def term(tap: int) -> Array:
+        start = tap * g.dilation[0]
+        x = lax.slice_in_dim(padded, start, start + (g.out[0] - 1) * g.stride[0] + 1, g.stride[0], 1)
+        return library.output(g.planes, x.reshape(-1, *x.shape[2:]), weight[:, :, tap])
+
+    total = cast(sum(map(term, range(1, g.kernel[0])), term(0)), image.dtype)
+    return total.reshape(batch, g.out[0], *total.shape[1:]).swapaxes(1, 2)
+
+
+def image_by_plane(geometry: Geometry, output: Array, weight: Array) -> Array:
+    """(N, Co, *out) of three dimensions to (N, Ci, *image)."""
+    like = jax.ShapeDtypeStruct((output.shape[0], weight.shape[1], *geometry.image), output.dtype)
+    return jax.linear_transpose(lambda x: output_by_plane(geometry, x, weight), like)(output)[0]
+
+
+def weight_by_plane(geometry: Geometry, output: Array, image: Array) -> Array:
+    """(N, Co, *out) and (N, Ci, *image) of three dimensions to (Co, Ci, *kernel)."""
+    like = jax.ShapeDtypeStruct((output.shape[1], image.shape[1], *geometry.kernel), output.dtype)
+    return jax.linear_transpose(lambda w: output_by_plane(geometry, image, w), like)(output)[0]

@@ -1,0 +1,141 @@
+"""The three functions of a convolution as primitives of JAX, whose lowering is chosen by platform.
+
+They are bilinear and closed under differentiation, so each has the other two as transposes: derivatives of any order
+and mode are again computed by the methods of this package. On other platforms than the CPU, and where JAX's own
+convolution is as good there, they are `lax.conv_general_dilated`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import Any
+
+import jax
+from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from tenax.kernels.convolution import library, methods
+from tenax.kernels.convolution.geometry import Geometry
+from tenax.words import Array
+
+Function = Callable[[Geometry, Array, Array], Array]
+
+
+def _chosen(choose: Callable[[Geometry, int, int], methods.Method], of: str) -> Function:
+    """The function that computes one of the three by the method for its geometry. `of` names the first array that has
+    the channels: see `_channels`."""
+
+    def compute(geometry: Geometry, first: Array, second: Array) -> Array:
+        return choose(geometry, *_channels(of, geometry, first, second))(geometry, first, second)
+
+    return compute
+
+
+def _channels(of: str, geometry: Geometry, first: Array, second: Array) -> tuple[int, int]:
+    """How many channels of the output and of the image a group has."""
+    if of == "weight":
+        return first.shape[1] // geometry.groups, second.shape[1] // geometry.groups
+    return second.shape[0] // geometry.groups, second.shape[1]
+
+
+def _is_slow(geometry: Geometry, *arrays: Array) -> bool:
+    """Whether the CPU has a better method than the library, for arrays of known sizes on no mesh."""
+    sizes = (*geometry.image, *geometry.out, *(n for x in arrays for n in x.shape))
+    if not all(isinstance(n, int) and n > 0 for n in sizes) or not jax.sharding.get_abstract_mesh().empty:
+        return False
+    return geometry.groups > 1 or geometry.rank == 3 or prod(geometry.kernel) == 1
+
+
+class Convolution:
+    """One of the three functions: as a primitive where the CPU has a method of its own, else by the library."""
+
+    def __init__(self, name: str, by_library: Function, choose: Callable[[Geometry, int, int], methods.Method]) -> None:
+        self.name, self.by_library = name, by_library
+        self.primitive = Primitive(f"convolution_{name}")
+        self.primitive.def_abstract_eval(self._abstract)
+        self.primitive.def_impl(self._run)
+        batching.primitive_batchers[self.primitive] = self._batched
+        for platform, function in ((None, by_library), ("cpu", _chosen(choose, name))):
+            mlir.register_lowering(self.primitive, mlir.lower_fun(_lowered(function), False), platform=platform)
+
+    def __call__(self, geometry: Geometry, first: Array, second: Array) -> Array:
+        if _is_slow(geometry, first, second):
+            return self.primitive.bind(first, second, geometry=geometry)
+        return self.by_library(geometry, first, second)
+
+    def _abstract(self, first: Any, second: Any, *, geometry: Geometry) -> Any:
+        outputs, inputs = _channels(self.name, geometry, first, second)
+        shape = {
+            "output": (first.shape[0], outputs * geometry.groups, *geometry.out),
+            "image": (first.shape[0], inputs * geometry.groups, *geometry.image),
+            "weight": (outputs * geometry.groups, inputs, *geometry.kernel),
+        }[self.name]
+        return first.update(shape=shape)
+
+    def _run(self, first: Array, second: Array, *, geometry: Geometry) -> Array:
+        with jax.disable_jit(False):
+            return _jitted(self.primitive, geometry)(first, second)
+
+    def _batched(self, arrays: Any, axes: Any, *, geometry: Geometry) -> tuple[Array, int]:
+        """A mapped axis joins the batch where the weight has none, and the groups elsewhere."""
+        count = next(x.shape[axis] for x, axis in zip(arrays, axes, strict=True) if axis is not None)
+        if self.name != "weight" and axes[1] is None:
+            x = jax.numpy.moveaxis(arrays[0], axes[0], 0)
+            out = self(geometry, x.reshape(-1, *x.shape[2:]), arrays[1])
+            return out.reshape(count, -1, *out.shape[1:]), 0
+        joined = geometry._replace(groups=geometry.groups * count)
+        first, second = (
+            lax.broadcast(x, (count,)) if axis is None else jax.numpy.moveaxis(x, axis, 0)
+            for x, axis in zip(arrays, axes, strict=True)
+        )
+        second = _into(1, second) if self.name == "weight" else _into(0, second)
+        out = self(joined, _into(1, first), second)
+        axis = 0 if self.name == "weight" else 1
+        return out.reshape(*out.shape[:axis], count, -1, *out.shape[axis + 1 :]), axis
+
+
+def _lowered(function: Function) -> Callable[..., Array]:
+    """The function as JAX traces it when it lowers a program, by then outside the context that allows 64-bit dtypes."""
+
+    def lowered(first: Array, second: Array, *, geometry: Geometry) -> Array:
+        with jax.enable_x64(True):
+            return function(geometry, first, second)
+
+    return lowered
+
+
+def _into(axis: int, x: Array) -> Array:
+    """`x` with its first axis merged into another, in front of what it holds."""
+    x = jax.numpy.moveaxis(x, 0, axis)
+    return x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :])
+
+
+@functools.lru_cache
+def _jitted(primitive: Primitive, geometry: Geometry) -> Any:
+    return jax.jit(partial(primitive.bind, geometry=geometry))
+
+
+output = Convolution("output", library.output, methods.output)
+image = Convolution("image", library.image, methods.image)
+weight = Convolution("weight", library.weight, methods.weight)
+
+# The transposes by the first and by the second array: `t` is the cotangent of the result.
+ad.defbilinear(
+    output.primitive,
+    lambda t, _, w, *, geometry: image(geometry, t, w),
+    lambda t, x, _, *, geometry: weight(geometry, t, x),
+)
+ad.defbilinear(
+    image.primitive,
+    lambda t, _, w, *, geometry: output(geometry, t, w),
+    lambda t, y, _, *, geometry: weight(geometry, y, t),
+)
+ad.defbilinear(
+    weight.primitive,
+    lambda t, _, x, *, geometry: output(geometry, x, t),
+    lambda t, y, _, *, geometry: image(geometry, y, t),
+)
