@@ -37,11 +37,13 @@ class AttributeReads:
         self._names: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self._written: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self.gradients: set[int] = set()  # the ids of the tensors whose gradients are read
+        self.missed: dict[int, set[str]] = {}  # the attributes that tensors were found to lack, by the ids of these
 
     @contextmanager
     def attached(self, gradients: bool = True) -> Iterator[None]:
         """Record while the function is traced; without `gradients`, reads of those are not recorded."""
-        with patches.temporarily("torch.Tensor.grad", self._gradient()) if gradients else nullcontext():
+        gradient = patches.temporarily("torch.Tensor.grad", self._gradient()) if gradients else nullcontext()
+        with gradient, patches.temporarily("torch.Tensor.__getattr__", self._recording_misses()):
             yield from self._recorded()
 
     def _recorded(self) -> Iterator[None]:
@@ -67,6 +69,15 @@ class AttributeReads:
                     delattr(cls, name)
                 else:
                     setattr(cls, name, method)
+
+    def _recording_misses(self) -> Callable[[torch.Tensor, str], Any]:
+        missed = self.missed
+
+        def __getattr__(self: torch.Tensor, name: str) -> Any:  # noqa: N807
+            missed.setdefault(id(self), set()).add(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+        return __getattr__
 
     def _gradient(self) -> property:
         read: set[int] = self.gradients

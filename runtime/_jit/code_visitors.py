@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import functools
 import sys
@@ -10,9 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from .bytecode_names import Names, names_of
-from .libraries import is_own, may_hold_state
+from .function_caches import CachedFunction, FunctionCache, cached_results, is_unbounded, table_of
+from .libraries import is_own, may_hold_state, module_of
+from .library_namespaces import replacements
 from .snapshots import StateSnapshot
-from .sources import MISSING, entry_path
+from .sources import MISSING, entry_path, text_of
 from .state_graph import Edge, StateGraph, StateNode
 
 # What stands in a class and is none of its data.
@@ -41,10 +44,13 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     scope = function.__globals__
     words = [w for w in names.attributes if w in scope] if "globals" in names.globals else []
     _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
+    _follow_names(graph, node, "builtins", vars(builtins), [n for n in names.globals if n not in scope])
     variables = [edge[3] for edge in node.edges]
     for module in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals), *variables):
         if isinstance(module, types.ModuleType):
             _follow_module(graph, node, module, names, set())
+    imported = [name for name in names.imported if name in sys.modules]
+    _follow_names(graph, node, "sys.modules", sys.modules, imported)
     graph.stored.update(names.stored)
     node.named = names.attributes
 
@@ -64,7 +70,11 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
         return
     seen.add(id(module))
     scope = vars(module)
-    named = [name for name in names.attributes if name in scope or name in names.stored]
+    # Of a module of the program, also what it may yet get.
+    absent = names.attributes if is_own(module.__name__) else names.stored
+    named = [name for name in names.attributes if name in scope or name in absent]
+    if "__getattr__" in scope:
+        named.append("__getattr__")
     _follow_names(graph, node, module.__name__, scope, named)
     for name in named:
         if isinstance(inner := scope.get(name), types.ModuleType):
@@ -74,7 +84,10 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
 def visit_class(graph: StateGraph, node: StateNode) -> None:
     """Follow what functions name of a class of the program, and its bases."""
     cls: type = node.value
-    if not is_own(cls.__module__):
+    if not is_own(module_of(cls)):
+        if cls not in (object, type):
+            node.edges += [(None, None, path, function) for path, function in replacements(cls)]
+            node.edges += [(None, None, base.__qualname__, base) for base in cls.__bases__]
         return
     if issubclass(cls, enum.Enum):
         node.edges += [(None, None, str(member), member) for member in cls]
@@ -92,7 +105,7 @@ def visit_class(graph: StateGraph, node: StateNode) -> None:
             node.edges += edges
         else:
             node.members[name] = edges
-    node.edges += [(None, None, base.__qualname__, base) for base in cls.__bases__]
+    node.edges += [(None, None, base.__qualname__, base) for base in (*cls.__bases__, type(cls))]
 
 
 def _functions_of(item: Any) -> tuple[Any, ...]:
@@ -110,8 +123,15 @@ def visit_wrapper(graph: StateGraph, node: StateNode) -> None:
     """Follow a function that is an object around another one, such as a compiled one."""
     value = node.value
     node.edges.append((None, None, node.path, value.__wrapped__))
-    if isinstance(value, functools._lru_cache_wrapper):
-        graph.reached.caches[id(value)] = value, value.cache_info().misses
+    if isinstance(value, CachedFunction) and (table := table_of(value)) is not None:
+        if is_unbounded(value):
+            path = f"the cache of {node.path}"
+            snapshot = node.hold(table, owner=value)
+            node.edges += [(snapshot, key, f"{path}[{text_of(key)}]", item) for key, item in table.items()]
+        else:
+            cache = FunctionCache(node.path, table, value, value.cache_info().misses)
+            graph.reached.caches[id(value)] = cache
+            node.edges += [(None, None, f"a result of {node.path}", result) for result in cached_results(value)]
     attributes = getattr(value, "__dict__", {})
     own = getattr(type(value), "__dataclass_fields__", {}).keys() | {*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"}
     node.follow(node.hold(attributes, keys={k: None for k in attributes if k not in own}))

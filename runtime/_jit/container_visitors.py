@@ -6,12 +6,14 @@ import functools
 import gc
 import io
 import types
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
 from .code_visitors import visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
+from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
 from .libraries import has_state_of_programs, is_own, may_hold_state
 from .sources import PLAIN_TYPES, text_of
@@ -29,6 +31,8 @@ def visit_dict(graph: StateGraph, node: StateNode) -> None:
             edges.append((None, None, f"a key of {path}", key))
         if table and isinstance(value, dict):
             graph.tables.add(id(value))
+    if isinstance(node.value, defaultdict):
+        edges.append((None, None, f"the default of {path}", node.value.default_factory))
     _visit_subclass(graph, node)
 
 
@@ -76,6 +80,12 @@ def visit_builtin(graph: StateGraph, node: StateNode) -> None:
 def visit_enum(graph: StateGraph, node: StateNode) -> None:
     """Follow the value of an enum member, and its attributes."""
     node.follow(node.hold(vars(node.value)))
+
+
+def visit_logger(graph: StateGraph, node: StateNode) -> None:
+    """Note which levels a logger takes."""
+    if cache := logger_cache(node.path, node.value):
+        graph.reached.caches[id(node.value)] = cache
 
 
 def visit_host_array(graph: StateGraph, node: StateNode) -> None:

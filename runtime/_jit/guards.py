@@ -12,7 +12,8 @@ from operator import call, is_
 from typing import Any
 
 from .._torch.frames import dict_version
-from .observations import ENTRY, KINDS, SIZE, Kind, Observation, SingleKind, describe_change
+from .library_namespaces import LibraryEntries
+from .observations import ENTRY, KINDS, NAMESPACE, SIZE, Kind, Observation, SingleKind, describe_change
 from .sources import MISSING, same_value
 
 
@@ -28,10 +29,11 @@ class Guard:
             else:
                 by_kind.setdefault(observation.kind, []).append(observation)
         self.columns: list[SingleColumn | DictColumn | Column] = [SingleColumn(single)] if single else []
+        dicts = by_kind.get(ENTRY, []), by_kind.get(NAMESPACE, [])
         self.columns += [
-            DictColumn(by_kind[kind]) if kind is ENTRY else Column(kind, by_kind[kind])
+            DictColumn(*dicts) if kind is ENTRY else Column(kind, by_kind[kind])
             for kind in KINDS
-            if kind in by_kind
+            if kind in by_kind or (kind is ENTRY and any(dicts))
         ]
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
@@ -119,11 +121,12 @@ class DictColumn:
 
     __slots__ = ("containers", "entries", "versions")
 
-    def __init__(self, observations: list[Observation]) -> None:
+    def __init__(self, observations: list[Observation], namespaces: Iterable[Observation]) -> None:
         by_container: dict[int, list[Observation]] = {}
         for observation in observations:
             by_container.setdefault(id(observation.owner), []).append(observation)
-        self.entries = [DictEntries(of_one) for of_one in by_container.values()]
+        self.entries: list[DictEntries | LibraryEntries] = [DictEntries(of_one) for of_one in by_container.values()]
+        self.entries += [LibraryEntries(o.name, o.owner, o.value) for o in namespaces]
         self.containers = [entries.container for entries in self.entries]
         self.versions: list[int | None] = [None] * len(self.containers)
 

@@ -12,26 +12,30 @@ import numpy as np
 import torch
 
 from ..errors import TraceError
+from .lines import line_naming
+from .state_graph import StateGraph
 
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
 @contextmanager
-def refuse_host_rng(generators: list[tuple[str, Any]]) -> Iterator[None]:
+def refuse_host_rng(graph: StateGraph) -> Iterator[None]:
     """Check that a traced function draws no random numbers on the host.
 
     Args:
-        generators: those that it reaches, with their paths.
+        graph: what it reaches, generators among it.
 
     Raises:
         TraceError: numbers were drawn from one of them, or from the global ones of Python, numpy and torch.
     """
+    generators = [*graph.reached.generators.values()]
     before = _states(generators)
     yield
     for name, state in _states(generators).items():
         if state != before[name]:
             raise TraceError(
-                f"a compiled function draws random numbers on the host, from {name}, and every call would get the same "
+                f"a compiled function draws random numbers on the host, from {name}"
+                f"{line_naming(graph, name.rpartition('.')[2].rpartition(' ')[2])}, and every call would get the same "
                 "ones: draw them on device jax, or outside and pass them as a tensor"
             )
 

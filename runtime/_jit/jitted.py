@@ -28,6 +28,7 @@ from .._torch.dispatcher import is_any_autocast_enabled
 from .._torch.functorch import current_level
 from .._torch.modes import dispatch_mode_count, function_mode_count
 from ..aten import overrides
+from ..errors import TraceError
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
 from ..storage.tensors import covers_array
@@ -37,6 +38,7 @@ from .argument_history import without_history, written_argument
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers
+from .lines import locate
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit
 from .placed import place, placing_results
@@ -104,6 +106,8 @@ class CompiledFunction:
             try:
                 match = self._trace(args, kwargs, arguments, key)
             except Exception as error:
+                if isinstance(error, TraceError):
+                    locate(error, self.function)
                 raise shortened(error)  # noqa: B904 (the same one)
         step, cells = match
         return step.call(arguments, cells)

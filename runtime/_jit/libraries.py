@@ -8,11 +8,18 @@ from __future__ import annotations
 import functools
 import sys
 import sysconfig
+from typing import Any
 
 # Libraries whose objects hold no state of a program.
 _STATELESS = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
 _STATELESS -= {"__main__"}
 _SITE_PACKAGES = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+
+
+def module_of(cls: type) -> str:
+    """The name of the module of a class."""
+    name: Any = cls.__module__
+    return name if isinstance(name, str) else "builtins"  # a class of Cython's has a descriptor there
 
 
 def may_hold_state(module: str | None) -> bool:

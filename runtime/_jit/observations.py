@@ -6,12 +6,14 @@ so what is not observed here is not guarded, and the other way round.
 
 from __future__ import annotations
 
+import functools
 import gc
 import types
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter, getitem
+from operator import attrgetter, call, getitem
 from typing import Any, NamedTuple
 
 import torch
@@ -25,7 +27,10 @@ from .container_adapters import ClassAttributes
 from .host_arrays import content_of
 from .host_script import EntryId, HostScript
 from .libraries import is_own
+from .library_namespaces import namespaces_of
+from .lines import line_naming
 from .restriction import ObservedEntries, Restriction
+from .settings import reader_of
 from .sources import MISSING, entry_path, is_plain
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
@@ -109,16 +114,20 @@ def _geometry(spec: TensorSpec) -> str:
     return f"{list(spec.size)} with strides {list(spec.stride)} from {spec.offset}"
 
 
+SETTING = SingleKind(call, lambda o, old, new, key: f"what {o.name} says was {_short(old)} and is {_short(new)}")
 EMPTY = Kind(
     lambda owners, keys, _: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
 TYPE = SingleKind(type, lambda o, *_: f"{o.name} is of another class")
 BASES = SingleKind(attrgetter("__mro__"), lambda o, *_: f"{o.name} has other bases")
 CODE = SingleKind(attrgetter("__code__"), lambda o, *_: f"{o.name} has other code")
+KEYWORDS = SingleKind(attrgetter("keywords"), lambda o, *_: f"{o.name} has other keywords")
+FACTORY = SingleKind(attrgetter("default_factory"), lambda o, *_: f"{o.name} has another default_factory")
 DEFAULTS = SingleKind(attrgetter("__defaults__"), lambda o, *_: f"{o.name} has other defaults")
 KEYWORD_DEFAULTS = SingleKind(attrgetter("__kwdefaults__"), DEFAULTS.reason)
 VARIABLE = SingleKind(attrgetter("cell_contents"), describe_change)
 ENTRY = Kind(None, describe_change)
+NAMESPACE = Kind(None, describe_change)
 ELEMENTS = Kind(lambda owners, keys, _: [*chain.from_iterable(owners)], describe_change, spreads=True)
 ORDER = Kind(
     lambda owners, keys, _: [*chain.from_iterable(owners)],
@@ -194,8 +203,9 @@ def observe(
     for i, (path, _) in step.state.reached.iterators.items():
         if i in restriction.nodes:
             raise TraceError(
-                f"a compiled function reaches {path}, an iterator, which its program would not advance: "
-                "call next() outside and pass what it gives, or pass a list"
+                f"a compiled function reaches {path}, an iterator, which its program would not advance"
+                f"{line_naming(step.state, path.rpartition('.')[2])}: call next() outside and pass what it gives, or "
+                "pass a list"
             )
     observations: list[Observation] = []
     for entries in restriction.entries.values():
@@ -209,8 +219,19 @@ def observe(
         elif isinstance(node.value, type):
             if is_own(node.value.__module__):
                 observations.append(Observation(BASES, node.value, None, node.value.__mro__, node.value.__qualname__))
+        elif isinstance(node.value, functools.partial):
+            observations.append(Observation(KEYWORDS, node.value, None, node.value.keywords, node.path))
+        elif isinstance(node.value, defaultdict):
+            factory = node.value.default_factory
+            observations.append(Observation(FACTORY, node.value, None, factory, node.path))
         elif i in step.state.reached.modules or i in step.state.reached.objects:
             observations.append(Observation(TYPE, node.value, None, type(node.value), node.path))
+        if (reader := reader_of(node.value)) is not None:
+            observations.append(Observation(SETTING, reader, None, reader(), node.path))
+        if (cache := step.state.reached.caches.get(i)) is not None:
+            observations += [Observation(ENTRY, cache.table, k, v, cache.path) for k, v in cache.table.items()]
+    used = (step.state.nodes[i].value for i in restriction.nodes if i in step.state.reached.typed)
+    observations += [Observation(NAMESPACE, scope, None, content, n) for n, scope, content in namespaces_of(used)]
     for i, (path, array) in step.state.reached.arrays.items():
         if i in restriction.nodes:
             observations.append(Observation(HOST_ARRAY, array.array, None, array.content, path))
@@ -270,7 +291,7 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
             observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
         if whole and len(keys) == len(content):
             observations.append(Observation(ENTRY, container, SIZE, len(container), name))
-        if whole and not (snapshot.table or snapshot.hidden):  # of the program: its order counts
+        if whole and not snapshot.table:  # of the program: its order counts
             observations.append(Observation(ORDER, container, None, (*content,), name))
         return observations
     if whole:

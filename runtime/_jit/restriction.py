@@ -10,8 +10,9 @@ import torch
 from torch.nn import Module
 
 from .attribute_tracking import AttributeReads
+from .function_caches import CachedFunction
 from .host_script import EntryId
-from .libraries import may_hold_state
+from .libraries import is_own, may_hold_state
 from .snapshots import StateSnapshot
 from .sources import MISSING
 from .state_graph import Edge, StateGraph, StateNode
@@ -56,7 +57,7 @@ class Restriction:
         assert entries.keys is not None
         if value is not MISSING:
             entries.keys[key] = None
-        elif "." in path:  # an attribute of a module: a global that is not there is most often a builtin
+        else:
             entries.absent[key] = None
 
     def _observe(self, snapshot: StateSnapshot) -> ObservedEntries:
@@ -65,14 +66,20 @@ class Restriction:
             return ObservedEntries(snapshot, {})
         if owner is None:
             return ObservedEntries(snapshot, snapshot.keys and dict(snapshot.keys))
+        made = self.made.get(id(snapshot.container), ())
+        if isinstance(owner, CachedFunction):
+            return self._some(snapshot, snapshot.content, made)
         if isinstance(owner, torch.Tensor):  # of whose attributes those count that code names
-            return self._some(snapshot, self.graph.named, self.made.get(id(snapshot.container), ()))
-        read = self.reads.of(owner)
+            missed = self.reads.missed.get(id(owner), set())
+            return self._some(snapshot, self.graph.named, [*made, *missed, *self._hiding(type(owner))])
+        # Methods that look attributes up by themselves pass by the record.
+        read = None if "__getattribute__" in self.graph.named else self.reads.of(owner)
         if read is not None:
             place = id(snapshot.container)
             read = read | {name for name in self.reads.written(owner) if (place, name) not in self.changed}
-        if isinstance(owner, Module) and read is not None:
-            return self._some(snapshot, read, self._absent(owner, read - _attributes_of(owner)))
+        if isinstance(owner, Module) and read is not None:  # whose methods look the tables up in its `__dict__`
+            absent = self._absent(owner, read - _attributes_of(owner))
+            return self._some(snapshot, read.union(MODULE_TABLES), absent)
         if read is None:
             return ObservedEntries(snapshot, snapshot.keys and dict(snapshot.keys))
         is_dict = isinstance(snapshot.container, dict)
@@ -81,6 +88,11 @@ class Restriction:
     def _some(self, snapshot: StateSnapshot, names: Container[Any], absent: Iterable[Any]) -> ObservedEntries:
         keys = {k: None for k in snapshot.content if k in names}
         return ObservedEntries(snapshot, keys, {k: None for k in absent if k not in snapshot.content})
+
+    def _hiding(self, cls: type) -> list[str]:
+        """The names that code uses of a class of the program, which an object may yet get as attributes."""
+        own = (vars(base) for base in cls.__mro__ if is_own(base.__module__))
+        return [name for attributes in own for name in attributes if name in self.graph.named]
 
     def _absent(self, owner: Any, names: set[str]) -> list[str]:
         """The names that an object may yet get as attributes; what its class has by them counts too."""

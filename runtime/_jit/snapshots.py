@@ -22,7 +22,6 @@ class StateSnapshot:
     path: str
     container: Any
     keys: dict[Any, None] | None = None  # where only some of its entries are followed
-    hidden: frozenset[str] = frozenset()  # entries that are not followed, where all others are
     owner: Any = None  # an object or a tensor whose attributes these are: those count that are read
     named: bool = False  # whether it is a namespace, of which those entries count that code names
     kind: str = ""  # script: each call computes its numbers anew on the host; private: it is only restored
@@ -44,7 +43,7 @@ class StateSnapshot:
         if isinstance(container, dict):
             # A subclass may make what it is asked for. An OrderedDict keeps an order of its own.
             base = OrderedDict if isinstance(container, OrderedDict) else dict
-            return {k: v for k, v in base.items(container) if k not in self.hidden}
+            return dict(base.items(container))
         if isinstance(container, types.CellType):
             try:
                 return {None: container.cell_contents}
@@ -54,7 +53,7 @@ class StateSnapshot:
 
     def is_whole_dict(self) -> bool:
         """Whether it is a dict all of whose entries are followed."""
-        return self.keys is None and not self.hidden and isinstance(self.container, dict)
+        return self.keys is None and isinstance(self.container, dict)
 
     def name(self, key: Any, value: Any) -> None:
         """Follow one entry more of a namespace; `value` is MISSING where it has no such entry."""

@@ -15,6 +15,7 @@ PLAIN_TYPES = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
 SEQUENCES = (list, deque, set)
+_PLAIN = frozenset(PLAIN_TYPES)
 TensorSource = torch.Tensor | int  # a tensor that is the same one in every call, or the number of an argument
 
 
@@ -63,7 +64,7 @@ MISSING = _Missing()
 
 def same_value(old: Any, new: Any) -> bool:
     """Whether a run that reads one would read the other: the same object, or equal plain values."""
-    return old is new or (isinstance(old, PLAIN_TYPES) and type(old) is type(new) and plain_key(old) == plain_key(new))
+    return old is new or (type(old) is type(new) and is_plain(old) and plain_key(old) == plain_key(new))
 
 
 def plain_key(value: Any) -> Any:
@@ -73,8 +74,11 @@ def plain_key(value: Any) -> Any:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a plain one, compared by value."""
-    return isinstance(value, PLAIN_TYPES)
+    """Whether a value is a plain one, compared by value. One that may have attributes is an object, unless it is a
+    member of an enum."""
+    return type(value) in _PLAIN or (
+        isinstance(value, PLAIN_TYPES) and (isinstance(value, enum.Enum) or not hasattr(value, "__dict__"))
+    )
 
 
 def entry_path(path: str, container: Any, key: Any) -> str:

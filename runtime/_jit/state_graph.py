@@ -10,8 +10,7 @@ was read.
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -20,13 +19,14 @@ import torch
 
 from .._torch.frames import dict_version
 from .container_adapters import ClassAttributes, ContextVarValue, SlotAttributes
+from .function_caches import FunctionCache
 from .host_arrays import HostArray
 from .snapshots import Entries, StateSnapshot, unchanged
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
 
 _MOST = 100_000  # objects that are followed
-# Values that lead nowhere. A member of an enum is compared as a plain value, and may hold more.
-_LEAVES = (*(kind for kind in PLAIN_TYPES if kind is not enum.Enum), type(MISSING))
+# The types of values that lead nowhere. Objects of their subclasses may hold more.
+_LEAVES = {*PLAIN_TYPES, type(MISSING)}
 Adapter = SlotAttributes | ClassAttributes | ContextVarValue
 Edge = tuple[StateSnapshot | None, Any, str, Any]  # the entry of a snapshot, or None; the path and the value there
 Moment = list[tuple[int | None, Entries]]  # of each snapshot: the version of the dict, and the content
@@ -49,10 +49,10 @@ class StateNode:
         self.snapshots.append(snapshot)
         return snapshot
 
-    def follow(self, snapshot: StateSnapshot) -> None:
-        """Lead on from each attribute in a snapshot."""
-        path = self.path
-        self.edges += [(snapshot, key, f"{path}.{key}", value) for key, value in snapshot.content.items()]
+    def follow(self, snapshot: StateSnapshot, but: Container[str] = ()) -> None:
+        """Lead on from each attribute in a snapshot, but for some."""
+        path, items = self.path, snapshot.content.items()
+        self.edges += [(snapshot, key, f"{path}.{key}", value) for key, value in items if key not in but]
 
 
 Visitor = Callable[["StateGraph", StateNode], None]
@@ -70,8 +70,13 @@ class Reached:
     generators: dict[int, tuple[str, Any]] = field(default_factory=dict)  # of random numbers on the host
     arrays: dict[int, tuple[str, HostArray]] = field(default_factory=dict)
     iterators: dict[int, tuple[str, Any]] = field(default_factory=dict)
-    caches: dict[int, tuple[Any, int]] = field(default_factory=dict)  # of functions, with how often they missed
+    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function, or of the logger
     objects: dict[int, tuple[str, Any]] = field(default_factory=dict)  # that are neither containers nor torch's
+
+    @property
+    def typed(self) -> set[int]:
+        """The ids of the objects whose methods a run may have called."""
+        return {*self.modules, *self.optimizers, *self.schedulers, *self.objects}
 
 
 class StateGraph:
@@ -126,7 +131,7 @@ class StateGraph:
                     snapshot.name(key, value)
                 if name is not None:
                     name(snapshot, key, path, value)
-            if isinstance(value, _LEAVES) or id(value) in seen:
+            if type(value) in _LEAVES or id(value) in seen:
                 continue
             seen.add(id(value))
             node = self.nodes.get(id(value)) or self._visit(path, value)
@@ -204,10 +209,9 @@ class StateGraph:
         return {id(s.container) for s in self.snapshots if s.kind == "script"}
 
     def restore(self) -> None:
-        """Put back what every container held, and forget what functions cached of a trace."""
-        for cached, misses in self.reached.caches.values():
-            if cached.cache_info().misses != misses:
-                cached.cache_clear()
+        """Put back what every container held, and forget what functions cached of the run."""
+        for cache in self.reached.caches.values():
+            cache.finish()
         for _, array in self.reached.arrays.values():
             if array.changed():
                 array.restore()

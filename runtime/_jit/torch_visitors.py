@@ -33,6 +33,7 @@ def visit_tensor(graph: StateGraph, node: StateNode) -> None:
     tensor: torch.Tensor = node.value
     graph.reached.tensors[id(tensor)] = node.path, tensor
     node.follow(node.hold(vars(tensor), owner=None if is_wrapper(tensor) else tensor))
+    node.edges.append((None, None, node.path, type(tensor)))
     if tensor.is_leaf:
         node.edges += [(None, None, f"the hooks of {node.path}", table) for table in tables_of(tensor)]
 
@@ -42,7 +43,8 @@ def visit_module(graph: StateGraph, node: StateNode) -> None:
     module: Module = node.value
     graph.reached.modules[id(module)] = node.path, module
     state = module.__dict__
-    node.follow(node.hold(state, hidden=MODULE_PRIVATE, owner=module))
+    graph.tables.update(id(state[name]) for name in MODULE_PRIVATE if isinstance(state.get(name), dict))
+    node.follow(node.hold(state, owner=module, table=True), but=MODULE_TABLES)
     for name in MODULE_TABLES:
         node.follow(node.hold(state[name], table=True))
     cls = type(module)
@@ -77,7 +79,7 @@ def visit_scheduler(graph: StateGraph, node: StateNode) -> None:
     # The step of a scheduler runs in the trace and again in each call: what its functions keep is put back in between.
     for function in value.__dict__.get("lr_lambdas", ()):
         for inner in StateGraph(graph.visitor_of, {node.path: function}).snapshots:
-            node.hold(inner.container, keys=inner.keys, hidden=inner.hidden, kind="private")
+            node.hold(inner.container, keys=inner.keys, kind="private")
     for name, item in value.__dict__.items():
         if isinstance(item, (torch.Tensor, Optimizer, LRScheduler)) or name == "_schedulers":
             node.edges.append((None, None, f"{node.path}.{name}", item))

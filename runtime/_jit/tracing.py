@@ -70,7 +70,7 @@ class Recorders:
     def attached(self, state: StateGraph) -> Iterator[None]:
         """Record while the function runs."""
         with ExitStack() as attached:
-            attached.enter_context(refuse_host_rng([*state.reached.generators.values()]))
+            attached.enter_context(refuse_host_rng(state))
             attached.enter_context(self.script.attached())
             attached.enter_context(self.host.attached())
             attached.enter_context(named([*state.reached.modules.values()]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import enum
 import functools
+import logging
 import os
 import random
 import threading
@@ -29,6 +30,7 @@ from .container_visitors import (
     visit_enum,
     visit_host_array,
     visit_host_generator,
+    visit_logger,
     visit_memoryview,
     visit_method,
     visit_object,
@@ -40,6 +42,7 @@ from .container_visitors import (
     visit_tuple,
 )
 from .host_arrays import C_DATA
+from .library_namespaces import replaced_functions
 from .state_graph import StateGraph, Visitor
 from .torch_visitors import (
     visit_module,
@@ -63,6 +66,7 @@ VISITORS: dict[type, Visitor] = {
     set: visit_sequence,
     tuple: visit_tuple,
     frozenset: visit_tuple,
+    logging.Logger: visit_logger,
     random.Random: visit_host_generator,
     np.random.Generator: visit_host_generator,
     np.random.RandomState: visit_host_generator,
@@ -104,5 +108,6 @@ def visitor_of(cls: type) -> Visitor:
 
 
 def reach(**roots: Any) -> StateGraph:
-    """What some roots reach, each under its name, with the hooks that all modules and optimizers call."""
-    return StateGraph(visitor_of, {**GLOBAL_HOOKS, **roots})
+    """What some roots reach, each under its name, with the hooks that all modules and optimizers call, and
+    the functions that took the place of torch's."""
+    return StateGraph(visitor_of, {**GLOBAL_HOOKS, **replaced_functions(), **roots})

@@ -261,6 +261,13 @@ LIBRARIES = (
         "Reads and writes are recorded: a compiled function depends on the gradients that it reads.",
     ),
     Patch(
+        "torch.Tensor",
+        "__getattr__",
+        (When.JIT_TRACE,),
+        "Attributes that a tensor lacks are recorded: a compiled function notices when it gets them.",
+        added=True,
+    ),
+    Patch(
         "builtins.object",
         "__getattribute__ __setattr__",
         (When.JIT_TRACE,),

@@ -1,0 +1,54 @@
+"""The line of a program that an error is about, where it is raised after the function has run."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import TraceError
+from .libraries import is_own
+from .state_graph import StateGraph
+
+_LINE = re.compile(r"\(.+:\d+, in ")
+
+
+def line_naming(state: StateGraph, name: str) -> str:
+    """The first line of the program's functions that names a variable or an attribute; nothing if there is none."""
+    for node in state.nodes.values():
+        function = node.value
+        if isinstance(function, types.FunctionType) and is_own(function.__module__):
+            for code, line in _lines(function.__code__, name):
+                return f" ({code.co_filename}:{line}, in {code.co_name})"
+    return ""
+
+
+def _lines(code: types.CodeType, name: str) -> Iterator[tuple[types.CodeType, int]]:
+    for step in dis.get_instructions(code):
+        if step.argval == name and step.positions is not None and step.positions.lineno is not None:
+            yield code, step.positions.lineno
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _lines(constant, name)
+
+
+def locate(error: TraceError, function: Any) -> None:
+    """Have an error that names no line name the function."""
+    if _LINE.search(str(error)):
+        return
+    code = _code_of(function)
+    if code is not None:
+        error.args = (f"{error} ({code.co_filename}:{code.co_firstlineno}, in {code.co_name})",)
+
+
+def _code_of(function: Any) -> types.CodeType | None:
+    if isinstance(function, functools.partial) and function.args:  # of a module's call
+        function = function.args[0]
+    function = inspect.unwrap(getattr(function, "__func__", function))
+    if not isinstance(function, types.FunctionType):
+        function = getattr(type(function), "forward", None) or type(function).__call__
+    return getattr(function, "__code__", None)

@@ -1,0 +1,386 @@
+"""A compiled function notices changes that no container of the program shows: of classes, libraries, caches, settings.
+
+Each program yields what a user sees after each call, with changes in between.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import logging
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+import tenax
+from tests.agreement import close
+from tests.test_jit_guards import Program, given, rows_of
+from tests.tolerances import ACCUMULATED
+
+# -- modules -----------------------------------------------------------------------------------------------------------
+
+
+def _tables_of_a_module(jit: Any) -> Iterator[Any]:
+    torch.manual_seed(0)
+    model = nn.Linear(3, 3).to("jax")
+    model.register_forward_hook(lambda module, args, result: result * 5)
+    call, x = jit(model), given()
+    yield call(x)
+    model._forward_hooks = collections.OrderedDict()
+    yield call(x)
+    model._forward_hooks[1] = lambda module, args, result: result * 9
+    yield call(x)
+    other = nn.Linear(3, 3).to("jax")
+    vars(model).update(vars(other))
+    yield call(x)
+    other.weight = nn.Parameter(torch.ones(3, 3, device="jax"))
+    yield call(x)
+
+
+def _what_a_module_keeps_to_itself(jit: Any) -> Iterator[Any]:
+    model, state = nn.Module(), {"scale": 2.0}
+    model.register_buffer("b", given())
+    saved = jit(lambda: sum(model.state_dict().values(), torch.zeros(3, device="jax")))
+    yield saved()
+    model._non_persistent_buffers_set.add("b")
+    yield saved()
+    model._non_persistent_buffers_set.clear()
+    model.register_state_dict_post_hook(lambda module, found, *_: found.update(z=given() * state["scale"]))
+    yield saved()
+    state["scale"] = 3.0
+    yield saved()
+
+
+# -- what Python looks up by itself ------------------------------------------------------------------------------------
+
+
+def _default_factories(jit: Any) -> Iterator[Any]:
+    scale = [1.0]
+    table = collections.defaultdict(lambda: given() * scale[0])
+    read = jit(lambda: table["x"] + 1)
+    yield read(), [*table]
+    table.clear()
+    scale[0] = 2.0
+    yield read(), [*table]
+    table.clear()
+    table.default_factory = lambda: given() * 9
+    yield read(), [*table]
+    yield read()
+
+
+def _imports(jit: Any) -> Iterator[Any]:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        import swapped_module
+
+        return x * swapped_module.scale * getattr(swapped_module, "offset", 1)
+
+    call, x = jit(program), given()
+    try:
+        for scale in (2, 3):
+            sys.modules["swapped_module"] = module = types.ModuleType("swapped_module")
+            module.scale = scale
+            yield call(x)
+            module.offset = 7
+            yield call(x)
+            module.scale = 10
+            yield call(x)
+    finally:
+        del sys.modules["swapped_module"]
+
+
+def _attributes_that_a_module_makes(jit: Any) -> Iterator[Any]:
+    module = types.ModuleType("making_module")
+    vars(module)["__getattr__"] = lambda name: 5
+    call, x = jit(lambda x: x * module.anything), given()
+    yield call(x)
+    vars(module)["__getattr__"] = lambda name: 6
+    yield call(x)
+    module.anything = 7
+    yield call(x)
+
+
+class _Read:
+    scale = 2
+
+    def __getattribute__(self, name: str) -> Any:
+        return object.__getattribute__(self, "other" if name == "scale" else name)
+
+
+def _own_lookup(jit: Any) -> Iterator[Any]:
+    held = _Read()
+    held.other = 3
+    call, x = jit(lambda x: x * held.scale), given()
+    yield call(x)
+    held.other = 4
+    yield call(x)
+
+
+class _Meta(type):
+    @property
+    def scale(cls) -> int:
+        return cls.own
+
+
+class _Made(metaclass=_Meta):
+    own = 2
+
+
+def _metaclasses(jit: Any) -> Iterator[Any]:
+    call, x = jit(lambda x: x * _Made.scale), given()
+    for own in (2, 3):
+        _Made.own = own
+        yield call(x)
+
+
+def _names_that_hide_builtins(jit: Any) -> Iterator[Any]:
+    scope: dict[str, Any] = {"__name__": "hiding"}
+    exec("def program(x): return x * len([1, 2])", scope)
+    call, x = jit(scope["program"]), given()
+    yield call(x)
+    scope["len"] = lambda values: 50
+    yield call(x)
+    del scope["len"]
+    yield call(x)
+
+
+def _states_of_partials(jit: Any) -> Iterator[Any]:
+    def scaled(x: torch.Tensor, by: float) -> torch.Tensor:
+        return x * by
+
+    held = functools.partial(scaled, by=2.0)
+    call, x = jit(lambda x: held(x)), given()
+    yield call(x)
+    held.__setstate__((scaled, (), {"by": 3.0}, {}))
+    yield call(x)
+
+
+# -- plain values and tensors with attributes --------------------------------------------------------------------------
+
+
+class _Text(str):
+    scale = 1
+
+
+def _strings_with_attributes(jit: Any) -> Iterator[Any]:
+    call, x, text = jit(lambda x, text: x * text.scale), given(), _Text("a")
+    yield call(x, text)
+    other = _Text("a")
+    other.scale = 5
+    yield call(x, other)
+    other.scale = 6
+    yield call(x, other)
+
+
+class _Weight(nn.Parameter):
+    scale = 2
+
+
+def _attributes_of_tensors(jit: Any) -> Iterator[Any]:
+    weight, own, x = nn.Parameter(given()), _Weight(given()), given()
+    call = jit(lambda x: x * weight * own * own.scale * (2 if getattr(weight, "decays", False) else 3))
+    yield call(x)
+    weight.decays = True
+    yield call(x)
+    _Weight.scale = 3
+    yield call(x)
+    own.scale = 5
+    yield call(x)
+    _Weight.scale = 2
+
+
+# -- caches ------------------------------------------------------------------------------------------------------------
+
+
+def _caches(kind: Callable[[Any], Any], jit: Any) -> Iterator[Any]:
+    scales = {"a": 2.0}
+    cached = kind(lambda key: scales[key])
+    cached("a")
+    scales["a"] = 3.0
+    call, x = jit(lambda x: x * cached("a")), given()
+    yield call(x)
+    cached.cache_clear()
+    yield call(x)
+    scales["a"] = 4.0
+    yield call(x), cached("a")
+    cached.cache_clear()
+    yield call(x)
+
+
+def _bounded_cache(jit: Any) -> Iterator[Any]:
+    yield from _caches(functools.lru_cache(4), jit)
+
+
+def _unbounded_cache(jit: Any) -> Iterator[Any]:
+    yield from _caches(functools.cache, jit)
+
+
+def _cache_of_tensors(jit: Any) -> Iterator[Any]:
+    weight = given()
+    cached = functools.cache(lambda factor: weight * factor)
+    call, x = jit(lambda x: x * cached(3)), given()
+    yield call(x)
+    weight.mul_(2)
+    yield call(x), cached.cache_info().currsize
+    cached.cache_clear()
+    yield call(x)
+    yield call(x), cached(3)
+
+
+class _Holder:
+    def __init__(self) -> None:
+        self.scale = 2
+
+    @functools.lru_cache  # noqa: B019
+    def scaled(self, by: int) -> int:
+        return self.scale * by
+
+
+def _cached_method(jit: Any) -> Iterator[Any]:
+    held = _Holder()
+    call, x = jit(lambda x: x * held.scaled(3)), given()
+    yield call(x)
+    held.scale = 5
+    yield call(x)
+    _Holder.scaled.cache_clear()
+    yield call(x)
+
+
+# -- settings and libraries --------------------------------------------------------------------------------------------
+
+
+def _settings(jit: Any) -> Iterator[Any]:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        ignored = 2 if np.geterr()["divide"] == "ignore" else 1
+        return x * torch.get_num_threads() * ignored * int(os.getenv("TENAX_TEST_SCALE", "1"))
+
+    call, x, threads = jit(program), given(), torch.get_num_threads()
+    yield call(x)
+    torch.set_num_threads(threads + 1)
+    try:
+        yield call(x)
+        with np.errstate(divide="ignore"):
+            yield call(x)
+        os.environ["TENAX_TEST_SCALE"] = "5"
+        yield call(x)
+    finally:
+        torch.set_num_threads(threads)
+        os.environ.pop("TENAX_TEST_SCALE", None)
+
+
+def _levels_of_logging(jit: Any) -> Iterator[Any]:
+    logger = logging.getLogger("tests.levels")
+    logger.setLevel(logging.INFO)
+    call, x = jit(lambda x: x * (2 if logger.isEnabledFor(logging.INFO) else 3)), given()
+    yield call(x)
+    logger.setLevel(logging.ERROR)
+    yield call(x)
+    logger.setLevel(logging.INFO)
+    logging.disable(logging.CRITICAL)
+    try:
+        yield call(x)
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _patched(owner: Any, name: str, new: Any, call: Any, *args: Any) -> Iterator[Any]:
+    had, old = name in vars(owner), getattr(owner, name)
+    yield call(*args)
+    setattr(owner, name, new)
+    try:
+        yield call(*args)
+    finally:
+        setattr(owner, name, old)
+        if not had:
+            delattr(owner, name)
+    yield call(*args)
+
+
+def _functions_that_a_library_calls(jit: Any) -> Iterator[Any]:
+    model, x, scale = nn.GELU(), given(), [2.0]
+    call = jit(lambda x: model(x))
+    yield from _patched(F, "gelu", lambda x, approximate: x * scale[0], call, x)
+    old, F.gelu = F.gelu, lambda x, approximate: x * scale[0]
+    try:
+        for scale[0] in (3.0, 4.0):
+            yield call(x)
+    finally:
+        F.gelu = old
+
+
+def _methods_of_libraries(jit: Any) -> Iterator[Any]:
+    torch.manual_seed(0)
+    model, x, normal = nn.Linear(3, 3).to("jax"), given(), torch.distributions.Normal(given(), 1 + given().abs())
+    yield from _patched(nn.Linear, "forward", lambda self, x: x * 10, jit(lambda x: model(x)), x)
+    yield from _patched(torch.Tensor, "sin", lambda self: self * 10, jit(lambda x: x.sin()), x)
+    density = jit(lambda x: normal.log_prob(x))
+    yield from _patched(torch.distributions.Normal, "log_prob", lambda self, x: x * 100, density, x)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    def step(self: torch.optim.SGD, closure: Any = None) -> None:
+        for group in self.param_groups:
+            with torch.no_grad():
+                [p.add_(1) for p in group["params"]]
+
+    def train(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+        return model.weight.detach().clone()
+
+    yield from _patched(torch.optim.SGD, "step", step, jit(train), x)
+
+
+PROGRAMS: tuple[Program, ...] = (
+    *(_tables_of_a_module, _what_a_module_keeps_to_itself, _default_factories, _imports),
+    *(_attributes_that_a_module_makes, _own_lookup, _metaclasses, _names_that_hide_builtins, _states_of_partials),
+    *(_strings_with_attributes, _attributes_of_tensors),
+    *(_bounded_cache, _unbounded_cache, _cache_of_tensors, _cached_method),
+    *(_settings, _levels_of_logging, _functions_that_a_library_calls, _methods_of_libraries),
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_change_is_noticed(program: Program) -> None:
+    expected, found = (rows_of(program, jit) for jit in (lambda function: function, tenax.jit))
+    assert [*map(len, found)] == [*map(len, expected)]
+    for before, now in zip(chain(*expected), chain(*found), strict=True):
+        if isinstance(before, torch.Tensor):
+            close(now, before, ACCUMULATED, nan=True)
+        else:
+            assert now == before
+
+
+def test_a_steady_step_is_traced_once() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU()).to("jax")
+    call = tenax.jit(model)
+    for _ in range(3):
+        call(given())
+        tenax.jit(lambda x: x.sin())(given())  # whose trace replaces what the guard compares
+    assert len(call._tenax_compiled.history) == 1
+
+
+def test_an_error_after_the_run_names_the_line() -> None:
+    numbers, generator = count(), np.random.default_rng(0)
+
+    def draws(x: torch.Tensor) -> torch.Tensor:
+        return x * float(generator.random())
+
+    def counts(x: torch.Tensor) -> torch.Tensor:
+        return x * next(numbers)
+
+    def appends(parts: list[torch.Tensor]) -> None:
+        parts.append(parts[0])
+
+    for function, argument, offset in ((draws, given(), 1), (counts, given(), 1), (appends, [given()], 0)):
+        line = function.__code__.co_firstlineno + offset
+        with pytest.raises(tenax.errors.TraceError, match=rf"test_jit_changes.py:{line}, in {function.__name__}"):
+            tenax.jit(function)(argument)
