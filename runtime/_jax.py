@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from functools import wraps
+from typing import Any, Protocol
 
 import jax
 
@@ -13,12 +14,15 @@ from .releases import check_release, private_names
 check_release("jax", jax.__version__)
 
 with private_names("jax", jax.__version__):
+    from jax._src import config as _config
     from jax._src import core as _core
     from jax._src import distributed as _distributed
     from jax._src import dtypes as _dtypes
     from jax._src import source_info_util as _source_info
+    from jax._src import tree_util as _tree_util
     from jax._src import xla_bridge as _xla_bridge
     from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
+    from jax._src.interpreters import pxla as _pxla
     from jaxlib import _jax as _jaxlib
 
     # Whether JAX traces nothing on this thread.
@@ -54,6 +58,60 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
     with private_names("jax", jax.__version__):
         execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
         return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
+
+
+def trace_settings() -> tuple[Any, ...]:
+    """The settings of JAX on this thread that a trace depends on, as values whose text is the same everywhere."""
+    with private_names("jax", jax.__version__):
+        return tuple(value for value in _config.trace_context() if value.__class__ is not _core.AxisEnv)
+
+
+class ExecutableSource(Protocol):
+    """What `jit_of_compiled` asks about calls."""
+
+    @property
+    def jitted(self) -> Callable[..., Any]:
+        """What is called where there is no executable."""
+
+    def compiled_for(self, operands: tuple[Any, ...]) -> jax.stages.Compiled | None:
+        """The executable for the operands of a call, if they are to have one."""
+
+
+def jit_of_compiled(function: Callable[..., Any], program: ExecutableSource) -> Callable[..., Any]:
+    """As `jax.jit(function)`, with executables that were made elsewhere.
+
+    JAX's own C++ function calls them, so that a call takes the time of one of `jax.jit`. It asks the program about
+    calls of a kind that it has not seen; JAX makes such a function for the calls of an executable, which ends there.
+    """
+
+    def miss(*operands: Any) -> tuple[Any, Any, bool]:
+        compiled = program.compiled_for(operands)
+        if compiled is None:
+            return program.jitted(*operands), None, False
+        executable: Any = compiled._executable
+        flat = jax.tree.leaves(operands)
+        arrays = executable.call(*flat)
+        results = jax.tree.unflatten(compiled.out_tree, arrays)
+        if executable.unsafe_call.has_unordered_effects or executable.unsafe_call.has_host_callbacks:
+            return results, None, False
+        arrays, tree = _pxla.reflatten_outputs_for_dispatch(compiled.out_tree, arrays)
+        data = _pxla.MeshExecutableFastpathData(
+            xla_executable=executable.xla_executable,
+            out_pytree_def=tree,
+            in_shardings=executable._in_shardings,
+            out_shardings=executable._out_shardings,
+            out_avals=[a.aval for a in arrays],
+            out_committed=[a.committed for a in arrays],
+            kept_var_bitvec=[i in executable._kept_var_idx for i in range(len(flat))],
+            in_device_local_layouts=executable._dispatch_in_layouts,
+            const_args=[],
+        )
+        return results, data, False
+
+    with private_names("jax", jax.__version__):
+        keys, registry = _pxla.JitGlobalCppCacheKeys(), _tree_util.dispatch_registry
+        made = _jaxlib.pjit(function.__name__, None, miss, [], [], keys, registry, _pxla.cc_shard_arg)
+        return wraps(function)(made)
 
 
 def traced_as(equation: Any) -> AbstractContextManager[Any]:

@@ -137,6 +137,32 @@ def doctor(
     raise typer.Exit(1 if any("failed" in value for value in checks.values()) else 0)
 
 
+cache = typer.Typer(help="The compiled programs that are kept for later processes.", no_args_is_help=True)
+app.add_typer(cache, name="cache")
+
+
+@cache.command()
+def info() -> None:
+    """Show where compiled programs are kept, how many, and how much they take."""
+    from .xla import folder
+
+    typer.echo(folder.location() or "nowhere (TENAX_CACHE=0)")
+    typer.echo(f"{_programs(folder.usage())}; limit {folder.limit() / 2**20:.0f} MiB (TENAX_CACHE_SIZE)")
+
+
+@cache.command()
+def clear() -> None:
+    """Delete all compiled programs that are kept."""
+    from .xla import folder
+
+    typer.echo(f"deleted {_programs(folder.clear())}")
+
+
+def _programs(usage: tuple[int, int]) -> str:
+    count, size = usage
+    return f"{count} program{'s' * (count != 1)}, {size / 2**20:.1f} MiB"
+
+
 @app.command(context_settings=_FORWARD)
 def xla(context: typer.Context) -> None:
     """Run a script that imports torch_xla: `tenax xla script.py args...`, or `-m module args...`."""

@@ -28,6 +28,7 @@ LAYERS = (
         "kernels",
         "generated",
     },
+    {"xla"},
     {"storage"},
     {"trace"},
     {"dispatch"},
@@ -41,7 +42,7 @@ LAYERS = (
     {"", "cli", "doctor"},
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-USERS = LAYERS[6]
+USERS = LAYERS[7]
 
 # Users of the layers below know nothing of each other, except for these.
 SIDEWAYS = {
@@ -159,3 +160,5 @@ def test_an_eager_process_is_thin() -> None:
     runtime = [m for m in loaded if part_of(m) in {"storage", "trace", "dispatch", "aten", "device", "install", ""}]
     lines = sum(len(MODULES[m].read_text().splitlines()) for m in runtime)
     assert lines <= 6000, f"an eager program imports {lines} lines of the runtime; expected 6000 at most"
+    compilation = sum(len(MODULES[m].read_text().splitlines()) for m in loaded if part_of(m) == "xla")
+    assert compilation <= 600, f"an eager program imports {compilation} lines for compilation; expected 600 at most"

@@ -20,6 +20,7 @@ from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
+from ..xla.stored import compile_or_load
 
 
 class AotCall:
@@ -107,8 +108,13 @@ class AotCall:
 
     @cached_property
     def compiled(self) -> jax.stages.Compiled:
-        """The compiled program."""
-        return self.lowered.compile()
+        """The compiled program. One of the first device is kept for later processes."""
+        first = {jax.local_devices()[0]}
+        placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
+        default = jax.config.jax_default_device  # type: ignore[attr-defined]
+        if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
+            return self.lowered.compile()
+        return compile_or_load(self.lowered, self.options, placed)
 
 
 def _is_spread(array: jax.Array) -> bool:

@@ -18,6 +18,7 @@ from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, Operand, TensorSpec
 from ..storage.tensors import new_tensor
+from ..xla.program import program
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
@@ -33,6 +34,7 @@ from .shape_inference import (
     raise_matching_host_error,
 )
 from .signature import Signature
+from .stored_key import stored_key
 
 
 class Executable:
@@ -40,7 +42,7 @@ class Executable:
 
     __slots__ = (
         *("check", "count", "donate", "donating", "instead", "joins", "kept", "order"),
-        *("recorded", "resize", "results", "run", "single", "specs", "spread", "surround"),
+        *("recorded", "resize", "results", "run", "single", "specs", "spread", "stored", "surround"),
     )
 
     def __init__(
@@ -53,11 +55,13 @@ class Executable:
         surround: Callable[..., Any] | None = None,
         spread: bool = False,
         joins: bool = False,
+        stored: str | None = None,
     ) -> None:
         """`results` is the tree of results, a `TensorSpec` for each tensor. `surround` wraps the program. With `spread`
-        the call is on a mesh, which a written tensor joins with `joins`."""
+        the call is on a mesh, which a written tensor joins with `joins`. `stored` names it in the folder of programs.
+        """
         self.run = run if surround is None else surround(run)
-        self.surround = surround
+        self.surround, self.stored = surround, stored
         self.spread, self.joins = spread, joins
         self.donate = donate  # the positions of the written operands
         self.kept = kept  # those that stay as they are, known when `run` has been traced
@@ -75,13 +79,20 @@ class Executable:
         if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size and not spread:
             self.single = (results.size, results.dtype, self.results.aval)
 
+    def shapes(self, operands: Sequence[Any]) -> Any:
+        """What a call would give, found by a trace."""
+        return jax.eval_shape(lambda *operands: self.run(*operands), *operands)
+
     def donate_to(self, operands: Sequence[Any], results: list[Any]) -> None:
         """Run, reusing the written arrays, and append the results to a list, with nothing between."""
         if self.donating is None:
-            jax.eval_shape(self.run, *operands)  # fills `kept`: what no result replaces must stay alive
+            self.shapes(operands)  # fills `kept`: what no result replaces must stay alive
             positions = tuple(p for p in self.donate if p not in self.kept)
-            donating = jax.jit(self.run.__wrapped__, donate_argnums=positions)  # type: ignore[union-attr]
-            self.donating = donating if self.surround is None else self.surround(donating)
+            function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
+            if self.surround is None:
+                self.donating = program(function, self.stored, positions)
+            else:
+                self.donating = self.surround(jax.jit(function, donate_argnums=positions))
         results.extend(starmap(self.donating, (operands,)))
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
@@ -237,9 +248,10 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        executable = Executable(jax.jit(run), donate, expected, order, kept)
+        stored = stored_key(signature, call, expected)
+        executable = Executable(program(run, stored), donate, expected, order, kept, stored=stored)
     if row.checks:
-        executable.check = jax.jit(check)
+        executable.check = program(check, executable.stored and f"check of {executable.stored}")
     return executable
 
 

@@ -1,0 +1,72 @@
+"""What a stored program depends on besides itself: the releases, the sources of tenax, the machine, JAX's settings.
+
+All of it is part of the key, so that nothing has to be invalidated: another release or machine asks for other keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from .._jax import trace_settings
+
+_VARIABLES = ("XLA_FLAGS", "TF_XLA_FLAGS", "LIBTPU_INIT_ARGS", "NPROC", "PJRT_NPROC", "CUDA_VISIBLE_DEVICES")
+_PACKAGES = ("tenax", "torch", "jax", "jaxlib", "numpy")
+
+
+def key_of(*parts: Any) -> str:
+    """The name under which a program of these properties is stored.
+
+    Parts whose text differs from process to process give a key that is never met again, which is safe.
+    """
+    settings: dict[str, Any] = jax.config.values
+    text = "\n".join(map(str, (environment(), sorted(settings.items(), key=str), trace_settings(), *parts)))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def environment() -> str:
+    """A digest of what is the same for all programs of this process."""
+    device = jax.local_devices()[0]
+    digest = hashlib.sha256()
+    for fact in (
+        *(f"{name} {metadata.version(name)}" for name in _PACKAGES),
+        *(f"{name}={os.environ.get(name)}" for name in _VARIABLES),
+        f"{device.platform} {device.device_kind} {device.id} of {jax.device_count()} {device.client.platform_version}",
+        f"{platform.system()} {platform.machine()} {len(os.sched_getaffinity(0))} cores",
+        *_processor(),
+    ):
+        digest.update(f"{fact}\n".encode())
+    for path in _sources():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _processor() -> Iterator[str]:
+    """The instructions that the processor has: on the CPU the code is made for them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        yield platform.processor()
+        return
+    yield from sorted({line for line in lines if line.startswith(("flags", "Features", "model name", "CPU part"))})
+
+
+def _sources() -> Iterator[Path]:
+    """The modules that make programs of operators. Reading all of tenax would take three times as long, and programs
+    of several operators are found by their text."""
+    import tenax.generated
+
+    root = Path(__file__).parent.parent
+    folders = [root / "kernels", root / "dispatch", root / "storage", *map(Path, tenax.generated.__path__)]
+    yield from (root / name for name in ("words.py", "dtypes.py"))
+    for folder in folders:
+        yield from sorted(folder.glob("*.py"))

@@ -1,0 +1,169 @@
+"""The folder of compiled programs: one file for each, written atomically, verified when it is read.
+
+A file is the SHA-256 digest of what follows it. Its name is the key of the program, whose first digit names a
+subfolder. Each of the 16 subfolders has its share of the limit, within which the files that were used last stay.
+Several processes may share the folder. It must belong to the user alone, because what it holds is executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .settings import bytes_of
+
+logger = logging.getLogger("tenax")
+
+_LAYOUT = "programs-1"  # of the files; another one would get another folder
+_DEFAULT_LIMIT = 1 << 30
+_SUBFOLDERS = 16
+_LOOKS = 32  # while a subfolder is written full, it is looked at that often
+_STALE = 3600  # seconds after which a temporary file has no writer any more
+
+
+class Usage(NamedTuple):
+    """What is in the folder."""
+
+    programs: int
+    bytes: int
+
+
+def location() -> Path | None:
+    """Where the environment says that programs are kept; None with TENAX_CACHE=0, and for a user without a home."""
+    if os.environ.get("TENAX_CACHE") == "0":
+        return None
+    chosen, caches = os.environ.get("TENAX_CACHE_DIR"), Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if chosen:
+        return Path(chosen) / _LAYOUT
+    try:
+        return (caches if caches.is_absolute() else Path.home() / ".cache") / "tenax" / _LAYOUT
+    except RuntimeError:
+        return None
+
+
+@cache
+def folder() -> Path | None:
+    """The folder of this process, made if necessary; None where programs are not kept."""
+    path = location()
+    if path is None:
+        return None
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = path.stat()
+    except OSError as error:
+        logger.info("compiled programs are not kept: %s", error)
+        return None
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or status.st_uid != os.getuid():
+        logger.warning("compiled programs are not kept, because others may write to %s", path)
+        return None
+    return path
+
+
+def limit() -> int:
+    """The most bytes that the folder may take (TENAX_CACHE_SIZE)."""
+    return bytes_of("TENAX_CACHE_SIZE", _DEFAULT_LIMIT)
+
+
+def read(key: str) -> bytes | None:
+    """The content that was stored under a key. A damaged file is deleted, and counts as none."""
+    path = _path(key)
+    if path is None:
+        return None
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    body = content[32:]
+    if hashlib.sha256(body).digest() != content[:32]:
+        discard(key)
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # it was used
+    return body
+
+
+def write(key: str, body: bytes) -> None:
+    """Store a content under a key. A full disk, or a folder that went away, is no error."""
+    path = _path(key)
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(body).digest())
+                file.write(body)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        logger.info("a compiled program is not kept: %s", error)
+        return
+    # Keys are spread evenly, so their digits decide without a count that processes would have to share.
+    share = limit() // _SUBFOLDERS
+    if int(key[1:9], 16) / 16**8 * share < len(body) * _LOOKS:
+        trim(path.parent, share)
+
+
+def discard(key: str) -> None:
+    """Delete what is stored under a key."""
+    path = _path(key)
+    if path is not None:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _path(key: str) -> Path | None:
+    base = folder()
+    return None if base is None else base / key[0] / key[1:]
+
+
+def _files(base: Path, pattern: str = "*") -> Iterator[tuple[float, int, Path]]:
+    """Time of use, size and path of each file; other processes may delete them meanwhile."""
+    for path in base.glob(pattern):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            yield status.st_mtime, status.st_size, path
+
+
+def trim(subfolder: Path, most: int) -> None:
+    """Delete the files that were not used for the longest time, until nine tenths of the limit are left."""
+    files = sorted(_files(subfolder))
+    total = sum(size for _, size, _ in files)
+    target = total if total <= most else most * 9 // 10
+    now = time.time()
+    for used, size, path in files:
+        stale = path.suffix == ".tmp" and used < now - _STALE
+        if stale or (path.suffix != ".tmp" and total > target):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size
+
+
+def usage() -> Usage:
+    """How many programs are stored, and their size."""
+    base = location()
+    sizes = [size for _, size, path in _files(base, "*/*") if path.suffix != ".tmp"] if base is not None else []
+    return Usage(len(sizes), sum(sizes))
+
+
+def clear() -> Usage:
+    """Delete all stored programs; what there was."""
+    found, base = usage(), location()
+    if base is not None:
+        shutil.rmtree(base, ignore_errors=True)
+    folder.cache_clear()
+    return found

@@ -1,0 +1,55 @@
+"""Executables of the first device as files: written when they are compiled, loaded by later processes."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from typing import Any
+
+import jax
+from jax.experimental.serialize_executable import deserialize_and_load, serialize
+
+from . import folder
+from .environment import key_of
+
+logger = logging.getLogger("tenax")
+
+
+def load(key: str) -> jax.stages.Compiled | None:
+    """A stored executable; None where there is none, or where this process cannot load it."""
+    body = folder.read(key)
+    if body is None:
+        return None
+    try:
+        payload, in_tree, out_tree = pickle.loads(body)
+        return deserialize_and_load(payload, in_tree, out_tree, execution_devices=jax.local_devices()[:1])
+    except Exception as error:  # whatever unpickling or XLA raises: the program is compiled again
+        logger.info("a stored program cannot be loaded: %s: %s", type(error).__name__, error)
+        folder.discard(key)
+        return None
+
+
+def store(key: str, compiled: jax.stages.Compiled) -> None:
+    """Write an executable. One that XLA cannot serialize is compiled again in each process."""
+    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+        return  # it may come from JAX's own cache, and what was loaded cannot be serialized again
+    try:
+        body = pickle.dumps(serialize(compiled))
+    except Exception as error:
+        logger.info("a compiled program is not kept: %s: %s", type(error).__name__, error)
+        return
+    folder.write(key, body)
+
+
+def compile_or_load(lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:
+    """The executable of a lowered program, which is stored under its text and the facts that its text does not show."""
+    text = None if folder.folder() is None else lowered.as_text()
+    if text is None or "callback" in text:  # whose text holds a pointer into this process
+        return lowered.compile()
+    weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
+    key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
+    compiled = load(key)
+    if compiled is None:
+        compiled = lowered.compile()
+        store(key, compiled)
+    return compiled

@@ -1,0 +1,169 @@
+"""Compiled programs: kept for later processes, and found by what decides them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jax
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from tenax.cli import app
+from tenax.xla import folder
+from tenax.xla.environment import key_of
+from tenax.xla.settings import bytes_of
+
+# Eager, written, random and compiled; `cholesky` calls LAPACK, whose functions only a lowering finds.
+STEP = """
+import torch, tenax
+import tenax.xla.stored as stored
+found = []
+load = stored.load
+stored.load = lambda key: found.append(load(key)) or found[-1]
+weight = torch.linspace(0, 1, 12).view(3, 4).to("jax").requires_grad_()
+for _ in range(2):
+    loss = torch.softmax(weight * 2, 1).square().sum()
+    loss.backward()
+large = torch.ones(200, 200, device="jax")
+for _ in range(3):
+    large[1:3] += 1
+torch.manual_seed(0)
+noise = torch.rand(3, device="jax")
+root = torch.linalg.cholesky(torch.eye(3, device="jax") * 2)
+twice = tenax.jit(lambda x: torch.linalg.cholesky(x @ x) + noise)(root)
+results = [weight.grad, large.sum(), noise, root, twice]
+print(*(x.float().cpu().numpy().tobytes().hex() for x in results), sum(f is not None for f in found), len(found))
+"""
+
+
+def run(path: Path, **environment: str) -> tuple[list[str], int, int]:
+    """What STEP computes in a process of its own, how many programs it found, and how many it looked for."""
+    settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(path)} | environment
+    done = subprocess.run([sys.executable, "-c", STEP], capture_output=True, text=True, check=True, env=settings)
+    *results, found, sought = done.stdout.split()
+    return results, int(found), int(sought)
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of programs that this process uses within a test."""
+    monkeypatch.setenv("TENAX_CACHE", "1")
+    monkeypatch.setenv("TENAX_CACHE_DIR", str(tmp_path))
+    folder.folder.cache_clear()
+    yield tmp_path
+    folder.folder.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], int]:
+    """A folder that one process has filled, what it computed, and how many programs it looked for."""
+    path = tmp_path_factory.mktemp("programs")
+    results, found, sought = run(path)
+    assert found == 0
+    return path, results, sought
+
+
+def test_a_later_process_finds_the_programs_of_an_earlier_one(cold: tuple[Path, list[str], int]) -> None:
+    path, results, sought = cold
+    again, found, later_sought = run(path)
+    assert (again, later_sought) == (results, sought)
+    # All but an eager `cholesky`: it calls LAPACK, whose pointers are null in a process that has lowered nothing.
+    assert sought - found == 1
+
+
+def test_a_process_with_other_flags_of_the_compiler_finds_none(cold: tuple[Path, list[str], int]) -> None:
+    path, _, sought = cold
+    flags = os.environ["XLA_FLAGS"] + " --xla_cpu_enable_fast_min_max=true"
+    assert run(path, XLA_FLAGS=flags)[1:] == (0, sought)
+
+
+def test_settings_of_jax_are_part_of_the_key() -> None:
+    usual = key_of("program")
+    with jax.default_matmul_precision("highest"):
+        assert key_of("program") != usual
+    with jax.enable_x64(True):
+        assert key_of("program") != usual
+    assert key_of("program") == usual != key_of("another")
+
+
+def test_processes_share_a_folder_with_damaged_files(cold: tuple[Path, list[str], int], tmp_path: Path) -> None:
+    path, results, _ = cold
+    shutil.copytree(path, tmp_path, dirs_exist_ok=True)
+    for i, file in enumerate(sorted(tmp_path.glob("*/*/*"))):
+        content = file.read_bytes()
+        file.write_bytes((content[: len(content) // 2], b"", content[::-1])[i % 3])
+    settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", STEP]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings) for _ in range(2)]
+    outputs = [process.communicate()[0].split()[:-2] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert outputs == [results, results]
+    assert not list(tmp_path.glob("*/*/*.tmp"))
+
+
+def test_a_file_that_was_changed_is_deleted(programs: Path) -> None:
+    key = "ab" + "0" * 62
+    folder.write(key, b"payload")
+    assert folder.read(key) == b"payload"
+    path = programs / "programs-1" / key[0] / key[1:]
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert folder.read(key) is None
+    assert not path.exists()
+
+
+def test_the_folder_keeps_what_was_used_last(programs: Path) -> None:
+    keys = [f"a{i}" + "f" * 62 for i in range(10)]
+    subfolder = programs / "programs-1" / "a"
+    for i, key in enumerate(keys):
+        folder.write(key, bytes(1000))
+        os.utime(subfolder / key[1:], (i, i))
+    assert folder.read(keys[0])  # which makes it the one that was used last
+    folder.trim(subfolder, 5500)
+    assert [key for key in keys if folder.read(key)] == [keys[0], *keys[7:]]
+    folder.trim(subfolder, 5500)
+    assert folder.usage().programs == 4
+
+
+def test_writing_keeps_the_folder_within_its_limit(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENAX_CACHE_SIZE", "64K")
+    for i in range(100):
+        folder.write(f"a{i * 0x028F5C28:08x}" + "0" * 55, bytes(500))
+    assert folder.usage().bytes <= 4096 + 4096 // 16
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(programs: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (programs / "programs-1").mkdir()
+    (programs / "programs-1").chmod(0o777)
+    assert folder.folder() is None
+    assert "others may write" in caplog.text
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (programs / "file").write_text("")
+    monkeypatch.setenv("TENAX_CACHE_DIR", str(programs / "file"))
+    assert folder.folder() is None
+    assert (torch.arange(11.0, device="jax") + 1).sum().item() == 66
+
+
+def test_the_command_shows_and_clears_the_folder(programs: Path) -> None:
+    folder.write("cd" + "0" * 62, bytes(1000))
+    shown = CliRunner().invoke(app, ["cache", "info"])
+    assert str(programs) in shown.output.replace("\n", "")
+    assert "1 program, " in shown.output
+    assert "1 program, " in CliRunner().invoke(app, ["cache", "clear"]).output
+    assert folder.usage() == (0, 0)
+
+
+def test_sizes_have_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, expected in {"5": 5, "2K": 2048, "1.5 GiB": 3 << 29, "": 7}.items():
+        monkeypatch.setenv("TENAX_CACHE_SIZE", text)
+        assert bytes_of("TENAX_CACHE_SIZE", 7) == expected
+    monkeypatch.setenv("TENAX_CACHE_SIZE", "much")
+    with pytest.raises(ValueError, match="TENAX_CACHE_SIZE: 'much'; expected a number of bytes"):
+        bytes_of("TENAX_CACHE_SIZE", 7)
