@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TENAX_TRACEBACK", "full")
+os.environ.setdefault("TENAX_QUIET", "1")  # tests read what a program prints
 os.environ.setdefault("TENAX_CACHE", "0")  # neither the programs of the user nor those of an earlier run are met
 flags = os.environ.get("XLA_FLAGS", "")
 if "xla_force_host_platform_device_count" not in flags:

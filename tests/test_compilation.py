@@ -1,11 +1,13 @@
-"""Compiled programs: kept for later processes, and found by what decides them."""
+"""Compiled programs: kept for later processes, within a bound of memory, and announced."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +16,9 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+import tenax
 from tenax.cli import app
-from tenax.xla import folder
+from tenax.xla import folder, waiting
 from tenax.xla.environment import key_of
 from tenax.xla.settings import bytes_of
 
@@ -167,3 +170,70 @@ def test_sizes_have_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENAX_CACHE_SIZE", "much")
     with pytest.raises(ValueError, match="TENAX_CACHE_SIZE: 'much'; expected a number of bytes"):
         bytes_of("TENAX_CACHE_SIZE", 7)
+
+
+EVICTIONS = """
+import threading, warnings
+import torch, tenax
+from tenax.xla import memory
+from tenax.xla.totals import totals
+
+memory._THRASHING = 4
+
+def negated(size):
+    assert torch.ones(size, device="jax").neg().tolist() == [-1.0] * size
+
+def sizes(start):
+    for size in range(start, start + 25):
+        negated(size)
+        before = totals.compiled
+        negated(3)  # is called again and again, and so is never evicted
+        again.append(totals.compiled - before)
+
+again = []
+negated(3)
+sizes(10)
+print("used:", sum(again), "evicted:", totals.evicted > 0, "held:", totals.held_bytes <= 5 << 20)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    sizes(10)
+print("warned:", [str(w.message)[:30] for w in caught if "TENAX_CODE_MEMORY" in str(w.message)])
+threads = [threading.Thread(target=sizes, args=(start,)) for start in (10, 15)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print(tenax.explain())
+"""
+
+
+def test_executables_that_were_called_least_recently_are_evicted() -> None:
+    settings = os.environ | {"TENAX_CODE_MEMORY": "5M"}
+    command = [sys.executable, "-c", EVICTIONS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=settings)
+    used, warned, totals = done.stdout.splitlines()
+    assert used == "used: 0 evicted: True held: True"
+    assert warned == "warned: ['tenax: the program uses more e']"
+    assert "programs compiled in" in totals and totals.endswith(" evicted")
+
+
+def test_waiting_is_announced_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_PATIENCE", 0.1)
+    monkeypatch.setattr(waiting, "_LOOK", 0.05)
+    for quiet, lines in (("1", 0), ("0", 1)):
+        monkeypatch.setenv("TENAX_QUIET", quiet)
+        for _ in range(2):
+            with waiting.waiting_for("example"):
+                time.sleep(0.4)
+        assert capsys.readouterr().err.count("tenax: compiling example;") == lines
+
+
+def test_explain_without_a_function_gives_the_totals() -> None:
+    before = tenax.explain()
+    (torch.ones(317, device="jax") + 1).tolist()
+    compiled = tenax.jit(lambda x: x * 3 + 1)
+    compiled(torch.ones(317, device="jax"))
+    after = tenax.explain()
+    assert (after.compiled - before.compiled, after.pinned - before.pinned) == (2, 1)
+    assert after.held > 0 and after.held_bytes > 200_000
+    del compiled
+    gc.collect()
+    assert tenax.explain().pinned <= before.pinned

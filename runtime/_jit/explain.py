@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from .._lazy.explain import LazyExplanation, explain_lazy
 from .._lazy.mode import lazy
+from ..xla.totals import Totals, totals
 from .collectives import Collective, collectives
 from .jitted import Compilation, compiled_of
 
@@ -70,6 +71,10 @@ def _count(number: float | None) -> str:
 
 
 @overload
+def explain() -> Totals: ...
+
+
+@overload
 def explain(function: type[lazy]) -> LazyExplanation: ...
 
 
@@ -77,16 +82,19 @@ def explain(function: type[lazy]) -> LazyExplanation: ...
 def explain(function: Callable[..., Any]) -> Explanation: ...
 
 
-def explain(function: Any) -> Explanation | LazyExplanation:
+def explain(function: Any = None) -> Explanation | LazyExplanation | Totals:
     """Explain why a compiled function was traced each time, and measure its programs.
 
     Args:
         function: a result of `tenax.jit` that was called at least once, or `tenax.lazy`, for what this thread has run
-            in lazy mode.
+            in lazy mode. Without it, the result is what compilation has cost the process so far, eager operations
+            included.
 
     Raises:
         TypeError: the function is neither.
     """
+    if function is None:
+        return replace(totals)
     if function is lazy:
         return explain_lazy()
     compiled = compiled_of(function)

@@ -21,6 +21,8 @@ from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
 from ..xla.stored import compile_or_load
+from ..xla.totals import hold
+from ..xla.waiting import waiting_for
 
 
 class AotCall:
@@ -113,8 +115,12 @@ class AotCall:
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
-            return self.lowered.compile()
-        return compile_or_load(self.lowered, self.options, placed)
+            with waiting_for(self._run.__name__):
+                compiled = self.lowered.compile()
+        else:
+            compiled = compile_or_load(self._run.__name__, self.lowered, self.options, placed)
+        hold(self, compiled, pinned=True)
+        return compiled
 
 
 def _is_spread(array: jax.Array) -> bool:

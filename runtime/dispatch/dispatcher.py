@@ -16,6 +16,7 @@ from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
 from ..trace.core import current_trace, user_line
 from ..tracebacks import shortened
+from ..xla.memory import code_memory
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
@@ -41,6 +42,7 @@ class Dispatcher:
         self.signature = signature
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
+        code_memory.dispatchers.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(self.signature.bind(args, kwargs))
@@ -84,10 +86,12 @@ class Dispatcher:
         key = call.key
         executable = self.entries.get(key)
         if executable is None:
+            code_memory.make_room(signature.name, key)
             executable = build_executable(signature, values, call)
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable
+        executable.age = code_memory.age
         if executable.instead is not None:
             return executable.instead(values)
         if executable.resize:

@@ -41,7 +41,7 @@ class Executable:
     """A compiled signature, and how its results become tensors."""
 
     __slots__ = (
-        *("check", "count", "donate", "donating", "instead", "joins", "kept", "order"),
+        *("age", "check", "count", "donate", "donating", "instead", "joins", "kept", "order"),
         *("recorded", "resize", "results", "run", "single", "specs", "spread", "stored", "surround"),
     )
 
@@ -73,6 +73,7 @@ class Executable:
         self.order = order
         self.specs: list[TensorSpec] = list(_leaves(results))
         self.count = len(self.specs)
+        self.age = 0  # when dispatch last looked it up (`xla/memory.py`)
         self.results = _map_specs(lambda spec: NewResult(spec, spread), results)
         # (size, dtype, aval) when the only result is contiguous and not empty: dispatch makes its tensor on the spot.
         self.single: tuple[Ints, torch.dtype, Aval] | None = None

@@ -16,6 +16,8 @@ from .._jax import ArrayImpl, jit_of_compiled, trace_settings, trace_state_clean
 from . import stored
 from .environment import key_of
 from .folder import folder
+from .totals import hold
+from .waiting import waiting_for
 
 
 def program(function: Callable[..., Any], key: str | None, donated: Sequence[int] = ()) -> Callable[..., Any]:
@@ -54,6 +56,7 @@ class _Program:
         signature = (trace_settings(), jax.tree.structure(operands), [_signature(x) for x in arrays])
         if self.made_for is None:
             self.made_for, self.executable = signature, self._load(signature) or self._compile(operands, signature)
+            hold(self, self.executable)
         return self.executable if self.made_for == signature else None
 
     def _key(self, signature: tuple[Any, ...]) -> str | None:
@@ -69,8 +72,9 @@ class _Program:
         def function(*operands: Any) -> Any:
             return self.function(*operands)
 
-        lowered = jax.jit(function, donate_argnums=self.donated).lower(*operands)
-        compiled = lowered.compile()
+        with waiting_for(self.function.__name__):
+            lowered = jax.jit(function, donate_argnums=self.donated).lower(*operands)
+            compiled = lowered.compile()
         key = self._key(signature)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
         if key is not None and "custom_call" not in lowered.as_text():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import time
 from typing import Any
 
 import jax
@@ -11,6 +12,8 @@ from jax.experimental.serialize_executable import deserialize_and_load, serializ
 
 from . import folder
 from .environment import key_of
+from .totals import totals
+from .waiting import waiting_for
 
 logger = logging.getLogger("tenax")
 
@@ -20,13 +23,17 @@ def load(key: str) -> jax.stages.Compiled | None:
     body = folder.read(key)
     if body is None:
         return None
+    start = time.perf_counter()
     try:
         payload, in_tree, out_tree = pickle.loads(body)
-        return deserialize_and_load(payload, in_tree, out_tree, execution_devices=jax.local_devices()[:1])
+        compiled = deserialize_and_load(payload, in_tree, out_tree, execution_devices=jax.local_devices()[:1])
     except Exception as error:  # whatever unpickling or XLA raises: the program is compiled again
         logger.info("a stored program cannot be loaded: %s: %s", type(error).__name__, error)
         folder.discard(key)
         return None
+    totals.loaded += 1
+    totals.load_seconds += time.perf_counter() - start
+    return compiled
 
 
 def store(key: str, compiled: jax.stages.Compiled) -> None:
@@ -41,15 +48,17 @@ def store(key: str, compiled: jax.stages.Compiled) -> None:
     folder.write(key, body)
 
 
-def compile_or_load(lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:
+def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:
     """The executable of a lowered program, which is stored under its text and the facts that its text does not show."""
-    text = None if folder.folder() is None else lowered.as_text()
-    if text is None or "callback" in text:  # whose text holds a pointer into this process
-        return lowered.compile()
-    weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
-    key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
-    compiled = load(key)
-    if compiled is None:
+    key, text = None, "" if folder.folder() is None else lowered.as_text()
+    if text and "callback" not in text:  # whose text holds a pointer into this process
+        weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
+        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
+        found = load(key)
+        if found is not None:
+            return found
+    with waiting_for(name):
         compiled = lowered.compile()
+    if key is not None:
         store(key, compiled)
     return compiled

@@ -1,0 +1,109 @@
+"""The executables of eager operations, within a budget of memory: those that were called least recently go.
+
+A call on the fast path leaves no trace of its time, which would cost as much as a tenth of a small operation. So when
+an eighth of the budget has been filled, a new age begins, and the tables of the fast path are emptied: the next call of
+each executable comes through `Dispatcher.run`, which notes the age. What is evicted are the executables of old ages.
+Programs of compiled functions count, and stay: their functions hold them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from .settings import bytes_of
+from .totals import totals
+
+_SHARE = 8  # the default budget is this part of the machine's memory
+_AGES = 8  # in which the budget is filled once
+_MAPS = 8  # the code of an executable takes four mappings of memory; half of those that a process may have are left
+_REMEMBERED = 1 << 16  # executables that were evicted
+_THRASHING = 256  # executables that were evicted and built again, after which the user is told
+
+
+class CodeMemory:
+    """The budget, and the dispatchers whose executables it bounds."""
+
+    def __init__(self, budget: int, most: int) -> None:
+        """`budget` is in bytes, `most` the number of executables."""
+        self.budget, self.most = budget, most
+        self.dispatchers: list[Any] = []
+        self.age = 0
+        self.lock = threading.Lock()
+        self.filled = 0  # bytes when the age began
+        self.evicted: dict[int, None] = {}  # hashes of keys, the oldest first
+        self.again = 0
+
+    def make_room(self, name: str, key: Any) -> None:
+        """Evict executables if there is no room for the one that is built under a key."""
+        with self.lock:
+            if hash((name, key)) in self.evicted:
+                self.again += 1
+                if self.again == _THRASHING:
+                    self.warn(name)
+            if totals.held_bytes - self.filled > self.budget // _AGES:
+                self.begin_age()
+            if totals.held_bytes > self.room() or totals.held + totals.pinned >= self.most:
+                self.shrink()
+
+    def room(self) -> int:
+        """The bytes for eager operations: compiled functions leave them a quarter at least."""
+        return max(self.budget - totals.pinned_bytes, self.budget // 4)
+
+    def begin_age(self) -> None:
+        """Have the next call of each executable noted."""
+        self.age += 1
+        self.filled = totals.held_bytes
+        for dispatcher in self.dispatchers:
+            dispatcher.fast.clear()
+
+    def shrink(self) -> None:
+        """Evict until an eighth of the room is free."""
+        self.begin_age()
+        found = [
+            (executable.age, dispatcher, key)
+            for dispatcher in self.dispatchers
+            for key, executable in list(dispatcher.entries.items())
+        ]
+        found.sort(key=itemgetter(0))
+        enough, fewer = self.room() * (_AGES - 1) // _AGES, self.most * (_AGES - 1) // _AGES
+        for _, dispatcher, key in found:
+            if totals.held_bytes <= enough and totals.held + totals.pinned <= fewer:
+                break
+            if dispatcher.entries.pop(key, None) is not None:
+                totals.evicted += 1
+                self.evicted[hash((dispatcher.signature.name, key))] = None
+                if len(self.evicted) > _REMEMBERED:
+                    self.evicted.pop(next(iter(self.evicted)))
+        self.filled = totals.held_bytes
+
+    def warn(self, name: str) -> None:
+        """Say that executables come and go."""
+        warnings.warn(
+            f"tenax: the program uses more executables than the {self.budget / 2**20:.0f} MiB of TENAX_CODE_MEMORY "
+            f"hold, so that they are made again and again (now {name}). If the shapes of your data differ from step to "
+            "step, pad them to a few sizes (tenax.pad, tenax.bucket); otherwise raise TENAX_CODE_MEMORY.",
+            stacklevel=2,
+        )
+
+
+def _memory() -> int:
+    """The machine's memory, or what the container may use of it."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(whole, _number("/sys/fs/cgroup/memory.max", whole))
+
+
+def _number(path: str, default: int) -> int:
+    try:
+        return int(Path(path).read_text())
+    except (OSError, ValueError):
+        return default
+
+
+code_memory = CodeMemory(
+    bytes_of("TENAX_CODE_MEMORY", _memory() // _SHARE), _number("/proc/sys/vm/max_map_count", 65530) // _MAPS
+)

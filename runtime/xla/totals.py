@@ -1,0 +1,61 @@
+"""What compilation has cost this process: the figures of `tenax.explain()`."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+# Measured by benchmarks/soak.py on the CPU: what an executable of one operation takes, with its entries in the tables
+# of dispatch. A loaded one takes half of it.
+_BASE_BYTES = 220 << 10
+
+
+@dataclass
+class Totals:
+    """What compilation has cost this process; printed, it is a text to read."""
+
+    compiled: int = 0
+    compile_seconds: float = 0.0  # lowering included
+    loaded: int = 0  # from the folder of programs
+    load_seconds: float = 0.0
+    held: int = 0  # executables of eager operations in memory
+    held_bytes: int = 0  # their estimated size
+    pinned: int = 0  # programs of compiled functions in memory
+    pinned_bytes: int = 0
+    evicted: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.compiled} programs compiled in {self.compile_seconds:.1f} s, {self.loaded} loaded from the cache "
+            f"in {self.load_seconds:.1f} s; in memory {self.held} of eager operations (about "
+            f"{self.held_bytes / 2**20:.0f} MiB) and {self.pinned} of compiled functions (about "
+            f"{self.pinned_bytes / 2**20:.0f} MiB); {self.evicted} evicted"
+        )
+
+
+totals = Totals()
+_counting = threading.RLock()  # a finalizer may run while its own thread counts
+
+
+def hold(owner: Any, compiled: jax.stages.Compiled, pinned: bool = False) -> None:
+    """Count an executable for as long as its owner lives."""
+    nbytes = _BASE_BYTES + max(0, compiled.runtime_executable().size_of_generated_code_in_bytes())  # type: ignore[union-attr]
+    count = _count_pinned if pinned else _count_held
+    count(1, nbytes)
+    weakref.finalize(owner, count, -1, -nbytes).atexit = False
+
+
+def _count_held(programs: int, nbytes: int) -> None:
+    with _counting:
+        totals.held += programs
+        totals.held_bytes += nbytes
+
+
+def _count_pinned(programs: int, nbytes: int) -> None:
+    with _counting:
+        totals.pinned += programs
+        totals.pinned_bytes += nbytes

@@ -1,0 +1,111 @@
+"""Says why a program waits: a line on stderr when compilation has held it up for two seconds, then progress."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .totals import totals
+
+logger = logging.getLogger("tenax")
+
+_PATIENCE = 2.0  # seconds of waiting before something is said
+_PAUSE = 2.0  # seconds without compilation after which waiting starts anew
+_LOOK = 0.25  # seconds between two looks
+
+
+class _Watch:
+    """Looks at what is compiled from a thread of its own, which ends when nothing was compiled for a while."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.began: float | None = None  # the compilation that is under way
+        self.ended = self.waited = 0.0
+        self.name = ""
+        self.programs = 0
+        self.alive = False
+
+    def begin(self, name: str) -> None:
+        """A compilation begins."""
+        with self.lock:
+            if not self.alive:
+                self.alive, self.waited, self.programs = True, 0.0, 0
+                threading.Thread(target=self.look, name="tenax-progress", daemon=True).start()
+            self.name, self.began = name, time.monotonic()
+
+    def end(self) -> None:
+        """It has ended."""
+        with self.lock:
+            self.ended = time.monotonic()
+            if self.began is not None:  # of two threads that compile, the one that began last counts
+                self.waited += self.ended - self.began
+            self.began = None
+            self.programs += 1
+
+    def look(self) -> None:
+        """Print the line once, and show progress on a terminal from then on."""
+        status: Any = None
+        said = False
+        while True:
+            time.sleep(_LOOK)
+            with self.lock:
+                now = time.monotonic()
+                if self.began is None and now - self.ended > _PAUSE:
+                    self.alive = False
+                    break
+                waited = self.waited + (0.0 if self.began is None else now - self.began)
+            if waited > _PATIENCE and not said:
+                said, status = True, self.announce(waited)
+            elif status is not None:
+                status.update(self.text(waited))
+        if status is not None:
+            status.stop()
+
+    def text(self, waited: float) -> str:
+        """What is compiled."""
+        return f"tenax: compiling {self.name}; {self.programs} programs before it, {waited:.1f} s so far"
+
+    def announce(self, waited: float) -> Any:
+        """Print the line; on a terminal, start a display of progress."""
+        if sys.stderr is None:
+            return None
+        print(
+            f"{self.text(waited)}. New operations and shapes are compiled once, and kept for later runs "
+            "(TENAX_QUIET=1 hides this line).",
+            file=sys.stderr,
+            flush=True,
+        )
+        if not sys.stderr.isatty():
+            return None
+        from rich.console import Console
+
+        status = Console(stderr=True).status(self.text(waited))
+        status.start()
+        return status
+
+
+_watch = _Watch()
+
+
+@contextmanager
+def waiting_for(name: str) -> Iterator[None]:
+    """Measure a compilation that holds up the caller."""
+    quiet = os.environ.get("TENAX_QUIET") == "1"
+    if not quiet:
+        _watch.begin(name)
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds = time.perf_counter() - start
+        totals.compiled += 1
+        totals.compile_seconds += seconds
+        if not quiet:
+            _watch.end()
+        logger.debug("compiled %s in %.3f s", name, seconds)
