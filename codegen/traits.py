@@ -23,6 +23,7 @@ PREPARATIONS = {
     "expand_masks": 1,
     "put_masks": 2,
     "raise_info": 1,
+    "refuse_empty_axis": 2,
     "to_device": 1,
     "transpose_strided": 1,
     "truth_of_bytes": 1,

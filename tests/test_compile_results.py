@@ -36,3 +36,19 @@ for requires_grad in (True, False):
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Stream" not in done.stderr
+
+
+def test_an_argument_seen_through_two_dtypes_is_passed_with_its_memory() -> None:
+    x = torch.arange(6, device="jax", dtype=torch.int16)
+    assert x.view(torch.int32).numel() == 3
+
+    def function(part: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return part.as_strided((3,), (2,), 1) * 1, part[1:]
+
+    torch._dynamo.reset()
+    read, view = torch.compile(function, backend="tenax", dynamic=False)(x[2:4])
+    assert read.tolist() == [1, 3, 5]
+    view.fill_(7)
+    assert x.tolist() == [0, 1, 2, 7, 4, 5]
+    torch.compile(lambda part: part.add_(10), backend="tenax", dynamic=False)(x[2:4])
+    assert x.tolist() == [0, 1, 12, 17, 4, 5]

@@ -60,6 +60,22 @@ def _what_a_module_keeps_to_itself(jit: Any) -> Iterator[Any]:
     yield saved()
 
 
+def _swapped_parameters_of_an_optimizer(jit: Any) -> Iterator[Any]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).to("jax")
+    optimizer, first = torch.optim.SGD(model.parameters(), 0.1), model[0].weight
+
+    def swap(x: torch.Tensor) -> torch.Tensor:
+        if x.requires_grad:
+            optimizer.step()
+        model[0].weight, model[1].weight = model[1].weight, model[0].weight
+        return x * 2
+
+    call = jit(swap)
+    for _ in range(4):
+        yield call(given()), model[0].weight is first
+
+
 # -- what Python looks up by itself ------------------------------------------------------------------------------------
 
 
@@ -340,7 +356,8 @@ def _methods_of_libraries(jit: Any) -> Iterator[Any]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    *(_tables_of_a_module, _what_a_module_keeps_to_itself, _default_factories, _imports),
+    *(_tables_of_a_module, _what_a_module_keeps_to_itself, _swapped_parameters_of_an_optimizer),
+    *(_default_factories, _imports),
     *(_attributes_that_a_module_makes, _own_lookup, _metaclasses, _names_that_hide_builtins, _states_of_partials),
     *(_strings_with_attributes, _attributes_of_tensors),
     *(_bounded_cache, _unbounded_cache, _cache_of_tensors, _cached_method),

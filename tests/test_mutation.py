@@ -129,6 +129,7 @@ def _index(x: torch.Tensor, *values: int) -> torch.Tensor:
 EXPANDED = {
     "index_fill_ of another axis": lambda x: x.index_fill_(1, _index(x, 0), 7),
     "index_fill_ of the expanded axis": lambda x: x.index_fill_(0, _index(x, -1), 7),
+    "index_fill_ of an empty part": lambda x: x[:, 1:1].index_fill_(1, _index(x, 0), 7),
     "index_fill_ of nothing": lambda x: x.index_fill_(0, _index(x), 7),
     "index_fill_ out of bounds": lambda x: x.index_fill_(0, _index(x, 2), 7),
     "index_fill_ with a tensor": lambda x: x.index_fill_(1, _index(x, 2), torch.tensor(7.0, device=x.device)),

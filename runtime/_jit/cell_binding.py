@@ -78,9 +78,11 @@ def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
     """The places that a run changed, as far as their tensors are on cells that it read or wrote."""
     slots, arguments, effects = Slots(), step.arguments, step.effects
     leaves = _changed_tensors(step, involved)
+    # A tensor that another place holds too is described by that place, so here no other may stand.
+    staying = {id(t) for t in step.state.staying({(id(source.container), source.key) for source, _ in effects.entries})}
     for source, _ in effects.entries:
         old = step.state.before(source)
-        if is_device_tensor(old) and id(old) not in leaves:
+        if is_device_tensor(old) and id(old) not in leaves and id(old) not in staying:
             slots.entries.add((id(source.container), source.key))
             slots.add(source.path, _fetch_entry(source), old)
     for late in step.backward.effects if step.backward else ():

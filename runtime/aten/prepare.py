@@ -167,6 +167,32 @@ def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
     return prepare
 
 
+def refuse_empty_axis(signature: Signature, dim: str, index: str) -> Prepare:
+    """Raise torch's error for indices into an axis without elements: one of the memory that it would write, if that is
+    too small, else one of the index."""
+    dim_at, index_at = signature.names.index(dim), signature.names.index(index)
+    inplace = signature.row.form == "inplace"
+
+    def prepare(values: Values) -> Values:
+        target, axis, indices = values[0], values[dim_at], values[index_at]
+        if target.numel() or not target.dim() or not indices.numel() or target.size(axis):
+            return values
+        axis %= target.dim()
+        rest = [(n, s) for d, (n, s) in enumerate(zip(target.shape, target.stride(), strict=True)) if d != axis]
+        if not all(n for n, _ in rest):
+            return values
+        end = target.storage_offset() + sum((n - 1) * s for n, s in rest) + 1
+        if not inplace or end * target.itemsize > target.untyped_storage().nbytes():
+            raise RuntimeError(
+                f"setStorage: {indices.numel()} elements along axis {axis} of a tensor of shape {[*target.shape]} are "
+                "out of bounds for its storage"
+            )
+        which = f"index {int(indices.reshape(-1)[0])}" if no_jax_trace() else "index"
+        raise IndexError(f"{which} is out of bounds for dimension {axis} with size 0")
+
+    return prepare
+
+
 # By the word of the key.
 PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "dtype_of_out": dtype_of_out,
@@ -174,6 +200,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "expand_masks": expand_masks,
     "put_masks": put_masks,
     "raise_info": raise_info,
+    "refuse_empty_axis": refuse_empty_axis,
     "to_device": to_device,
     "transpose_strided": transpose_strided,
     "truth_of_bytes": truth_of_bytes,

@@ -272,6 +272,7 @@ class CompiledGraph:
         """The arguments as operands and parts of the key."""
         found = SortedArguments([], [], [], [], [])
         numbers: dict[Cell, int] = {}
+        copies: dict[Any, Cell] = {}
         for i, x in enumerate(given):
             if not isinstance(x, torch.Tensor) or (i in self.numbers and x.device.type != "jax"):
                 found.static.append(x)
@@ -279,10 +280,12 @@ class CompiledGraph:
                 found.places.append(None)
                 continue
             host = x.device.type != "jax"
-            if host or cell_of(x).mixed or x.is_conj() or x.is_neg():
+            if host or x.is_conj() or x.is_neg():
                 cell = Cell(upload(x, self.index) if host else read(x), self.index)
                 geometry = TensorSpec.contiguous(cell.shape, x.dtype)
                 found.copied.append((len(found.cells), x))
+            elif cell_of(x).mixed:
+                cell, geometry = self._memory(x, found, copies), TensorSpec.of(x)
             else:
                 cell, geometry = cell_of(x), TensorSpec.of(x)
             if cell not in numbers:
@@ -292,6 +295,15 @@ class CompiledGraph:
             found.shown.append(geometry)
             found.places.append(numbers[cell])
         return found
+
+    def _memory(self, x: torch.Tensor, found: SortedArguments, copies: dict[Any, Cell]) -> Cell:
+        """A copy, in the dtype of a tensor, of its storage, which is seen through several dtypes."""
+        mixed = cell_of(x)
+        if (copy := copies.get((mixed, x.dtype))) is None:
+            whole = TensorSpec.contiguous((mixed.nbytes // x.itemsize,), x.dtype).on(x)
+            copy = copies[mixed, x.dtype] = Cell(read(whole), self.index)
+            found.copied.append((len(found.cells), whole))
+        return copy
 
     def keys(self) -> tuple[Any, ...]:
         """The keys of the random operations, from the device's stream: uint32[draws, 2]."""

@@ -17,7 +17,7 @@ from ..errors import mixed_devices
 from ..storage.avals import LazyFill, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import current_index, device_index
-from ..storage.placement import put
+from ..storage.placement import no_jax_trace, put
 from ..storage.random import next_key
 from ..storage.recording import recording
 from ..storage.spec import Operand, operand_of
@@ -115,12 +115,22 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
         call.index = current_index()
     order: tuple[int, ...] = ()
     distinct = set(call.cells)
-    call.shared = signature.foreach and (len(distinct) < len(call.cells) or not distinct.isdisjoint(call.reads))
+    call.shared = signature.foreach and _is_shared(call, distinct)
     if len(distinct) < len(call.cells):
         seen: dict[Cell, int] = {}
         order = tuple(seen.setdefault(c, len(seen)) for c in call.cells)
     call.key = (tuple(parts), torch.get_default_dtype(), call.index, order)
     return call
+
+
+def _is_shared(call: EncodedCall, distinct: set[Cell]) -> bool:
+    """Whether a call that writes lists is passed a storage twice."""
+    if len(distinct) < len(call.cells) or not distinct.isdisjoint(call.reads):
+        return True
+    if no_jax_trace():
+        return False
+    memories = {cell.memory for cell in call.cells}  # of detached tensors in a pure function
+    return len(memories) < len(call.cells) or any(cell.memory in memories for cell in call.reads)
 
 
 def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.Generator | None = None) -> Any:

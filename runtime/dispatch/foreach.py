@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
 from .overlap import memory_span
 from .signature import Argument, Signature
 
@@ -17,7 +18,7 @@ from .signature import Argument, Signature
 class _Access(NamedTuple):
     """The memory that an operator reads or writes through one tensor."""
 
-    storage: int
+    storage: int  # which one
     start: int  # in bytes
     end: int
     writes: bool
@@ -70,7 +71,7 @@ def _on_device(value: Any) -> bool:
 
 
 def _access(tensor: torch.Tensor, writes: bool) -> _Access:
-    return _Access(tensor.untyped_storage()._cdata, *memory_span(tensor), writes, TensorSpec.of(tensor))
+    return _Access(id(cell_of(tensor).memory), *memory_span(tensor), writes, TensorSpec.of(tensor))
 
 
 def _is_conflict_free(accesses: Iterable[_Access]) -> bool:

@@ -11,6 +11,7 @@ from .._torch import pytree
 from ..storage.avals import LazyFill
 from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
 from .encode import EncodedCall
 from .signature import Signature
 
@@ -30,9 +31,9 @@ def overlap_offsets(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> It
     """For each tensor that may overlap a written one, how many bytes after it that tensor starts."""
     others = [*written, *(x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor))]
     for i, target in enumerate(written):
-        start, end = memory_span(target)
+        memory, (start, end) = cell_of(target).memory, memory_span(target)
         for other in others[i + 1 :]:
-            if other.untyped_storage()._cdata == target.untyped_storage()._cdata:
+            if cell_of(other).memory is memory:
                 other_start, other_end = memory_span(other)
                 if max(start, other_start) < min(end, other_end):
                     yield other_start - start

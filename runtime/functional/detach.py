@@ -69,6 +69,11 @@ class DetachedCell(Cell):
             self.index = base.index
 
     @property
+    def memory(self) -> Cell:
+        """The cell that owns the array."""
+        return self.base.memory
+
+    @property
     def content(self) -> Any:
         """The array of the other cell."""
         return without_derivative(self.base.content)

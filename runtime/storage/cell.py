@@ -42,6 +42,11 @@ class Cell:
             self.index = index
 
     @property
+    def memory(self) -> Cell:
+        """The cell that owns the array: another one if this presents the array of that one."""
+        return self
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the array."""
         return self.aval.shape

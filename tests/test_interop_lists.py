@@ -1,0 +1,41 @@
+"""Lists of tensors in pure functions: a tensor and its `detach()` share memory, as they do in eager mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import pytest
+import torch
+
+from tenax.interop import t2j
+from tests.agreement import close
+from tests.tolerances import ACCUMULATED
+
+
+def _twice_negated(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_neg_([d, y])
+
+
+def _added(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_add_([y, d], [d, y])
+
+
+def _scaled(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_mul_([y, d], [2.0, 3.0])
+
+
+@pytest.mark.parametrize("write", [_twice_negated, _added, _scaled])
+def test_a_list_sees_the_writes_through_detach(write: Callable[..., None]) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        write(y, y.detach())
+        return y.square().sum()
+
+    x = torch.arange(3.0, requires_grad=True)
+    expected = program(x)
+    expected.backward()
+    value, gradient = jax.jit(jax.value_and_grad(t2j(program)))(jnp.arange(3.0))
+    close(torch.tensor(value.tolist()), expected.detach(), ACCUMULATED)
+    close(torch.tensor(gradient.tolist()), x.grad, ACCUMULATED)
