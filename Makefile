@@ -57,11 +57,13 @@ docs: build/links
 		build/docs-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]')
 	build/docs-venv/bin/mkdocs build --strict --quiet
 
-# Small programs of other libraries on the device and on the CPU, in an environment of its own.
+# Small programs of other libraries on the device and on the CPU, in an environment of its own, about ten minutes.
+# `make ecosystem ECOSYSTEM=--write` keeps the results and writes docs/ecosystem.md.
+ECOSYSTEM ?=
 ecosystem:
 	test -x build/ecosystem-venv/bin/diffusers-cli || ($(PYTHON) -m venv build/ecosystem-venv && \
 		build/ecosystem-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[ecosystem]')
-	build/ecosystem-venv/bin/python tests/ecosystem.py
+	build/ecosystem-venv/bin/python -m tests.ecosystem $(ECOSYSTEM)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import itertools
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tenax.codegen import dtypes, release, schema, stub
+from tenax.codegen import dtypes, promotion, release, schema, stub
+from tenax.codegen import watch as watching
 from tenax.codegen.build import Build, build
 from tenax.codegen.explain import explain as paragraphs
 from tenax.codegen.fault import SpecError
@@ -30,6 +33,9 @@ def main(
     context: typer.Context,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if specs or output are wrong.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Write only these families and the table.")] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="After each edit of a spec or kernel, generate, and test what was edited.")
+    ] = False,
     root: Root = PACKAGE,
 ) -> None:
     """Rewrite the files of generated/ that differ from the specs."""
@@ -40,6 +46,10 @@ def main(
         for family in only or []:
             if family not in known:
                 raise typer.BadParameter(f"no ops_spec/{family}.yaml; expected one of {', '.join(known)}")
+        if watch:
+            with contextlib.suppress(KeyboardInterrupt):
+                watching.watch(tree, lambda: _generated(root, only or []), _out.print, itertools.count())
+            raise typer.Exit
         raise typer.Exit((_check if check else _generate)(_built(root), only or []))
 
 
@@ -49,6 +59,15 @@ def _built(root: Path) -> Build:
     except SpecError as error:
         _err.print(str(error))
         raise typer.Exit(1) from None
+
+
+def _generated(root: Path, only: list[str]) -> int:
+    """Generate; 1 if there are faults, or if the specs cannot be read."""
+    try:
+        return _generate(build(Tree.at(root), supported()), only)
+    except SpecError as error:
+        _err.print(str(error))
+        return 1
 
 
 def _report(found: Build, only: list[str]) -> int:
@@ -148,7 +167,7 @@ def new(
         _err.print(str(error))
         raise typer.Exit(1) from None
     known = dtypes.taken(f.func.name.name.base)
-    content = stub.text(f, chosen, dtypes.words(known))
+    content = stub.text(f, chosen, dtypes.words(known), promotion.promotion(name) if known else "")
     stub.append(found.tree, chosen, content)
     _out.print(f"{found.tree.spec_name(chosen)}: added\n{content}".rstrip())
     if not known:

@@ -56,11 +56,13 @@ def family(f: Native, entries: Sequence[Entry]) -> str:
     raise NoStubError(f"{base}: no spec file has a related entry; expected --family NAME")
 
 
-def text(f: Native, family: str, dtypes: str = "") -> str:
-    """The stub entry as YAML; `dtypes` are the words for the dtypes that torch supports."""
+def text(f: Native, family: str, dtypes: str = "", promote: str = "") -> str:
+    """The stub entry as YAML; `dtypes` and `promote` are the words for what torch supports, and how it promotes."""
     lines = [f"- func: {f.func}"]
     if dtypes:
         lines.append(f"  dtypes: {dtypes}")
+    if promote:
+        lines.append(f"  promote: {promote}")
     if any(dropped(a) and a.name == "generator" for a in f.func.arguments.flat_non_out):
         lines.append("  random: true")
     return "\n".join([*lines, f"  kernel: {family}.{f.func.name.name.base}", ""])

@@ -36,6 +36,11 @@ class Tree:
         """The file of named checks."""
         return self.specs / "checks.yaml"
 
+    @property
+    def kernels(self) -> Path:
+        """The folder of lowerings longer than a line."""
+        return self.runtime / "kernels"
+
     def spec_files(self) -> list[Path]:
         """The files of entries, one per family."""
         return sorted(path for path in self.specs.glob("*.yaml") if path not in (self.autocast, self.checks))
@@ -45,4 +50,4 @@ class Tree:
         return f"ops_spec/{family}.yaml"
 
     def kernel(self, module: str) -> Path:
-        return self.runtime / "kernels" / f"{module}.py"
+        return self.kernels / f"{module}.py"

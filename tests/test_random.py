@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -149,3 +151,16 @@ def test_wrong_parameters_raise_as_on_the_cpu():
         with pytest.raises(type(expected.value)) as found:
             call(torch.zeros(3, device="jax"))
         assert str(found.value)[:20] == str(expected.value)[:20]
+
+
+def test_the_first_tensor_draws_nothing_from_the_random_states_of_the_host():
+    """It imports JAX, which draws from numpy's."""
+    program = (
+        "import random, numpy as np, torch, tenax\n"
+        "np.random.seed(0), random.seed(0), torch.manual_seed(0)\n"
+        "state = lambda: (repr(np.random.get_state()), random.getstate(), torch.get_rng_state().tolist())\n"
+        "before = state()\n"
+        "assert (torch.ones(2, device='jax') + 1).sum().item() == 4 and state() == before\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not done.returncode, done.stderr

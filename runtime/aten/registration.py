@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import torch
 
 from .._torch.dispatcher import has_kernel_on, operator_names
@@ -183,6 +184,7 @@ def register_all() -> None:
     with _lock:
         if _complete:
             return
+        drawn = numpy.random.get_state()  # the import of JAX draws from it, long after a program set its seeds
         from tenax.generated.table import ROWS, UNSUPPORTED
 
         from ..dispatch import jax_config
@@ -191,6 +193,7 @@ def register_all() -> None:
         from .kernels import KERNELS
         from .registry import kernel_of
 
+        numpy.random.set_state(drawn)
         jax_config.configure()
         aten = library("aten")
         for name, kernel in KERNELS.items():

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tenax.codegen import dtypes
+from tenax.codegen import dtypes, promotion, watch
+from tenax.codegen.build import build
 from tenax.codegen.cli import app
 from tenax.codegen.schema import facts, releases, supported
 from tenax.codegen.spec import DTYPES
+from tenax.codegen.tree import Tree
 
 Run = Callable[..., tuple[int, str]]
 
@@ -140,11 +142,27 @@ def test_new_appends_a_stub_of_the_functional_form_beside_its_relatives(run: Run
     )
 
 
+@pytest.mark.parametrize(
+    ("overload", "words"),
+    [
+        ("atan2", "INT_TO_FLOAT(self, other)"),
+        ("eq.Tensor", "ALWAYS_BOOL(self, other)"),
+        ("abs", "COMPLEX_TO_FLOAT(self)"),
+        ("cumsum", "INT_TO_LONG(self)"),
+        ("maximum", "DEFAULT(self, other)"),
+        ("mm", ""),
+        ("argmax", ""),
+    ],
+)
+def test_promotion_is_what_cpu_torch_does(overload: str, words: str) -> None:
+    assert promotion.asked(overload) == words
+
+
 def test_new_states_the_dtypes_that_torch_takes(run: Run, specs: Path) -> None:
     assert run("new", "hypot", "--family", "curves") == (
         0,
         "ops_spec/curves.yaml: added\n- func: hypot(Tensor self, Tensor other) -> Tensor\n  dtypes: floating\n"
-        "  kernel: curves.hypot\n",
+        "  promote: DEFAULT(self, other)\n  kernel: curves.hypot\n",
     )
     assert "hypot(Tensor self, Tensor other) -> Tensor\n  dtypes: floating\n" in (specs / "curves.yaml").read_text()
     code, said = run("new", "digamma", "--family", "curves")
@@ -233,3 +251,40 @@ def test_facts_writes_what_a_release_states(run: Run, tmp_path: Path, monkeypatc
     )
     assert (tmp_path / source.name).read_text() == source.read_text()
     assert run("facts", "nothing")[0] == 1
+
+
+def test_watching_generates_after_an_edit_and_tests_what_was_edited(
+    root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken spec is reported and tested when it is mended; an edited kernel tests the entries that use it."""
+    kernels = root / "runtime" / "kernels" / "curve.py"
+    negative = kernels.read_text().replace("def erf(input):\n", "def erf(input):\n    input = -input\n")
+    (specs / "more.yaml").write_text("- func: erf(Tensor self) -> Tensor\n  kernel: curve.erf\n")
+    edits = iter(
+        [
+            lambda: (specs / "curves.yaml").write_text(RELU.replace("0", "othr")),
+            lambda: (specs / "curves.yaml").write_text(RELU.replace("0", "self * 0")),
+            lambda: kernels.write_text(negative),
+            lambda: None,
+        ]
+    )
+    tested: list[list[str]] = []
+    monkeypatch.setattr(watch, "wait", lambda: next(edits)())
+    monkeypatch.setattr(watch, "test", tested.append)
+    faults = []
+
+    def generate() -> int:
+        found = build(Tree.at(root), supported()).faults
+        faults.append(sum("curves" in fault.file for fault in found))
+        return faults[-1]
+
+    watch.watch(Tree.at(root), generate, lambda line: None, iter(range(4)))
+    assert faults == [1, 0, 0]
+    assert tested == [["relu"], ["erf"]]
+    assert watch.coverage(["add.Tensor", "_softmax", "add.Scalar"])[5:7] == ["--only", "add,softmax"]
+
+
+def test_an_edited_function_is_found_with_those_that_call_it() -> None:
+    module = "def f(x):\n    return 1\ndef g(x):\n    return f(x)\ndef h(x):\n    return 2\n"
+    assert watch.edited(module, module.replace("1", "3")) == {"f", "g"}
+    assert watch.edited(module, "# a comment\n" + module) == watch.edited(module, "def") == set()

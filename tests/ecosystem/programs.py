@@ -1,54 +1,12 @@
-"""`make ecosystem`: small programs of other libraries, each on the CPU and on the device, and a table of the results.
-
-Each program runs in a process of its own (`python tests/ecosystem.py NAME`), from the same seed on both devices: its
-parameters and data are made on the CPU and moved. A library that is not installed is a row that says so. `--only WORD`
-selects rows. The exit status is 1 if a program fails or disagrees for a reason that no row explains.
-"""
+"""Small programs of libraries of layers, models and functions, each run on the CPU and on the device."""
 
 from __future__ import annotations
 
-import argparse
-import importlib.metadata
-import subprocess
-import sys
-import time
-import warnings
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.table import Table
 
-Run = Callable[[str], Any]
-PROGRAMS: dict[str, Run] = {}
-# What cannot work, with the reason.
-EXPLAINED = {
-    "safetensors": "load_file(device=) takes devices that its Rust code names: load on the CPU, then `.to('jax')`",
-    "torchvision": "the wheels of the package index need CUDA's torch: install the build of the installed torch",
-    "timm": "needs torchvision",
-    "vit-pytorch": "needs torchvision",
-}
-
-
-def program(function: Run) -> Run:
-    """Register a program under its library's name, with `-` for `_`."""
-    PROGRAMS[function.__name__.replace("_", "-")] = function
-    return function
-
-
-def train(model: torch.nn.Module, loss: Callable[[torch.nn.Module], torch.Tensor], steps: int = 3) -> torch.Tensor:
-    """The losses of a few steps of SGD."""
-    optimizer = torch.optim.SGD((p for p in model.parameters() if p.requires_grad), lr=0.01)
-    seen = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        value = loss(model)
-        value.backward()
-        optimizer.step()
-        seen.append(value.detach())
-    return torch.stack(seen)
+from tests.ecosystem.program import program, train
 
 
 @program
@@ -217,29 +175,16 @@ def tensordict(device: str) -> Any:
 def safetensors(device: str) -> Any:
     import tempfile
 
+    import pytest
+    from safetensors import SafetensorError
     from safetensors.torch import load_file, save_file
 
     with tempfile.TemporaryDirectory() as folder:
         save_file({"a": torch.randn(3).to(device)}, f"{folder}/a.safetensors")
-        return load_file(f"{folder}/a.safetensors", device=device)["a"]
-
-
-@program
-def sentence_transformers(device: str) -> Any:
-    from sentence_transformers.util import cos_sim, mine_hard_negatives  # noqa: F401
-    from transformers import BertConfig, BertModel
-
-    sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64, "num_hidden_layers": 1}
-    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model = BertModel(BertConfig(vocab_size=64, **sizes, **dropout)).to(device)
-    tokens = torch.randint(0, 64, (4, 8)).to(device)
-
-    def loss(m: torch.nn.Module) -> torch.Tensor:
-        vectors = m(tokens).last_hidden_state.mean(1)
-        scores = cos_sim(vectors[:2], vectors[2:]) * 20
-        return torch.nn.functional.cross_entropy(scores, torch.arange(2, device=device))
-
-    return train(model, loss, 2)
+        if device != "cpu":
+            with pytest.raises(SafetensorError, match="device jax is invalid"):
+                load_file(f"{folder}/a.safetensors", device=device)
+        return load_file(f"{folder}/a.safetensors")["a"].to(device)
 
 
 @program
@@ -261,70 +206,3 @@ def timm(device: str) -> Any:
     model = timm.create_model("resnet10t", num_classes=4).to(device)
     images = torch.randn(2, 3, 64, 64).to(device)
     return train(model, lambda m: m(images).square().mean(), 2)
-
-
-def difference(found: Any, expected: Any) -> float:
-    """The largest error, relative to the largest value of each tensor.
-
-    Raises:
-        ValueError: shapes or dtypes differ, or a result is not on the device.
-    """
-    worst = 0.0
-    flat = torch.utils._pytree.tree_leaves
-    for x, y in zip(flat(found), flat(expected), strict=True):
-        if x.shape != y.shape or x.dtype != y.dtype:
-            raise ValueError(f"{tuple(x.shape)} {x.dtype}; expected {tuple(y.shape)} {y.dtype}")
-        a, b = x.detach().cpu().double(), y.detach().double()
-        if b.numel():
-            worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp(min=1e-6)))
-    return worst
-
-
-def one(name: str) -> None:
-    """Run one program on both devices, and print the difference."""
-    import tenax  # noqa: F401
-
-    warnings.simplefilter("ignore")
-    results = []
-    for device in ("cpu", "jax"):
-        torch.manual_seed(0)
-        results.append(PROGRAMS[name](device))
-    print(f"difference {difference(results[1], results[0]):.1e}")
-
-
-def main() -> None:
-    """Run every program, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="Select libraries whose names contain this text.")
-    chosen = parser.parse_args().only
-    table, failed = Table("library", "version", "result", "relative error", "s"), 0
-    suites = {"accelerate": "accelerate", "lightning": "lightning", "transformers": "transformers"}
-    for name in sorted([*PROGRAMS, *suites]):
-        if chosen not in name:
-            continue
-        try:
-            version = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            table.add_row(name, "", EXPLAINED.get(name, "not installed"), "", "")
-            continue
-        started = time.perf_counter()
-        command = [sys.executable, __file__, name]
-        if name in suites:
-            command = [sys.executable, "-m", "pytest", "-q", "tests/test_trainers.py", "-k", suites[name]]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
-        last = (done.stdout if not done.returncode else done.stderr or done.stdout).strip().splitlines()[-1:]
-        agrees = not done.returncode and (name in suites or float(last[0].split()[1]) < 1e-3)
-        result = "agrees" if agrees else EXPLAINED.get(name) or f"FAILS: {' '.join(last)[:120]}"
-        failed += not agrees and name not in EXPLAINED
-        error = last[0].split()[1] if agrees and name not in suites else ""
-        table.add_row(name, version, result, error, f"{time.perf_counter() - started:.0f}")
-    Console().print(table)
-    sys.exit(bool(failed))
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent.parent))
-    if len(sys.argv) == 2 and sys.argv[1] in PROGRAMS:
-        one(sys.argv[1])
-    else:
-        main()

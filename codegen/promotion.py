@@ -1,0 +1,87 @@
+"""The `promote:` of an overload, found by calling CPU torch with samples of its operator database (OpInfo).
+
+The generator does not import torch, so this module runs as a script, which prints the words of one overload. Whether
+halves are computed in float32 cannot be seen in dtypes: `NO_OPMATH` is printed as `DEFAULT`, which is never less exact.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+def promotion(overload: str) -> str:
+    """`KIND(names)` for an overload such as `hypot` or `eq.Tensor`; empty if torch promotes nothing there, or nothing
+    that its database shows."""
+    # Keep torch from loading the devices of other packages, including tenax.
+    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    command = [sys.executable, "-m", "tenax.codegen.promotion", overload]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+# What an overload gives for the dtypes of its tensors, by name; None if it raises or gives no single tensor.
+Ask = Callable[[dict[str, Any]], Any]
+
+
+def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
+    """The names of the tensors of each sample that the overload takes, and a way to call it with other dtypes."""
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    base, _, name = overload.partition(".")
+    op = getattr(getattr(torch.ops.aten, base), name or "default")
+    arguments = [argument.name for argument in op._schema.arguments]
+    for info in op_db:
+        if base not in (info.aten_name, info.name) or torch.float32 not in info.supported_dtypes("cpu"):
+            continue
+        for sample in info.sample_inputs("cpu", torch.float32, requires_grad=False):
+            given = dict(zip(arguments, (sample.input, *sample.args), strict=False)) | sample.kwargs
+            tensors = [n for n, value in given.items() if isinstance(value, torch.Tensor) and value.is_floating_point()]
+
+            def ask(dtypes: dict[str, Any], given: dict[str, Any] = given) -> Any:
+                try:
+                    result = op(**{n: value.to(dtypes[n]) if n in dtypes else value for n, value in given.items()})
+                except Exception:  # torch raises whatever it likes for what it does not take
+                    return None
+                return result.dtype if isinstance(result, torch.Tensor) else None
+
+            if tensors and all(given[n].ndim for n in tensors) and ask({}) is not None:
+                yield tensors, ask
+
+
+def asked(overload: str) -> str:
+    """The same, by the torch of this process: the words for the sample with the most tensors."""
+    import torch
+
+    tensors, ask = max(_questions(overload), key=lambda question: len(question[0]), default=([], None))
+    if ask is None:
+        return ""
+    # Those that widen the result; where two dtypes raise, torch promotes nothing.
+    wider = [n for n in tensors if len(tensors) == 1 or ask({n: torch.float64}) == torch.float64]
+    truths = ask(dict.fromkeys(tensors, torch.float32)) == torch.bool
+    if truths:
+        wider = [n for n in tensors if len(tensors) == 1 or ask({n: torch.float64}) is not None]
+    if wider != tensors or ask({}) == torch.int64:  # an index or a number, whatever the tensors are
+        return ""
+    by_dtype = {dtype: ask(dict.fromkeys(tensors, dtype)) for dtype in (torch.int32, torch.bool, torch.complex64)}
+    if truths:
+        kind = "ALWAYS_BOOL"
+    elif by_dtype[torch.complex64] == torch.float32:
+        kind = "COMPLEX_TO_FLOAT"
+    elif by_dtype[torch.int32] == torch.float32:
+        kind = "INT_TO_FLOAT"
+    elif by_dtype[torch.int32] == torch.int64:
+        kind = "INT_TO_LONG"
+    elif by_dtype[torch.bool] == torch.int64:
+        kind = "BOOL_TO_LONG"
+    else:
+        kind = "DEFAULT"
+    return f"{kind}({', '.join(wider)})"
+
+
+if __name__ == "__main__":
+    print(asked(sys.argv[1]))

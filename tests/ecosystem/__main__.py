@@ -1,0 +1,82 @@
+"""Run the programs, or some of them, and write the table.
+
+`python -m tests.ecosystem` runs each program in a process of its own, from the same seed on the CPU and on the device,
+and prints a table; `--only WORD` selects libraries, `--write` keeps the results and writes docs/ecosystem.md. The exit
+status is 1 if an installed library's program fails or disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import warnings
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from tests.ecosystem import programs, trainers  # noqa: F401  (they fill the table of programs)
+from tests.ecosystem.page import PAGE, RESULTS, ROOT, Row, environment, page, read, version, write
+from tests.ecosystem.program import ALLOWED, PROGRAMS, difference
+
+# Libraries whose trainers have tests of their own, which `make test` runs.
+SUITES = ("accelerate", "lightning", "transformers")
+
+
+def one(name: str) -> None:
+    """Run one program on both devices, and print the difference."""
+    import tenax  # noqa: F401
+
+    warnings.simplefilter("ignore")
+    results = []
+    for device in ("cpu", "jax"):
+        torch.manual_seed(0)
+        results.append(PROGRAMS[name](device))
+    print(f"difference {difference(results[1], results[0]):.1e}")
+
+
+def run(name: str) -> Row:
+    """Run the program of a library in a process of its own."""
+    if (installed := version(name)) is None:
+        return Row(name, "", "not installed")
+    command = [sys.executable, "-m", "tests.ecosystem", "--one", name]
+    if name in SUITES:
+        command = [sys.executable, "-m", "pytest", "-q", "tests/test_trainers.py", "-k", name]
+    began = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    seconds = round(time.perf_counter() - began)
+    if done.returncode:
+        reason = (done.stderr if name not in SUITES else done.stdout).strip().splitlines()[-1:]
+        return Row(name, installed, f"fails: {' '.join(reason)[:200]}", None, seconds)
+    if name in SUITES:
+        return Row(name, installed, "agrees", None, seconds)
+    error = float(done.stdout.split("difference ")[-1])
+    return Row(name, installed, "agrees" if error < ALLOWED else "differs", error, seconds)
+
+
+def main() -> None:
+    """Run every program, print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.ecosystem", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", help="Select libraries whose names contain this text.")
+    parser.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
+    parser.add_argument("--one", choices=PROGRAMS, help="Run one program in this process, and print the difference.")
+    options = parser.parse_args()
+    if options.one:
+        one(options.one)
+        return
+    rows = [run(name) for name in sorted([*PROGRAMS, *SUITES]) if options.only in name]
+    table = Table("library", "version", "result", "relative error", "s")
+    for row in rows:
+        table.add_row(row.library, row.version, row.result, row.digits, str(row.seconds or ""))
+    Console().print(table)
+    if options.write:
+        kept = {row.library: row for row in read()["rows"]} if options.only else {}
+        write(RESULTS, environment(), {**kept, **{row.library: row for row in rows}})
+        PAGE.write_text(page())
+    sys.exit(any(row.result not in ("agrees", "not installed") for row in rows))
+
+
+if __name__ == "__main__":
+    main()

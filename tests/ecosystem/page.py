@@ -1,0 +1,111 @@
+"""The recorded results, and docs/ecosystem.md, which is made from them."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+RESULTS = Path(__file__).with_name("results.json")
+PAGE = ROOT / "docs/ecosystem.md"
+
+# What a row does, and what is to be known about it.
+PROGRAMS = {
+    "accelerate": "`Accelerator` in float32, bf16, fp16 and compiled: `tests/test_trainers.py`",
+    "captum": "integrated gradients and DeepLift",
+    "diffusers": "two steps of a denoising `UNet2DModel` with `DDPMScheduler`",
+    "einops": "`rearrange`, `reduce`, `einsum`",
+    "gpytorch": "an exact Gaussian process is fitted and asked",
+    "lightning": "`Trainer`, `Fabric` and the compiled strategy: `tests/test_trainers.py`",
+    "opacus": "gradients for each sample",
+    "peft": "a Llama with DoRA trains, and is merged",
+    "pyro-ppl": "the log density of a conditioned model",
+    "pytorch-ignite": "a supervised trainer and a metric",
+    "safetensors": 'a tensor is saved from the device; `load_file(device="jax")` raises "device jax is invalid", '
+    "because the library's Rust code knows a closed list of devices: load on the CPU, then move",
+    "sentence-transformers": "`SentenceTransformerTrainer` with a ranking loss",
+    "skorch": "`NeuralNetClassifier`",
+    "stable-baselines3": "DQN plays CartPole for 64 steps. Algorithms that sample actions, such as A2C, take "
+    "other actions than on the CPU, because the device draws other random numbers",
+    "tensordict": "`TensorDict` and `TensorDictModule`",
+    "timm": "two steps of `resnet10t`",
+    "torch-geometric": "graph convolutions and graph attention train",
+    "torchdiffeq": "the adjoint method trains a field",
+    "torchmetrics": "accuracy, F1 score and AUROC",
+    "torchvision": "`nms`, `roi_align`, `deform_conv2d`. Its wheel has to fit the build of torch: beside the CPU build "
+    "of torch, take it from the same index. Recorded with the CUDA wheel, whose CUDA libraries were empty stand-ins",
+    "transformers": "`Trainer` in bf16 and `CompiledTrainer`: `tests/test_trainers.py`",
+    "vit-pytorch": "NaViT trains on images of different sizes, by attention of jagged tensors",
+    "x-transformers": "a decoder with rotary positions trains",
+}
+HEAD = (
+    "# Other libraries on the device\n\n"
+    "`make ecosystem` installs the extra `ecosystem` into an environment of its own, and runs a small program of each "
+    "library on the CPU and on the device, from the same seed and each in a process of its own. The error is the "
+    "largest difference of a result, relative to the largest value of that tensor; a row agrees if it is below 1e-3. "
+    "Nothing in the libraries is changed except what [side-effects.md](side-effects.md) lists for trainers. "
+    "`python -m tests.ecosystem --write` makes this page.\n"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """The result of one library's program."""
+
+    library: str
+    version: str
+    result: str
+    error: float | None = None
+    seconds: int | None = None
+
+    @property
+    def digits(self) -> str:
+        return "" if self.error is None else f"{self.error:.1e}"
+
+
+def version(library: str) -> str | None:
+    """The installed release of a library, or None."""
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def environment() -> dict[str, str]:
+    """Where and when the programs ran."""
+    libraries = {name: version(name) or "" for name in ("torch", "jax", "numpy")}
+    return {"date": datetime.date.today().isoformat(), "python": platform.python_version(), **libraries}
+
+
+def write(path: Path, where: Mapping[str, str], rows: Mapping[str, Row]) -> None:
+    """Keep results."""
+    found = {**where, "rows": [dataclasses.asdict(rows[name]) for name in sorted(rows)]}
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def read() -> dict[str, Any]:
+    """The kept results; the rows are objects."""
+    found = json.loads(RESULTS.read_text())
+    return {**found, "rows": [Row(**row) for row in found["rows"]]}
+
+
+def page() -> str:
+    """The page of the kept results."""
+    found = read()
+    lines = [
+        HEAD,
+        f"Recorded on {found['date']} with Python {found['python']}, torch {found['torch']}, jax {found['jax']} and "
+        f"numpy {found['numpy']} on CPUs. Seconds include the imports, and the run on the CPU.\n",
+        "| library | release | program | result | relative error | s |",
+        "| --- | --- | --- | --- | ---: | ---: |",
+    ]
+    for row in found["rows"]:
+        cells = (row.library, row.version, PROGRAMS[row.library], row.result, row.digits, row.seconds)
+        lines.append(f"| {' | '.join('' if cell is None else str(cell) for cell in cells)} |")
+    return "\n".join(lines) + "\n"
