@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tenax
 from tenax.coverage.entries import Entry, suite
 from tenax.coverage.samples import Sample
-from tenax.dispatch import shape_inference
 from tenax.dispatch.dtype_support import dtypes_named
+from tenax.dispatch.signature import Signature
 from tenax.generated.table import DTYPES, ROWS
 from tests.agreement import close
 from tests.tolerances import IN_BFLOAT16, IN_FLOAT32, ROUNDED
@@ -86,8 +86,8 @@ def test_a_large_argument_is_refused_as_a_small_one() -> None:
 
 def test_the_cpu_is_asked_about_dtypes_of_large_arguments_with_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    call = shape_inference._call
-    monkeypatch.setattr(shape_inference, "_call", lambda s, values: (asked.append(values), call(s, values))[1])
+    call = Signature.call
+    monkeypatch.setattr(Signature, "call", lambda s, values: (asked.append(values), call(s, values))[1])
     x, y = torch.ones(300, 301, device="jax"), torch.ones((), dtype=torch.float64, device="jax")
     assert (x * y).dtype is torch.float32
     torch._foreach_mul_([x.clone(), x], y)

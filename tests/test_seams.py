@@ -39,6 +39,7 @@ TRAINERS = {
 # Other strings that look like private names and are none of torch or JAX.
 WORDS = {
     "_operator",  # a module of Python
+    "_lru_list_elem",  # a class of its functools
     "_resize",  # the base name of operators
     "_t",  # the end of a C++ type
 }

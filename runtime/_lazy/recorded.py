@@ -13,7 +13,8 @@ import numpy as np
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.encode import EncodedCall
 from ..dispatch.executable import Executable
-from ..dispatch.shape_inference import LOWERING_ERRORS, raise_host_error
+from ..dispatch.host_errors import raise_host_error
+from ..dispatch.shape_inference import LOWERING_ERRORS
 from ..storage.avals import Aval, LazyFill, aval_of
 from ..trace.async_errors import Assertion
 from .words import Words, carrier, words_of_array

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-_aten: Any = torch.ops.aten
 Tensor = torch.Tensor
 
 
@@ -32,7 +31,9 @@ def forward(
         raise NotImplementedError(
             "scaled_dot_product_attention: of DTensors with dropout: not supported; expected dropout_p=0.0"
         )
-    out, lse = _aten._scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, is_causal, scale=scale)
+    out, lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        query, key, value, 0.0, is_causal, scale=scale
+    )
     none = query.new_zeros((), dtype=torch.int64)
     return out, lse, none, none, query.shape[2], key.shape[2], none, none.clone(), query.new_zeros(0)
 
@@ -56,7 +57,7 @@ def backward(
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of query, key and value."""
-    return _aten._scaled_dot_product_flash_attention_for_cpu_backward(
+    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
         grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, scale=scale
     )
 
@@ -81,8 +82,8 @@ def of_wrappers(
     if attn_mask is None and not dropout_p and query.dim() == 4:
         if enable_gqa:
             key, value = (_for_each_query(x, query.shape[1]) for x in (key, value))
-        found = _aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)
+        found = torch.ops.aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, scale=scale)
         return found[0]
-    return _aten.scaled_dot_product_attention.default.decompose(
+    return torch.ops.aten.scaled_dot_product_attention.default.decompose(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
     )

@@ -20,8 +20,9 @@ from ..words import UnknownSizeError, promises
 from .dtype_support import check_dtypes
 from .encode import draw_key_for
 from .executable import NewResult
+from .host_errors import raise_host_error
 from .out_arguments import resize_outs
-from .shape_inference import LOWERING_ERRORS, raise_host_error
+from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
 

@@ -23,7 +23,7 @@ from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .out_arguments import resize_outs
 from .overlap import overlap_offsets, shares_storage
-from .shape_inference import LOWERING_ERRORS, raise_host_error
+from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table starts anew
@@ -127,6 +127,8 @@ class Dispatcher:
             if call.written:
                 write(executable, call, ran[0])
         except LOWERING_ERRORS:
+            from .host_errors import raise_host_error
+
             raise_host_error(signature, values, blank=True)
             raise
         except JaxRuntimeError as error:
@@ -186,6 +188,8 @@ class Dispatcher:
             executable.check(*call.operands, *call.starts), self.signature.row.checks, strict=True
         ):
             if not holds:
+                from .host_errors import raise_host_error
+
                 raise_host_error(self.signature, values)
                 raise (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
 

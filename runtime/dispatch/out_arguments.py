@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..storage.spec import TensorSpec
-from .shape_inference import warn_of_resize
 from .signature import Signature
 
 
@@ -14,6 +13,8 @@ def resize_outs(signature: Signature, values: Sequence[Any], outputs: Sequence[T
     """Give `out=` tensors the result's shape and strides, with torch's warning when they were not empty."""
     wrong = [(values[i], o) for i, o in zip(signature.outs, outputs, strict=True) if tuple(values[i].shape) != o.size]
     if any(out.numel() for out, _ in wrong):
+        from .host_errors import warn_of_resize
+
         warn_of_resize(signature, values)
     for out, spec in wrong:
         out.resize_(spec.size)

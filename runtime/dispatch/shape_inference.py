@@ -5,18 +5,13 @@ The source is the op's Meta kernel, called once for each new signature; its answ
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .._torch import pytree
 from .._torch.modes import DisableTorchFunction
 from .._torch.operators import EMPTY_STRIDED
-from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from ..trace.core import SYMBOLIC_TYPES
 from .signature import Signature
@@ -54,10 +49,6 @@ def describe_results(value: Any) -> Any:
     return value
 
 
-# Of a CPU kernel that is missing, or refuses half precision, which CUDA's may have; others refuse the arguments.
-_NO_KERNEL = re.compile("Could not run|not implemented for '(Half|BFloat16)")
-
-
 def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
     """Call the Meta kernel of an overload and return what it gave.
 
@@ -68,27 +59,12 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
     try:
         read = signature.row.host_values
         found = [v.cpu() if n in read else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
-        return _call(signature, found)
+        return signature.call(found)
     except Exception as error:
         refused = error
-    if isinstance(refused, AssertionError) and signature.row.cpu_may_abort:
-        raise RuntimeError(str(refused)) from None
-    try:
-        found = _call(signature, _to_host(values, blank=True))
-    except NotImplementedError as error:  # of the dtype, or of the op
-        raise (refused if _NO_KERNEL.search(str(error)) else error) from None
-    except Exception:  # of the zeros, perhaps: the values decide
-        if not no_jax_trace():
-            raise refused from None
-        try:
-            found = _call(signature, _to_host(values, blank=False))
-        except Exception as error:
-            raise error from None
-    if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
-        raise refused
-    if no_jax_trace():
-        raise_host_error(signature, values)  # some errors are those of a value
-    return found
+    from . import host_errors
+
+    return host_errors.answer(signature, values, refused)
 
 
 def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
@@ -111,89 +87,15 @@ def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[Ten
     return outputs
 
 
-def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = False) -> None:
-    """Raise what the CPU kernel raises of these arguments (of zeros of their geometry, if `blank`), if it does."""
-    try:
-        _call(signature, _to_host(values, blank))
-    except Exception as error:
-        if not (isinstance(error, NotImplementedError) and _NO_KERNEL.search(str(error))):
-            raise error from None
-
-
 # What a lowering raises by accident, where torch may have words for the mistake.
 LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
-_SMALL = 2**16  # elements, of which the CPU computes something at once
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "") -> None:
-    """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
+    """Raise where the CPU kernel refuses arguments with a message that `phrase` matches."""
+    from . import host_errors  # most programs never ask
 
-    It is asked of zeros: what else it raises may be their fault. About dtypes, it is asked of small tensors first.
-    """
-    if phrase == WRONG_DTYPE and sum(t.numel() for t in _tensors(values)) > _SMALL:
-        try:
-            _call(signature, _to_host(_smaller(values), True))
-            return
-        except Exception as error:
-            if re.search(phrase, str(error)):
-                raise
-    try:
-        raise_host_error(signature, values, blank=True)
-    except Exception as error:
-        if re.search(phrase, str(error)):
-            raise
-
-
-def warn_of_resize(signature: Signature, values: Sequence[Any]) -> None:
-    """Warn where the CPU kernel does when it resizes `out=` tensors that are not empty; some kernels say nothing."""
-    try:
-        _call(signature, _to_host(values, True))
-    except Exception:  # of the zeros that stand for the values
-        warnings.warn("An output with one or more elements was resized", UserWarning, stacklevel=2)
-
-
-def _call(signature: Signature, values: list[Any]) -> Any:
-    positional = signature.positional
-    keywords = dict(zip(signature.names[positional:], values[positional:], strict=True))
-    with DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
-        return signature.op(*values[:positional], **keywords)
-
-
-def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
-    return [t for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor)]
-
-
-def _smaller(values: Sequence[Any]) -> list[Any]:
-    """Arguments on the CPU, of sizes of at most 2, which fit each other as the given ones do where these broadcast."""
-    made = {id(t): torch.zeros([min(n, 2) for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
-    return [[made.get(id(x), x) for x in v] if isinstance(v, (list, tuple)) else made.get(id(v), v) for v in values]
-
-
-def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
-    """The arguments on the CPU; `blank` ones are zeros and share memory as the arguments do."""
-    storages: dict[int, torch.Tensor] = {}
-
-    def empty(tensor: torch.Tensor) -> torch.Tensor:
-        size, stride, storage = tensor.size(), tensor.stride(), tensor.untyped_storage()
-        if held[id(storage)] == 1:
-            return torch.empty_strided(size, stride, dtype=tensor.dtype, device="cpu").zero_()
-        if id(storage) not in storages:
-            storages[id(storage)] = torch.zeros(storage.nbytes(), dtype=torch.uint8, device="cpu")
-        memory = storages[id(storage)].untyped_storage()
-        offset = int(tensor.storage_offset())
-        return torch.empty(0, dtype=tensor.dtype, device="cpu").set_(memory, offset, size, stride)
-
-    made: dict[int, torch.Tensor] = {}  # a tensor that is passed twice is one tensor
-
-    def convert(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            if id(value) not in made:
-                made[id(value)] = empty(value) if blank else value.cpu()
-            return made[id(value)]
-        return torch.device("cpu") if isinstance(value, torch.device) else value
-
-    held = Counter(id(t.untyped_storage()) for t in _tensors(values))
-    return [[convert(x) for x in v] if isinstance(v, (list, tuple)) else convert(v) for v in values]
+    host_errors.raise_matching(signature, values, phrase, phrase == WRONG_DTYPE)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
+from .._torch.modes import DisableTorchFunction
 from .schema_compat import adapt_arguments, parameters_of
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
@@ -154,6 +155,12 @@ class Signature:
         for argument in self.arguments[len(args) :]:
             values.append(kwargs.get(argument.name, argument.default))
         return values
+
+    def call(self, values: list[Any]) -> Any:
+        """Call the operator of torch with arguments in schema order."""
+        keywords = dict(zip(self.names[self.positional :], values[self.positional :], strict=True))
+        with DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
+            return self.op(*values[: self.positional], **keywords)
 
     def is_idle(self, values: Sequence[Any]) -> bool:
         """Whether a call of a random op draws nothing."""
