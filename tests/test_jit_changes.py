@@ -401,3 +401,31 @@ def test_an_error_after_the_run_names_the_line() -> None:
         line = function.__code__.co_firstlineno + offset
         with pytest.raises(tenax.errors.TraceError, match=rf"test_jit_changes.py:{line}, in {function.__name__}"):
             tenax.jit(function)(argument)
+
+
+class _Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        held["forward"] = held["forward"] + 1
+        return x * 1
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient * held["scale"]
+
+
+held = {"scale": 2.0, "forward": 0}
+
+
+def test_what_backward_of_a_function_reads_must_still_hold() -> None:
+    weight = nn.Parameter(given())
+    call = tenax.jit(lambda: _Scaled.apply(weight).sum())
+    for held["scale"] in (2.0, 3.0):
+        weight.grad = None
+        call().backward()
+        assert weight.grad.tolist() == [held["scale"]] * 3
+    loss = call()
+    held["scale"] = 5.0
+    line = _Scaled.backward.__code__.co_firstlineno
+    with pytest.raises(tenax.errors.TraceError, match=rf"test_jit_changes.py:{line}, in backward.*was 3.0 and is 5.0"):
+        loss.backward()

@@ -79,6 +79,8 @@ class CompiledStepFunction(torch.autograd.Function):
         present = {i for i, g in enumerate(cotangents) if g is not None}
         if backward.failure or not ctx.freed.isdisjoint(present):
             raise RuntimeError(backward.failure or _FREED)
+        if backward.reads is not None:
+            backward.reads.verify()
         for tensor, version in ctx.versions:
             if tensor._version != version:
                 raise RuntimeError(

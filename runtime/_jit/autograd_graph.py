@@ -21,14 +21,19 @@ class GraphLeaves(NamedTuple):
     """Where the graph of a tensor ends."""
 
     leaves: dict[int, torch.Tensor]  # by id, in a fixed order
-    open: bool  # whether a function in Python is on the way, whose backward may run a backward pass to other leaves
+    functions: dict[type, None]  # those in Python on the way
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be more leaves: backward of a function in Python may run a backward pass to others."""
+        return bool(self.functions)
 
 
 def graph_leaves(tensor: torch.Tensor) -> GraphLeaves:
     """Follow the graph of a tensor."""
     leaves: dict[int, torch.Tensor] = {}
     pending, seen = [tensor.grad_fn], set()
-    opens = False
+    functions: dict[type, None] = {}
     while pending:
         node = pending.pop()
         if node is None or node in seen:
@@ -36,10 +41,11 @@ def graph_leaves(tensor: torch.Tensor) -> GraphLeaves:
         seen.add(node)
         if hasattr(node, "variable"):
             leaves.setdefault(id(node.variable), node.variable)
-        opens = opens or _runs_python(node)
+        if _runs_python(node):
+            functions[forward_class(node)] = None
         for child, _ in node.next_functions:
             pending.append(child)
-    return GraphLeaves(leaves, opens)
+    return GraphLeaves(leaves, functions)
 
 
 def _runs_python(node: Any) -> bool:

@@ -20,6 +20,7 @@ from ..storage.tensors import cell_of, wrap
 from ..trace.transfer import read
 from .executables import Executables
 from .late_effects import Contents, LateEffects
+from .late_reads import LateReads
 from .outputs import AliasOfInput, NewTensor
 from .sources import TensorSource
 from .traced_step import TracedBackward
@@ -65,6 +66,7 @@ class Backward:
         self.results, self.late, self.index = results, late, index
         self.executables = executables
         self.leaf_places, self.places = leaf_places, places
+        self.reads: LateReads | None = None  # what functions in Python read in backward
         # Leaves whose arrays backward reads: it checks that they were not written meanwhile.
         saved = {places[number] for number in executables.saved}
         self.checked = [place in saved for place in leaf_places]

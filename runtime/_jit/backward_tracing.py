@@ -74,7 +74,8 @@ def trace_backward(
     arrays += later.recorder.outputs
     written = tuple(cell for cell in trace.written if cell.content is not forward.get(cell))
     arrays += [cell.read() for cell in written]
-    traced = TracedBackward(cotangents, leaves, givers, "", changes, storages, later.recorder.index, written)
+    place, functions = later.recorder.index, tuple(backward.functions)
+    traced = TracedBackward(cotangents, leaves, givers, "", changes, storages, place, written, functions)
     return traced, arrays
 
 
@@ -96,6 +97,7 @@ class _BackwardTracer:
         self.leaves: list[Any] = []
         self.givers: list[frozenset[int]] = []
         self.failure = ""
+        self.functions: dict[type, None] = {}
 
     def run(self) -> list[jax.Array]:
         """Trace the pass; the gradients of the leaves that get one."""
@@ -103,6 +105,8 @@ class _BackwardTracer:
         graphs = [graph_leaves(t) for t in self.results]
         shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
         opens = any(graph.open for graph in graphs)
+        for graph in graphs:
+            self.functions |= graph.functions
         hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}
         leaves, begun = list({**shown, **hidden}.values()), autograd_engine.backward_count()
         if any(map(is_wrapper, leaves)):

@@ -37,6 +37,7 @@ from .guards import Guard
 from .host_operands import HostOperands
 from .inputs import Inputs
 from .late_effects import LateEffects
+from .late_reads import late_reads
 from .observations import observe
 from .outputs import NewTensor
 from .parameter_layout import Axes, layouts
@@ -66,7 +67,8 @@ class CompiledStep:
         self.outputs = Outputs(step.outputs, alias_sources(step, slots, self.cells, arguments), self.cells.index)
         free = slots.entries | step.inputs.script.passed()
         stable = stable_tensors(step, slots)
-        self.guard = Guard(observe(step, self.cells.owners, stable, observed_leaves(step, slots), free))
+        observations = observe(step, self.cells.owners, stable, observed_leaves(step, slots), free)
+        self.guard = Guard(observations)
         cells = self.find(arguments)
         if isinstance(cells, str):
             raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
@@ -87,6 +89,8 @@ class CompiledStep:
         self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
         self._compile([other.executables for other in earlier])
         self.backward = self._backward(step, place)
+        if self.backward is not None:
+            self.backward.reads = late_reads(step, observations)
 
     def _writes(self, step: TracedStep, place: dict[Cell, int]) -> Writes:
         versions = step.effects.versions

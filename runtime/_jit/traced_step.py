@@ -95,6 +95,7 @@ class TracedBackward:
     storages: tuple[NewStorage, ...]  # that the effects need
     device_index: int
     written: tuple[Cell, ...]
+    functions: tuple[type[Any], ...] = ()  # in Python, that it called
 
 
 @dataclass(frozen=True, slots=True)

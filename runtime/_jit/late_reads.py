@@ -1,0 +1,65 @@
+"""What the backward pass of a program's own `autograd.Function` reads in Python, which must still hold when it runs.
+
+It was traced with forward, so its program knows what Python held then.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import TraceError
+from .container_adapters import ClassAttributes
+from .guards import Guard
+from .libraries import is_own
+from .observations import SIZE, Observation
+from .state_graph import StateGraph
+from .traced_step import TracedStep
+
+
+class LateReads:
+    """Compares what backward reads with what it read when it was traced."""
+
+    def __init__(self, guard: Guard, where: str) -> None:
+        self.guard, self.where = guard, where
+
+    def verify(self) -> None:
+        """Called before the backward program runs.
+
+        Raises:
+            TraceError: something has changed since forward was called.
+        """
+        if reason := self.guard.failure(()):
+            raise TraceError(
+                f"backward() of a compiled function, whose program reads Python as forward found it{self.where}: "
+                f"{reason}. Change it before forward is called, or save it in ctx there"
+            )
+
+
+def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateReads | None:
+    """What the functions of a run read in backward, of all that was observed; None if that is nothing."""
+    classes = [c for c in (step.backward.functions if step.backward else ()) if is_own(c.__module__)]
+    if not classes:
+        return None
+    graph = StateGraph(step.state.visitor_of, {c.__qualname__: c.backward for c in classes})
+    keys: dict[int, Any] = {}
+    for snapshot in graph.snapshots:
+        container = snapshot.container
+        if isinstance(container, ClassAttributes):
+            (container,) = gc.get_referents(container.attributes)
+        keys[id(container)] = snapshot.keys
+    changed = {(id(source.container), source.key) for source, _ in step.effects.entries}
+    owners = {owner for owner, _ in changed}
+
+    def counts(o: Observation) -> bool:
+        if id(o.owner) not in keys or (id(o.owner), o.key) in changed:
+            return False
+        if o.key is None or o.key is SIZE:
+            return id(o.owner) not in owners
+        named = keys[id(o.owner)]
+        return named is None or o.key in named
+
+    found = [o for o in observations if counts(o)]
+    code = classes[0].backward.__code__
+    return LateReads(Guard(found), f" ({code.co_filename}:{code.co_firstlineno}, in {code.co_name})") if found else None
