@@ -1,15 +1,17 @@
 """What the documentation shows is true: its Python runs, its specs build, its commands exist.
 
-The Python blocks of a page run in order, and each sees what those above it defined. An HTML comment right above a block
-says what is special about it:
+The Python blocks of a page run in order in a fresh process, and each sees what those above it defined. An HTML comment
+right above a block says what is special about it:
 
     <!-- not run: REASON -->           it cannot run here
-    <!-- in a process of its own -->   it runs in a new interpreter, in the folder of the page's other blocks
+    <!-- in a process of its own -->   it runs in a process of its own, in the folder of the page's other blocks
     <!-- a page without tenax -->      the page's blocks run as one program in a new interpreter without the device
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,7 +19,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import jax
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -43,25 +44,37 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+# Runs the blocks of a page, which are read as JSON; with lines before each, so that a traceback shows the page's.
+RUN = """
+import json, sys
+scope = {"__name__": "__main__"}
+for name, line, text in json.load(sys.stdin):
+    exec(compile("\\n" * line + text, name, "exec"), scope)
+"""
+
+
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
-def test_the_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_python_of_a_page_runs_in_a_fresh_process(page: Path, tmp_path: Path) -> None:
     shown = [b for b in blocks(page) if b.language == "python" and not b.mark.startswith(NOT_RUN)]
-    if any(block.mark == WITHOUT for block in shown):
-        monkeypatch.setenv("TENAX_AUTOLOAD", "0")
-        run_alone("\n".join(block.text for block in shown), name(page))
-        return
-    scope: dict[str, object] = {"__name__": "__main__"}
-    with jax.numpy_dtype_promotion("standard"):  # as users have it
-        for block in shown:
-            if block.mark == ALONE:
-                run_alone(block.text, block.place)
-            else:  # with lines before it, so that a traceback shows the page's
-                exec(compile("\n" * block.line + block.text, name(page), "exec"), scope)
+    without = any(block.mark == WITHOUT for block in shown)
+    together = [b for b in shown if b.mark != ALONE]
+    program = json.dumps([(name(page), block.line, block.text) for block in together])
+    run_alone(RUN, name(page), tmp_path, program, TENAX_AUTOLOAD="0" if without else "1")
+    for block in shown:
+        if block.mark == ALONE:
+            run_alone(block.text, block.place, tmp_path)
 
 
-def run_alone(program: str, place: str) -> None:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+def run_alone(program: str, place: str, folder: Path, text: str = "", **variables: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        input=text,
+        cwd=folder,
+        env={**os.environ, **variables},
+        timeout=300,
+    )
     assert not done.returncode, f"{place}: {done.stderr[-2000:]}"
 
 
