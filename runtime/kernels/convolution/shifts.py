@@ -2,8 +2,10 @@
 
 XLA's CPU backend fuses the multiply-adds of all taps into one loop over contiguous rows. Two things keep it from
 computing scalars: an image that is padded in memory before it is read, and strides that are taken apart, so that each
-phase of a strided image is an array of its own. The third function reduces the products of all taps in one loop; it
-has as many accumulators as taps, where one reduction each would wait for its own last addition.
+phase of a strided image is an array of its own. The third function reduces the products of all taps in one loop; it has
+as many accumulators as taps, where one reduction each would wait for its own last addition.
+
+Barriers keep operands and results from being computed again in each loop that reads them, such as a batch norm's.
 
 No matrix of patches is made: a function takes one more copy of the image, in float32 for half precision.
 """
@@ -118,7 +120,7 @@ def output(geometry: Geometry, image: Array, weight: Array, contract: Contract =
     """(N, Ci, *image) and (Co, Ci/groups, *kernel) to (N, Co, *out)."""
     read, matrices = _phases(geometry, _split(image, geometry.groups)), _matrices(weight, geometry.groups)
     terms = (contract(matrices(tap), read(tap)) for tap in geometry.taps)
-    total = cast(functools.reduce(lax.add, terms), image.dtype)
+    total = lax.optimization_barrier(cast(functools.reduce(lax.add, terms), image.dtype))
     return total.reshape(image.shape[0], weight.shape[0], *geometry.out)
 
 
@@ -144,7 +146,7 @@ def image(geometry: Geometry, output_: Array, weight: Array, contract: Contract 
         taps = [t for t in g.taps if _number(g.offset(t), g.stride) == number]
         if not taps:
             return jnp.zeros((batch, g.groups, weight.shape[1], *counts), output_.dtype)
-        return cast(functools.reduce(lax.add, map(term, taps)), output_.dtype)
+        return lax.optimization_barrier(cast(functools.reduce(lax.add, map(term, taps)), output_.dtype))
 
     phases = [phase(number) for number in range(prod(g.stride))]
     channels = g.groups * weight.shape[1]
@@ -169,7 +171,7 @@ def weight(geometry: Geometry, output_: Array, image_: Array) -> Array:
         return x.reshape(blocks, x.shape[0] // blocks, *x.shape[1:])
 
     read = _phases(g, cut(_split(image_, g.groups))[:, :, :, None])
-    outputs = cut(_split(output_, g.groups))[:, :, :, :, None]
+    outputs = lax.optimization_barrier(cut(_split(output_, g.groups))[:, :, :, :, None])
     products = [read(tap) * outputs for tap in g.taps]
     sums: list[Array] = []
     for start in range(0, len(products), ACCUMULATORS):
