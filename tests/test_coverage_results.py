@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tenax.coverage import plan, report, results, summary
+from tenax.coverage import plan, processes, report, results, summary
 from tenax.coverage.entries import select
 from tenax.coverage.journal import Journal, Record
 from tenax.coverage.outcome import Outcome, fail
@@ -120,3 +120,16 @@ def test_the_dashboard_is_one_file_that_holds_its_data() -> None:
     assert row["dtypes"]["float32"].startswith("f-p")
     assert "op_db/exp float32 forward: &lt;/script&gt;&lt;b&gt;" in page
     assert not any(word in page for word in ("<link", "src=", "@import", "fetch("))
+
+
+def test_the_tests_of_process_groups_have_a_section_of_their_own() -> None:
+    tests = processes.tests_of("2.13.0")
+    assert len(tests) > 50
+    newest = made(forward=Outcome("p"))
+    newest.about["torch"] = "2.13.0"
+    page = report.render(newest)
+    passed = processes.total(tests)
+    assert f"<b>{passed}</b> of torch's tests" in page
+    assert f"{passed} pass with the backend" in (Path(__file__).parent.parent / "docs" / "coverage.md").read_text()
+    newest.about["torch"] = "2.15.0"
+    assert 'id="processes"' not in report.render(newest)

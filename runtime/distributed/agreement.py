@@ -181,7 +181,7 @@ class Agreement:
             if o not in states or states[o][0] < self.call[0]
         ]
         who = ", ".join(missing) or "another rank"
-        return f"{who} did not take part within {self.timeout.total_seconds():g} s"
+        return f"{who} did not take part within the timeout of {self.timeout.total_seconds():g} s"
 
     def check(self, work: CollectiveWork) -> None:
         """What the monitor does for a call that lasts: end it with an error where it cannot be finished."""

@@ -12,6 +12,7 @@ import jinja2
 
 from .entries import CHECKS, SUITES
 from .outcome import LETTERS, Outcome
+from .processes import tests_of, total
 from .results import Results, Row, changes
 from .schema import natives
 from .summary import TITLES, full, percent, tally
@@ -74,6 +75,8 @@ def render(
         schema=_schema_bars(release),
         suites=[TITLES[suite].replace("`", "") for suite in suites],
         releases=[(one.about, page, [full(one, suite) for suite in suites]) for page, one in pages.items()],
+        processes=(tests := tests_of(release)),
+        processes_passed=total(tests),
         letters=LETTERS,
         data=_embedded(results, source),
     )
