@@ -57,8 +57,8 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
 def raise_matching(signature: Signature, values: Sequence[Any], phrase: str, of_dtypes: bool) -> None:
     """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
 
-    It is asked of zeros: what else it raises may be their fault. `of_dtypes` says that the phrase is one about dtypes, of
-    which small tensors are asked first.
+    It is asked of zeros: what else it raises may be their fault. `of_dtypes` says that the phrase is one about
+    dtypes, and then it is asked of small tensors first.
     """
     if of_dtypes and sum(t.numel() for t in _tensors(values)) > _SMALL:
         try:
