@@ -41,7 +41,7 @@ class AotCall:
             return with_automatic_axes(function, arrays)
 
         self._run = run
-        self.jitted = jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=self.options)
+        self.jitted = self._jit(run)
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
@@ -66,8 +66,12 @@ class AotCall:
                     raise as_torch_error(error)  # noqa: B904 (it states its cause)
                 results.append(self.jitted(*arrays))  # nothing has run
 
+    def _jit(self, function: Callable[..., Any]) -> Any:
+        return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=self.options)
+
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        traced = self.jitted.trace(*arrays)
+        # Of a jit of its own: JAX keeps what it lowers, a megabyte, for as long as the function lives.
+        traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays))).trace(*arrays)
         # What nobody placed has no sharding here, so that it joins the mesh of the others.
         self.arguments = [
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
@@ -81,6 +85,7 @@ class AotCall:
             # A program may put arrays of one device on a mesh.
             spread = any(s.num_devices > 1 for s in jax.tree.leaves(self.compiled.output_shardings))
             self.call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct()
+            del self.lowered
         return self.call(arrays)
 
     def _direct(self) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:

@@ -47,7 +47,9 @@ class CodeMemory:
                     self.warn(name)
             if totals.held_bytes - self.filled > self.budget // _AGES:
                 self.begin_age()
-            if totals.held_bytes > self.room() or totals.held + totals.pinned >= self.most:
+            # Those that only traces use are not compiled and have no size, but their jaxprs take memory.
+            known = sum(len(dispatcher.entries) for dispatcher in self.dispatchers)
+            if totals.held_bytes > self.room() or max(totals.held + totals.pinned, known) >= self.most:
                 self.shrink()
 
     def room(self) -> int:
@@ -70,11 +72,13 @@ class CodeMemory:
             for key, executable in list(dispatcher.entries.items())
         ]
         found.sort(key=itemgetter(0))
+        known = len(found)
         enough, fewer = self.room() * (_AGES - 1) // _AGES, self.most * (_AGES - 1) // _AGES
         for _, dispatcher, key in found:
-            if totals.held_bytes <= enough and totals.held + totals.pinned <= fewer:
+            if totals.held_bytes <= enough and max(totals.held + totals.pinned, known) <= fewer:
                 break
             if dispatcher.entries.pop(key, None) is not None:
+                known -= 1
                 totals.evicted += 1
                 self.evicted[hash((dispatcher.signature.name, key))] = None
                 if len(self.evicted) > _REMEMBERED:
