@@ -16,9 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import tables
 import torch
+from clock import interleaved
 from models.cases import CASES, Case
 from models.training import train_step
+
+import tenax
 
 ROOT = Path(__file__).parent.parent
 RESULTS, CHART = ROOT / "benchmarks" / "results" / "steps.json", ROOT / "docs" / "images" / "steps.svg"
@@ -39,7 +43,6 @@ def on_cpu(case: Case, compiled: bool) -> Callable[[], Any]:
 
 def measure(case: Case, seconds: float) -> dict[str, dict[str, float]]:
     """Milliseconds of a step and seconds of the first call, by contender."""
-    from clock import interleaved
     from models.programs import by_hand, in_torch
 
     makers: dict[str, Callable[[], Callable[[], Any]]] = {
@@ -93,10 +96,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="Seconds of run time per model.")
     options = parser.parse_args()
     if options.write:
-        import tables
-
-        import tenax
-
         load = f", load {os.getloadavg()[0]:.0f}" if os.getloadavg()[0] > 1.5 else ""
         versions = f"tenax {tenax.__version__}, torch {torch.__version__}"
         described = f"{tables.machine()}{load}, {versions}, {datetime.date.today()}"

@@ -290,7 +290,7 @@ def main() -> None:
                 ratios = [f"{ms[2] / other:.2f}" for other in ms[:2]]
                 rows.append((layer.name, dtype, name, *(f"{t:.2f}" for t in ms), *ratios, f"{compiled:.1f}"))
     if rows:
-        publish("convolutions", TITLES, rows, write=options.write)
+        publish("convolutions", TITLES, rows, write=options.write, how="The least processor time of a call")
     found = []
     for model in (m for m in MODELS if options.only in m):
         times, first = least(steps(MODELS[model]), 20 * options.seconds)
@@ -298,7 +298,9 @@ def main() -> None:
         cells = (f"{reference:.1f}", f"{eager:.1f}", f"{eager / reference:.2f}", f"{jit:.1f}", f"{jit / reference:.2f}")
         found.append((model, *cells, f"{first['eager']:.1f}", f"{first['jit']:.1f}"))
     if found:
-        publish("convolution models", MODEL_TITLES, found, write=options.write)
+        publish(
+            "convolution models", MODEL_TITLES, found, write=options.write, how="The least processor time of a call"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Print tables of results, and store them between the markers of docs/benchmarks.md."""
+"""Print tables of results, and store them between the markers of docs/benchmarks.md.
+
+First calls are those of a machine that has run nothing before: programs that tenax or Inductor stored are not used.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from rich.table import Table
 
 import tenax
 
+os.environ |= {"TENAX_CACHE": "0", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TENAX_QUIET": "1"}
+
 DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
@@ -27,17 +32,22 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores" + ("" if device.platform == "cpu" else f", {device.device_kind}")
 
 
-def publish(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool) -> None:
-    """Print a table; with `write`, also store it."""
+MEDIANS = "Medians, interleaved"
+
+
+def publish(
+    name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool, how: str = MEDIANS
+) -> None:
+    """Print a table; with `write`, also store it and how it was measured."""
     table = Table(*titles)
     for row in rows:
         table.add_row(*row)
     Console(width=None if write else 150).print(table)
     if write:
-        store(name, titles, rows)
+        store(name, titles, rows, how=how)
 
 
-def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0) -> None:
+def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0, how: str = MEDIANS) -> None:
     """Write a table between `<!-- name -->` and `<!-- /name -->` of docs/benchmarks.md, with machine and versions.
 
     With `only`, existing rows are kept unless a new row has the same first `only` cells.
@@ -51,5 +61,5 @@ def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only:
         rows = list(merged.values())
     lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
     versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
-    body = "\n".join([f"{versions}; {machine()}, {datetime.date.today()}. Medians, interleaved.", "", *lines])
+    body = "\n".join([f"{versions}; {machine()}, {datetime.date.today()}. {how}.", "", *lines])
     DOCUMENT.write_text(f"{head}{begin}\n{body}\n{end}{rest}")

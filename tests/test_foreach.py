@@ -96,6 +96,6 @@ def test_lists_without_overlap_are_one_program(
 ) -> None:
     built: list[Any] = []
     before = Executable.__init__
-    monkeypatch.setattr(Executable, "__init__", lambda self, *args: (built.append(self), before(self, *args))[1])
+    monkeypatch.setattr(Executable, "__init__", lambda self, *a, **k: (built.append(self), before(self, *a, **k))[1])
     torch._foreach_tan_(tensors(ramp("jax")))
     assert len(built) == 1

@@ -81,11 +81,10 @@ class AotCall:
         elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
         else:
-            self.lowered = traced.lower()
+            self.compiled = self._compile(traced.lower())
             # A program may put arrays of one device on a mesh.
             spread = any(s.num_devices > 1 for s in jax.tree.leaves(self.compiled.output_shardings))
             self.call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct()
-            del self.lowered
         return self.call(arrays)
 
     def _direct(self) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:
@@ -115,15 +114,19 @@ class AotCall:
 
     @cached_property
     def compiled(self) -> jax.stages.Compiled:
-        """The compiled program. One of the first device is kept for later processes."""
+        """The compiled program."""
+        return self._compile(self.lowered)
+
+    def _compile(self, lowered: jax.stages.Lowered) -> jax.stages.Compiled:
+        """Compile; a program of the first device is kept for later processes."""
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
             with waiting_for(self._run.__name__):
-                compiled = self.lowered.compile()
+                compiled = lowered.compile()
         else:
-            compiled = compile_or_load(self._run.__name__, self.lowered, self.options, placed)
+            compiled = compile_or_load(self._run.__name__, lowered, self.options, placed)
         hold(self, compiled, pinned=True)
         return compiled
 

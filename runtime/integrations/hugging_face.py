@@ -83,7 +83,7 @@ def _backend(cls: Any, value: object) -> Any:
         return None
     member = str.__new__(cls, value)
     member._name_ = member._value_ = value
-    cls._value2member_map_[value] = member
+    cls._value2member_map_[value] = cls._member_map_[value] = member  # copies look it up by name or by value
     return member
 
 
