@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import tenax
 from tenax.cli import app
-from tenax.xla import folder, waiting
+from tenax.xla import environment, folder, waiting
 from tenax.xla.environment import key_of
 from tenax.xla.settings import bytes_of
 
@@ -93,6 +93,12 @@ def test_settings_of_jax_are_part_of_the_key() -> None:
     with jax.enable_x64(True):
         assert key_of("program") != usual
     assert key_of("program") == usual != key_of("another")
+
+
+def test_the_sources_of_all_lowerings_are_part_of_the_key() -> None:
+    kernels = Path(tenax.__file__).parent / "kernels"
+    assert {*kernels.rglob("*.py")} <= {*environment.sources()}
+    assert any(path.parent != kernels for path in kernels.rglob("*.py"))
 
 
 def test_processes_share_a_folder_with_damaged_files(cold: tuple[Path, list[str], int], tmp_path: Path) -> None:

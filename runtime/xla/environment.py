@@ -41,13 +41,20 @@ def environment() -> str:
         *(f"{name} {metadata.version(name)}" for name in _PACKAGES),
         *(f"{name}={os.environ.get(name)}" for name in _VARIABLES),
         f"{device.platform} {device.device_kind} {device.id} of {jax.device_count()} {device.client.platform_version}",
-        f"{platform.system()} {platform.machine()} {len(os.sched_getaffinity(0))} cores",
+        f"{platform.system()} {platform.machine()} {_cores()} cores",
         *_processor(),
     ):
         digest.update(f"{fact}\n".encode())
-    for path in _sources():
+    for path in sources():
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _cores() -> int | None:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # of systems other than Linux
+        return os.cpu_count()
 
 
 def _processor() -> Iterator[str]:
@@ -60,7 +67,7 @@ def _processor() -> Iterator[str]:
     yield from sorted({line for line in lines if line.startswith(("flags", "Features", "model name", "CPU part"))})
 
 
-def _sources() -> Iterator[Path]:
+def sources() -> Iterator[Path]:
     """The modules that make programs of operators. Reading all of tenax would take three times as long, and programs
     of several operators are found by their text."""
     import tenax.generated
@@ -69,4 +76,4 @@ def _sources() -> Iterator[Path]:
     folders = [root / "kernels", root / "dispatch", root / "storage", *map(Path, tenax.generated.__path__)]
     yield from (root / name for name in ("words.py", "dtypes.py"))
     for folder in folders:
-        yield from sorted(folder.glob("*.py"))
+        yield from sorted(folder.rglob("*.py"))
