@@ -1,7 +1,7 @@
 """Which method computes a convolution on the CPU. docs/benchmarks.md has the measurements, "Convolutions".
 
 XLA's CPU backend convolves densely in one and two dimensions with Eigen. It has no fast convolution of groups, whose
-derivatives take up to a thousand times as long as those of CPU torch; nor of three dimensions, nor of single points.
+derivatives take up to six hundred times as long as those of CPU torch; nor of three dimensions, nor of single points.
 """
 
 from __future__ import annotations
