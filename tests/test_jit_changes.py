@@ -12,7 +12,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterator
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 import tenax
-from tests.agreement import close
-from tests.test_jit_guards import Program, given, rows_of
-from tests.tolerances import ACCUMULATED
+from tests.test_jit_guards import Program, assert_noticed, given
 
 # -- modules -----------------------------------------------------------------------------------------------------------
 
@@ -367,13 +365,7 @@ PROGRAMS: tuple[Program, ...] = (
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_change_is_noticed(program: Program) -> None:
-    expected, found = (rows_of(program, jit) for jit in (lambda function: function, tenax.jit))
-    assert [*map(len, found)] == [*map(len, expected)]
-    for before, now in zip(chain(*expected), chain(*found), strict=True):
-        if isinstance(before, torch.Tensor):
-            close(now, before, ACCUMULATED, nan=True)
-        else:
-            assert now == before
+    assert_noticed(program)
 
 
 def test_a_steady_step_is_traced_once() -> None:

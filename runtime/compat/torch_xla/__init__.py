@@ -52,7 +52,7 @@ def device_count() -> int:
 
 
 def sync(wait: bool = False, reset_scope: bool = True) -> None:
-    """End the step: run the closures of `add_step_closure`; with `wait`, wait for the device."""
+    """End the step: run what was recorded and the closures of `add_step_closure`; with `wait`, wait for the device."""
     end_step(wait)
 
 

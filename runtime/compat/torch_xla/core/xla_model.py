@@ -81,7 +81,7 @@ def optimizer_step(
 
 
 def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
-    """End the step: run the closures of `add_step_closure`; with `wait`, wait for the device."""
+    """End the step: run what was recorded and the closures of `add_step_closure`; with `wait`, wait for the device."""
     end_step(wait)
 
 
