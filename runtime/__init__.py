@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from .dispatch.jax_config import compilation_cache as compilation_cache
     from .distributed.launch import launch as launch
     from .errors import CheckError as CheckError
+    from .interop import j2t as j2t
+    from .interop import t2j as t2j
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
     from .sharding.current import mesh as mesh
@@ -54,6 +56,7 @@ _LAZY = {
     "compilation_cache": "dispatch.jax_config",
     "from_jax": "trace.transfer",
     "explain": "_jit.explain",
+    "j2t": "interop",
     "jit": "_jit.jitted",
     "lazy": "_lazy.mode",
     "launch": "distributed.launch",
@@ -63,6 +66,7 @@ _LAZY = {
     "shard": "sharding.placing",
     "sync": "_lazy.mode",
     "sharding_of": "sharding.placing",
+    "t2j": "interop",
     "visualize_sharding": "sharding.visualize",
     "to_jax": "trace.transfer",
 }
@@ -85,6 +89,7 @@ __all__ = [
     "export",
     "from_jax",
     "interop",
+    "j2t",
     "jit",
     "launch",
     "lazy",
@@ -97,6 +102,7 @@ __all__ = [
     "sharding_of",
     "sync",
     "synchronize",
+    "t2j",
     "to_jax",
     "visualize_sharding",
 ]

@@ -16,6 +16,7 @@ from .._jax import ArrayImpl, jit_of_compiled, trace_settings, trace_state_clean
 from . import stored
 from .environment import key_of
 from .folder import folder
+from .options import options_for
 from .totals import hold
 from .waiting import waiting_for
 
@@ -74,10 +75,11 @@ class _Program:
 
         with waiting_for(self.function.__name__):
             lowered = jax.jit(function, donate_argnums=self.donated).lower(*operands)
-            compiled = lowered.compile()
+            text = lowered.as_text()
+            compiled = lowered.compile(options_for(text))
         key = self._key(signature)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
-        if key is not None and "custom_call" not in lowered.as_text():
+        if key is not None and "custom_call" not in text:
             stored.store(key, compiled)
         return compiled
 
