@@ -48,7 +48,7 @@ def test_calls_alike_are_bound_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     bound: list[str] = []
     bind = CompiledGraph.bind
-    monkeypatch.setattr(CompiledGraph, "bind", lambda self, args: bound.append(self.name) or bind(self, args))
+    monkeypatch.setattr(CompiledGraph, "bind", lambda self, args: bound.append(self.graph.name) or bind(self, args))
     run = torch.compile(Halves(), backend="tenax")
     for _ in range(4):
         x = torch.randn(4, 3, device="jax", requires_grad=True)

@@ -25,7 +25,9 @@ from ..aten.registration import register_all
 from ..errors import TraceError
 from ..interop import calls
 from ..storage import random
-from .graph import BackendOptions, CompiledGraph, device_of, has_open_results
+from .graph import CompiledGraph
+from .graph_program import BackendOptions
+from .nodes import device_of, has_open_results
 
 # XLA optimises and tunes in every mode, and a graph is one launch.
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

@@ -21,7 +21,7 @@ from .._torch import pytree
 from .._torch.exported import decomposition_table, reorder_kwargs
 from .._torch.operators import OpOverload
 from ..aten.registration import register_all
-from ..compile.graph import is_random
+from ..compile.nodes import is_random
 from ..dtypes import numpy_dtype
 from ..functional.keys import keys_from, refuse_draw
 from ..trace.transfer import read

@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import fx
 
-from ....compile.graph import BackendOptions, CompiledGraph
+from ....compile.graph import CompiledGraph
+from ....compile.graph_program import BackendOptions
 
 
 def extract_compiled_graph(module: fx.GraphModule, args: Sequence[Any]) -> Callable[..., Any]:

@@ -1,0 +1,171 @@
+"""An FX graph of aten ops as one JAX function, for one geometry of its inputs.
+
+The trace runs the graph on tensors that wrap tracers, so views, strides and writes are those of eager mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import torch
+from torch import fx
+
+from .._torch.dispatcher import DisableAutocast
+from ..dispatch.aot_call import AotCall
+from ..dispatch.donation import held_elsewhere, is_available, is_worthwhile, repeat_until_done
+from ..dispatch.lowering_trace import with_torch_dtypes
+from ..dtypes import numpy_dtype, torch_dtype
+from ..errors import TraceError
+from ..storage.cell import Cell, FreshCell
+from ..storage.ordinals import jax_devices
+from ..storage.placement import no_jax_trace
+from ..storage.spec import TensorSpec
+from ..storage.tensors import new_tensor
+from ..trace.async_errors import Assertion, record_assertions
+from ..trace.core import current_trace
+from ..trace.tracing import Trace, tracing
+from .graph_tracer import GraphTracer
+from .outputs import GraphOutputs
+
+
+class BackendOptions(NamedTuple):
+    """How graphs are compiled."""
+
+    donate: bool = True
+    compiler_options: dict[str, Any] | None = None  # of `jax.jit`
+
+
+class Graph(NamedTuple):
+    """A graph of which programs are made."""
+
+    module: fx.GraphModule  # on the device
+    name: str
+    device: int  # its index
+    downloads: list[int]  # results that belong on the CPU
+    options: BackendOptions
+
+
+class SortedArguments(NamedTuple):
+    """The arguments of a call, sorted."""
+
+    static: list[Any]  # None in the place of a tensor that is an operand
+    shown: list[TensorSpec | None]
+    places: list[int | None]  # of the cell of each tensor
+    cells: list[Cell]
+    copied: list[tuple[int, torch.Tensor]]  # cells that hold a copy of a tensor, which a write must reach
+
+    @property
+    def key(self) -> Any:
+        """What a trace depends on."""
+        static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
+        avals = tuple(c.aval for c in self.cells)
+        return static, tuple(self.shown), tuple(self.places), avals, torch.get_default_dtype()
+
+
+class GraphProgram:
+    """A graph for one geometry of its arguments."""
+
+    def __init__(self, graph: Graph, sorted_: SortedArguments) -> None:
+        self.index = graph.device
+        self.options = graph.options
+        self.downloads = graph.downloads
+        self.avals = [c.aval for c in sorted_.cells]
+        self.places = [place for place in sorted_.places if place is not None]
+        self.order = [*enumerate(self.places)]
+        self.outputs = GraphOutputs()
+        self.assertions: tuple[Assertion, ...] = ()  # whose outcomes are the last output
+        self.asserts = graph.name != "backward"  # which indexes by what forward has checked
+        self.traced = with_torch_dtypes(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
+        self.traced.__name__ = self.traced.__qualname__ = graph.name
+        self.run = AotCall(self.traced, options=graph.options.compiler_options)
+        self.donating: AotCall | None = None
+        self.donated: tuple[int, ...] | None = None  # known when it was traced
+
+    def trace(self, graph: Graph, sorted_: SortedArguments) -> Callable[..., Any]:
+        """The function that `jit` traces, which records what the graph did."""
+        module, recorded = graph.module, self.outputs
+        static, shown, places = sorted_.static, sorted_.shown, sorted_.places
+        avals = self.avals
+        dtypes = [torch_dtype(aval.dtype) for aval in avals]
+        n = len(dtypes)
+
+        def run(*operands: jax.Array) -> tuple[jax.Array, ...]:
+            keys = iter(operands[n] if len(operands) > n else ())
+
+            def draw(generator: torch.Generator | None) -> Any:
+                if generator is not None:
+                    raise TraceError("torch.compile(backend='tenax'): a generator; expected the device's own stream")
+                key = next(keys, None)
+                if key is None:
+                    raise NotImplementedError(
+                        "torch.compile(backend='tenax'): a random operation within control flow; draw outside of it"
+                    )
+                return key
+
+            trace = Trace(lifts=False, draw=draw, asserts=self.asserts)
+            with tracing(trace), torch.no_grad(), DisableAutocast():
+                cells = [FreshCell(x, aval) for x, aval in zip(operands, avals, strict=False)]
+                bases = [new_tensor(c, c.shape, d) for c, d in zip(cells, dtypes, strict=True)]
+                given = [
+                    x if g is None or k is None else g.on(bases[k])
+                    for x, g, k in zip(static, shown, places, strict=True)
+                ]
+                results = GraphTracer(module).run(*given)
+                outputs = recorded.record(given, places, cells, operands[:n], results)
+            self.assertions = tuple(assertion for _, assertion in trace.conditions)
+            if not self.assertions:
+                return outputs
+            return *outputs, jnp.stack([jnp.all(holds) for holds, _ in trace.conditions])
+
+        return run
+
+    def __call__(self, args: Sequence[Any], cells: Sequence[Cell], values: list[Any], keys: tuple[Any, ...]) -> Any:
+        if not no_jax_trace():
+            outputs = self.run.inlined(*values, *keys)
+        elif self.donated and not held_elsewhere(values, self.donated, map(cells.__getitem__, self.donated)):
+            if self.donating is None:
+                self.donating = AotCall(self.traced, self.donated, self.options.compiler_options)
+            ran: list[Sequence[jax.Array]] = []
+            try:
+                self.donating.into(ran, [*values, *keys])
+                return self.results(args, cells, ran[0], values)
+            except BaseException:
+                if ran:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+                    repeat_until_done(lambda: self.outputs.make(args, cells, ran[0], values, self.index))
+                raise
+        else:
+            with nullcontext() if not self.index else jax.default_device(jax_devices()[self.index]):
+                outputs = self.run([*values, *keys])
+            if self.donated is None:
+                self.donated = self.donations()
+        return self.results(args, cells, outputs, values)
+
+    def results(
+        self, args: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], values: list[Any]
+    ) -> list[Any]:
+        """What a call returns; writes the cells that the program writes."""
+        if self.assertions:
+            self.report(outputs[-1])
+        results = self.outputs.make(args, cells, outputs, values, self.index)
+        for i in self.downloads:
+            results[i] = results[i].cpu()
+        return results
+
+    def report(self, holds: jax.Array) -> None:
+        """Pass on the outcomes of the assertions: to a compiled function that calls this one, else to the next call."""
+        outer = current_trace()
+        if no_jax_trace():
+            record_assertions(holds, self.assertions)
+        elif outer is not None and outer.asserts:
+            outer.conditions += zip(holds, self.assertions, strict=True)
+
+    def donations(self) -> tuple[int, ...]:
+        """The operands whose buffers the program may reuse: those written, and no part of a result as they were."""
+        unchanged = self.outputs.unchanged()
+        written = tuple(w.input for w in self.outputs.written if w.input not in unchanged)
+        large = is_worthwhile(sum(self.avals[i].nbytes for i in written), len(written))
+        return written if self.options.donate and large and is_available() else ()
