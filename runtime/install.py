@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+from collections.abc import Callable
+from typing import Any
 
 from . import patches
 from ._torch import frames, tensors
@@ -63,6 +65,7 @@ def install() -> None:
     for module, integration in _TRAINERS.items():
         after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
+    registration.on_first_use(_install_optimizer_steps)
     registration.on_missing_kernel(_register_sparse)
     if os.environ.get("TENAX_LAZY") == "1":
         registration.on_first_use(lambda: importlib.import_module("tenax._lazy.mode").record_everywhere())
@@ -74,6 +77,23 @@ def _install_jax_protocols() -> None:
 
     jax_operand.install()
     array_protocol.install()
+
+
+def _install_optimizer_steps() -> None:
+    for name in ("adam", "sgd"):
+        patches.wrap(f"torch.optim.{name}._multi_tensor_{name}", _in_one_program)
+
+
+def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(plain)
+    def step(*lists: Any, **options: Any) -> None:
+        momentum = options.get("momentum")
+        if isinstance(momentum, int | float) and not momentum:  # one operator in any case; a trace has symbols
+            return plain(*lists, **options)
+        steps = importlib.import_module("tenax.aten.optimizer_steps")
+        return getattr(steps, plain.__name__)(plain, *lists, **options)
+
+    return frames.trace_wrapped(step)
 
 
 def _install_flex_attention() -> None:

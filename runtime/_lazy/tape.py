@@ -229,7 +229,7 @@ class Tape:
         if known and dispatcher.is_fast(call, executable.specs, donates=False):
             remember(dispatcher, fast_key, executable, call.starts)
         made = executable.finish(results[: op.count], 0, PendingCell) if op.count or not call.written else None
-        return dispatcher.returned(values, call, made) if call.written else made
+        return dispatcher.returned(values, made) if call.written else made
 
     def kernel(self, dispatcher: Dispatcher) -> Callable[..., Any]:
         """What an overload calls in place of its fast path; see kernels.py."""

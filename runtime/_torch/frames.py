@@ -34,3 +34,9 @@ def skip_frames() -> None:
 def assume_constant(function: Callable[..., Any]) -> None:
     """Have Dynamo call a function while it traces; `torch.compiler.assume_constant_result` would import Dynamo."""
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def trace_wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have Dynamo trace the function that this one wraps in its place."""
+    function._torchdynamo_inline = function.__wrapped__  # type: ignore[attr-defined]
+    return function

@@ -205,6 +205,18 @@ LIBRARIES = (
         "Calls are counted, so that a compiled function sees that a parameter was swapped.",
     ),
     Patch(
+        "torch.optim.adam",
+        "_multi_tensor_adam",
+        (When.TENSOR,),
+        "The default step of Adam and AdamW is one program for the parameters of the device. Other steps are torch's.",
+    ),
+    Patch(
+        "torch.optim.sgd",
+        "_multi_tensor_sgd",
+        (When.TENSOR,),
+        "The same for SGD with momentum.",
+    ),
+    Patch(
         "torch",
         "clear_autocast_cache",
         (When.TENSOR,),

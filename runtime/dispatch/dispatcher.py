@@ -106,7 +106,11 @@ class Dispatcher:
             recorded = recording.tape.run(self, executable, call, values, fast_key)
             if recorded is not NotImplemented:
                 return recorded
-        elif fast_key is not None and not executable.joins and self.is_fast(call, executable.specs):
+        elif (
+            fast_key is not None
+            and not executable.joins
+            and self.is_fast(call, executable.specs, not self.signature.foreach)
+        ):
             if len(self.fast) >= _HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
@@ -141,21 +145,22 @@ class Dispatcher:
         if not call.written:
             return executable.finish(results, call.index or 0)
         count = executable.count
-        return self.returned(values, call, executable.finish(results[:count], call.index or 0) if count else None)
+        return self.returned(values, executable.finish(results[:count], call.index or 0) if count else None)
 
     def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec], donates: bool = True) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
         if call.index or call.wide or any(c.mixed or (donates and is_worthwhile(c.nbytes, 1)) for c in call.cells):
             return False
-        if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in call.parts):
+        parts = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
+        if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in parts):
             return False
         # Integers with a float number or result follow the default dtype, which that key does not hold.
-        operands = [p.spec.dtype for p in call.parts if p.__class__ is Operand]
+        operands = [p.spec.dtype for p in parts if p.__class__ is Operand]
         results = [o.dtype for o in outputs]
-        follows = any(p is float or p is complex for p in call.parts) or any(map(_is_inexact, results))
+        follows = any(p is float or p is complex for p in parts) or any(map(_is_inexact, results))
         return not follows or any(map(_is_inexact, operands))
 
-    def returned(self, values: Sequence[Any], call: EncodedCall, made: Any) -> Any:
+    def returned(self, values: Sequence[Any], made: Any) -> Any:
         """What the op gives back: the results that were made, its written arguments, or nothing."""
         if made is not None:
             return made

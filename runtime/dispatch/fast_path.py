@@ -29,7 +29,11 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     signature = dispatcher.signature
     row, fresh = signature.row, signature.fresh
     targets = [i for i, a in enumerate(signature.arguments) if a.written]
-    if row.random or row.dynamic or row.writes or row.checks or signature.prepare:
+    if row.random or row.dynamic or row.checks or signature.prepare:
+        return dispatcher
+    if signature.of_lists:
+        return _of_lists(dispatcher)
+    if row.writes:
         return dispatcher
     if not (fresh and not targets) and not (row.form == "inplace" and targets == [0] and not fresh):
         return dispatcher
@@ -42,6 +46,21 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     if letters.startswith("TT"):  # `x + 1`: a number in the place of the second tensor
         numeric = _bound(dispatcher, "TN" + letters[2:], names, defaults, bits, bool(targets), None)
     return _bound(dispatcher, letters, names, defaults, bits, bool(targets), numeric)
+
+
+def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
+    kernels: list[Callable[..., Any]] = []
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if not kernels:  # the first call finds no executable, and most operators are called once or never
+            kernels.append(dispatcher)
+        elif kernels[0] is dispatcher:
+            from .list_path import ListKernel
+
+            kernels[0] = ListKernel(dispatcher)
+        return kernels[0](*args, **kwargs)
+
+    return kernel
 
 
 def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any, ...]] | None:

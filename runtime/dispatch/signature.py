@@ -91,6 +91,9 @@ class Signature:
         # Whether the op makes new tensors; else it returns its written arguments, or nothing.
         self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
         self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.arguments)
+        # Whether it takes lists of tensors, and writes them or gives new ones, as optimizers call.
+        lists = any(s.kind == "tensors" for s in self.arguments)
+        self.of_lists = self.foreach or (self.fresh and lists and self.returns == ["List[Tensor]"])
         self.sees_bits = name in lazy_bit_operators()
         self.draws_if = [self.names.index(n) for n in row.draws_if]
         self._lowering: Any = None

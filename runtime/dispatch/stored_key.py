@@ -1,7 +1,7 @@
 """The name of an executable that lasts longer than the process: the text of its key.
 
-Only keys of operators of the table have one. A lowering that a program registered, and `tenax::call`, are whatever the
-program says they are.
+Only operators that are computed by a module of tenax have one. A lowering that a program registered, and `tenax::call`,
+are whatever the program says they are.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-
-from tenax.generated.table import ROWS
 
 from ..storage.avals import Aval
 from ..storage.spec import Operand, TensorSpec
@@ -25,7 +23,7 @@ _PRINTED = (type(None), bool, int, float, complex, str, torch.dtype, torch.layou
 def stored_key(signature: Signature, call: EncodedCall, expected: Any) -> str | None:
     """The text; None where the key or the operator has none. `expected` describes the results."""
     row = signature.row
-    if call.index or row.host_values or ROWS.get(signature.name) is not row:
+    if call.index or row.host_values or not row.module:
         return None
     try:
         return f"{signature.name} {_text((call.key, len(call.starts), expected))}"

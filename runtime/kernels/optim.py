@@ -12,6 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from tenax.kernels.loops import jitted
+from tenax.kernels.pointwise import lerp
 from tenax.words import BOOL, FLOAT64, Array, DType, cast, opmath
 
 _Arrays = Sequence[Array]
@@ -246,3 +247,69 @@ def _fused_adagrad_(
         self, grads, state_sums, state_steps, **numbers, maximize=maximize, grad_scale=grad_scale, found_inf=found_inf
     )
     return *news, list(state_steps)
+
+
+def adam_step(
+    params: _Arrays,
+    grads: _Arrays,
+    exp_avgs: _Arrays,
+    exp_avg_sqs: _Arrays,
+    max_exp_avg_sqs: _Arrays,
+    *,
+    decay: Any,
+    rest1: Any,
+    beta2: Any,
+    rest2: Any,
+    root: Any,
+    eps: Any,
+    rate: Any,
+    decays: bool,
+    decoupled: bool,
+    maximize: bool,
+) -> tuple[list[Array], ...]:
+    """New (parameters, first and second moments, maxima of these), with the operations of torch's default step in their
+    order. `decay` is 1 - lr * weight_decay if it is decoupled, `root` that of the second bias correction, and `rate`
+    -lr over the first; there are no maxima without AMSGrad."""
+
+    def update(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
+        decay, rest1, beta2, rest2, root, eps, rate = numbers
+        first, second, *largest = states
+        if decays and decoupled:
+            param = param * decay
+        elif decays:
+            grad = grad + decay * param
+        first = lerp(first, grad, rest1)
+        second = second * beta2 + rest2 * grad * grad
+        largest = [jnp.maximum(x, second) for x in largest]
+        spread = jnp.sqrt(largest[0] if largest else second) / root + eps
+        return param + rate * (first / spread), first, second, *largest
+
+    lists = [params, grads, exp_avgs, exp_avg_sqs, *([max_exp_avg_sqs] if max_exp_avg_sqs else [])]
+    numbers = [jnp.asarray(x) for x in (decay, rest1, beta2, rest2, root, eps, rate)]
+    news, _, *states = _apply(update, numbers, lists, maximize, None, None)
+    return (news, *states) if max_exp_avg_sqs else (news, *states, [])
+
+
+def sgd_step(
+    params: _Arrays,
+    grads: _Arrays,
+    buffers: _Arrays,
+    *,
+    decay: Any,
+    momentum: Any,
+    rest: Any,
+    rate: Any,
+    decays: bool,
+    maximize: bool,
+) -> tuple[list[Array], ...]:
+    """New (parameters, momentum buffers), with the operations of torch's default step in their order; `rest` is
+    1 - dampening, and `rate` -lr."""
+
+    def update(numbers: Sequence[Array], param: Array, grad: Array, buffer: Array) -> Sequence[Array]:
+        decay, momentum, rest, rate = numbers
+        buffer = buffer * momentum + rest * (grad + decay * param if decays else grad)
+        return param + rate * buffer, buffer
+
+    numbers = [jnp.asarray(x) for x in (decay, momentum, rest, rate)]
+    news, _, states = _apply(update, numbers, [params, grads, buffers], maximize, None, None)
+    return news, states

@@ -1,0 +1,117 @@
+"""Default steps of Adam, AdamW and SGD with momentum as one program.
+
+torch takes such a step by a dozen operators, each of which goes through all parameters. The same arithmetic in one
+program needs one pass. Steps of another kind (half precision, sparse gradients, numbers that are tensors, tensors that
+share memory, traces, lazy mode) are torch's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from tenax.generated.table import Row
+
+from .._torch.modes import dispatch_mode_count
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.list_path import ListKernel, is_eager
+from ..dispatch.signature import Signature
+from .registration import library
+
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+_DTYPES = {torch.float32, torch.float64}
+_SCHEMAS = {
+    "adam_step": "Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
+    "Tensor(d!)[] max_exp_avg_sqs, *, float decay, float rest1, float beta2, float rest2, float root, float eps, "
+    "float rate, bool decays, bool decoupled, bool maximize",
+    "sgd_step": "Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] buffers, *, float decay, float momentum, "
+    "float rest, float rate, bool decays, bool maximize",
+}
+
+
+@functools.cache
+def _kernel(name: str) -> ListKernel:
+    library("tenax", "FRAGMENT").define(f"{name}({_SCHEMAS[name]}) -> ()")
+    row = Row("kernels.optim", name, form="inplace", no_meta="written for the device")
+    return ListKernel(Dispatcher(Signature(f"tenax::{name}", row)))
+
+
+def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:
+    """What takes a step; None if it is not of the usual kind. The lists begin with parameters and gradients."""
+    tensors = [t for part in lists for t in part]
+    if dispatch_mode_count() or not set(map(type, tensors)) <= _PLAIN or not {t.dtype for t in tensors} <= _DTYPES:
+        return None
+    kernel = _kernel(name)
+    values = [*lists, *numbers.values()]
+    call = kernel.taken_apart(values)
+    return None if call is None else lambda: kernel.run(values, call)
+
+
+def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
+    """`torch.optim.adam._multi_tensor_adam`; `plain` is torch's."""
+    params, _, _, squares, _, counts, *_ = lists
+    beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
+    numbers = (beta1, beta2, lr, decay, options["eps"])
+    usual = not (options["capturable"] or options["differentiable"] or options["has_complex"])
+    if (
+        usual
+        and is_eager()
+        and params
+        and all(n.__class__ is float or n.__class__ is int for n in numbers)
+        and _on_host(counts)
+    ):
+        taken = set(map(torch.Tensor.item, counts))
+        if len(taken) == 1:
+            count = taken.pop() + 1
+            step = _step(
+                "adam_step",
+                [*lists[:4], lists[4] if options["amsgrad"] else []],
+                decay=float(1 - lr * decay if options["decoupled_weight_decay"] else decay),
+                rest1=1.0 - beta1,
+                beta2=float(beta2),
+                rest2=1.0 - beta2,
+                root=(1 - beta2**count) ** 0.5,
+                eps=float(options["eps"]),
+                rate=-lr / (1 - beta1**count),
+                decays=decay != 0,
+                decoupled=options["decoupled_weight_decay"],
+                maximize=options["maximize"],
+            )
+            if step is not None:
+                torch._foreach_add_(counts, torch.tensor(1.0, device="cpu"), alpha=1.0)
+                step()
+                again = params if decay and options["decoupled_weight_decay"] else []
+                torch.autograd.graph.increment_version([*again, *squares])  # torch writes these twice
+                return
+    plain(*lists, **options)
+
+
+def _on_host(counts: Sequence[torch.Tensor]) -> bool:
+    return set(map(type, counts)) == {torch.Tensor} and all(c.is_cpu for c in counts)
+
+
+def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
+    """`torch.optim.sgd._multi_tensor_sgd`; `plain` is torch's."""
+    params, grads, buffers, *_ = lists
+    names = ("weight_decay", "momentum", "lr", "dampening")
+    decay, momentum, lr, dampening = numbers = [options[name] for name in names]
+    usual = not (options["nesterov"] or options["has_sparse_grad"])
+    if usual and all(n.__class__ is float or n.__class__ is int for n in numbers) and momentum and params:
+        step = _step(
+            "sgd_step",
+            [params, grads, buffers],
+            decay=float(decay),
+            momentum=float(momentum),
+            rest=1.0 - dampening,
+            rate=-float(lr),
+            decays=decay != 0,
+            maximize=options["maximize"],
+        )
+        if step is not None:
+            step()
+            torch.autograd.graph.increment_version(buffers)  # torch writes these twice
+            return
+    plain(*lists, **options)

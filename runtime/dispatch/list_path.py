@@ -1,0 +1,157 @@
+"""The fast path of operators on lists of tensors, which optimizers call: for calls that were seen before, whose tensors
+show all of their arrays.
+
+A step has hundreds of tensors, so the lists go as wholes through functions of C. What this does not cover goes to
+`Dispatcher.run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+import torch
+from jax.errors import JaxRuntimeError
+
+from ..storage.cell import Cell
+from ..storage.memory_errors import as_torch_error
+from ..storage.mutation import mutation_epoch
+from ..storage.placement import no_jax_trace
+from ..storage.recording import recording
+from .dispatcher import Dispatcher
+from .donation import held_elsewhere, is_worthwhile, repeat_until_done
+from .operands import NUMBER_TYPES, device_scalar
+from .signature import hashable
+
+_storage, _size, _stride = torch.Tensor.untyped_storage, torch.Tensor.size, torch.Tensor.stride
+_cell, _aval, _array = attrgetter("cell"), attrgetter("aval"), attrgetter("array")
+_shape, _strides = attrgetter("shape"), attrgetter("stride")
+_NOTHING = type(None)
+
+
+def is_eager() -> bool:
+    """Whether operators run at once: the thread neither traces nor records."""
+    return recording.tape is None and no_jax_trace()
+
+
+class UnusualArgumentError(Exception):
+    """A call that the fast path does not cover."""
+
+
+class ListCall:
+    """A call, taken apart: the key of its executable, its operands, the cells that it writes and where they are."""
+
+    __slots__ = ("cells", "key", "operands", "positions")
+
+    def __init__(self, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
+        """Raises: UnusualArgumentError, or whatever the arguments make of the questions that are asked of them."""
+        self.cells: list[Cell] = []
+        self.positions: list[int] = []
+        self.operands: list[Any] = []
+        key: list[Any] = []
+        read: list[Cell] = []
+        for slot, value in zip(dispatcher.signature.arguments, values, strict=True):
+            kind = slot.kind
+            if kind == "static" or value is None:
+                key.append((value.__class__, hashable(value)))
+                if kind == "tensor" or kind == "number":
+                    self.operands.append(None)
+            elif kind == "tensors" or kind == "tensor":
+                cells = self._tensors(key, value if kind == "tensors" else (value,))
+                if slot.written:
+                    start = len(self.operands) - len(cells)
+                    self.cells += cells
+                    self.positions += range(start, len(self.operands))
+                else:
+                    read += cells
+            elif kind == "numbers":
+                key.append(tuple([v.__class__ for v in value]))
+                self.operands += [device_scalar(v) for v in value]
+            elif kind == "number":
+                usual = slot.keyword and value.__class__ in NUMBER_TYPES and value == slot.default
+                key.append((value.__class__, usual))
+                self.operands.append(None if usual else device_scalar(value))
+            else:
+                raise UnusualArgumentError
+        written = set(self.cells)
+        if len(written) < len(self.cells) or not written.isdisjoint(read):
+            raise UnusualArgumentError
+        self.key = tuple(key)
+
+    def _tensors(self, key: list[Any], tensors: Sequence[torch.Tensor]) -> list[Cell]:
+        cells = list(map(_cell, map(_storage, tensors)))
+        avals = tuple(map(_aval, cells))
+        if list(map(_size, tensors)) != list(map(_shape, avals)) or list(map(_stride, tensors)) != list(
+            map(_strides, avals)
+        ):
+            raise UnusualArgumentError
+        key.append(avals)
+        arrays = list(map(_array, cells))
+        if _NOTHING in map(type, arrays):  # a fill, or a cell off the fast path
+            if any(c.mixed or c.index for c in cells):
+                raise UnusualArgumentError
+            arrays = [c.read() for c in cells]
+        self.operands += arrays
+        return cells
+
+
+class ListKernel:
+    """What is registered with torch for an operator on lists that writes them or gives new ones."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        values = self.dispatcher.signature.bind(args, kwargs)
+        call = self.taken_apart(values)
+        return self.dispatcher.call(values) if call is None else self.run(values, call)
+
+    def taken_apart(self, values: Sequence[Any]) -> ListCall | None:
+        """The call of arguments in schema order; None if the fast path does not cover it."""
+        if not is_eager():
+            return None
+        try:
+            return ListCall(self.dispatcher, values)
+        except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, UnusualArgumentError):
+            return None
+
+    def run(self, values: list[Any], call: ListCall) -> Any:
+        """Execute the operator. Nothing but `call` may hold its operands."""
+        dispatcher = self.dispatcher
+        executable: Any = dispatcher.fast.get(call.key)
+        if executable is None:
+            call.operands.clear()  # or they would count as held
+            return dispatcher.call(values, call.key)
+        cells, operands, count = call.cells, call.operands, executable.count
+        ran: list[Any] = []
+        donate = (
+            bool(cells)
+            and is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells))
+            and not held_elsewhere(operands, call.positions, cells, at_hand=True)
+        )
+        try:
+            if donate:
+                executable.donate_to(operands, ran)
+            else:
+                ran.append(executable.run(*operands))
+            if cells:
+                _write(cells, ran[0], count)
+        except JaxRuntimeError as error:
+            raise as_torch_error(error)  # noqa: B904 (it states its cause)
+        except BaseException:
+            if ran and cells:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+                repeat_until_done(lambda: _write(cells, ran[0], count))
+            raise
+        made = executable.finish(ran[0][:count], 0) if count or not cells else None
+        return dispatcher.returned(values, made) if cells else made
+
+
+def _write(cells: Sequence[Cell], results: Sequence[Any], count: int) -> None:
+    """Put the results behind the first `count` into their cells."""
+    try:
+        for cell, array in zip(cells, results[count:] if count else results, strict=True):
+            if array is not None:
+                cell.content = cell.array = array
+    finally:
+        mutation_epoch.advance()
