@@ -15,8 +15,6 @@ from .device.torch_jax import synchronize as synchronize
 from .install import install as _install
 
 if TYPE_CHECKING:
-    import torch.jax  # type: ignore[import-not-found, unused-ignore]  # noqa: F401 (torch_stubs/)
-
     from . import checkpoint as checkpoint
     from . import compat as compat
     from . import data as data

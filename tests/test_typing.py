@@ -50,7 +50,6 @@ def test_mypy_knows_what_tenax_adds_and_keeps_the_hints_of_torch(tmp_path: Path)
         (package / path.name).symlink_to(path)
     for name, folder in FOLDERS.items():
         (package / name).symlink_to(ROOT / folder)
-    (package.parent / "torch-stubs").symlink_to(ROOT / "runtime" / "torch_stubs")
     venv.create(tmp_path / "venv", symlinks=True)
     (packages,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (packages / "program.pth").write_text(f"{package.parent}\n{Path(torch.__file__).parents[1]}\n")
@@ -66,7 +65,7 @@ def test_mypy_knows_what_tenax_adds_and_keeps_the_hints_of_torch(tmp_path: Path)
 
 
 def test_the_stub_of_the_device_module_names_what_the_module_has() -> None:
-    tree = ast.parse((ROOT / "runtime" / "torch_stubs" / "jax.pyi").read_text())
+    tree = ast.parse((ROOT / "runtime" / "torch_jax.pyi").read_text())
     names: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):

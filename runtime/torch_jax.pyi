@@ -1,4 +1,4 @@
-"""`torch.jax` for type checkers, which take the rest from torch's own hints: a partial stub package (PEP 561)."""
+"""`torch.jax` for type checkers: `tenax.mypy_plugin` makes it a name of torch."""
 
 from collections.abc import Sequence
 
