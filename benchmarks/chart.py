@@ -69,7 +69,7 @@ def draw() -> None:
     from matplotlib import pyplot
 
     stored = json.loads(RESULTS.read_text())
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
+    figure, axes = pyplot.subplots(2, 1, figsize=(7, 5.6), layout="constrained")
     models = list(stored["models"])
     for number, (name, color) in enumerate(zip(WRITINGS, COLORS, strict=True)):
         places = [i + (number - 1.5) * 0.2 for i in range(len(models))]
@@ -78,13 +78,14 @@ def draw() -> None:
         bars = axes[0].bar(places, relative, 0.19, color=color, label=name)
         axes[0].bar_label(bars, [f"{r[name]['step_ms']:.0f}" for r in rows], fontsize=8)
         axes[1].bar(places, [r[name]["first_s"] for r in rows], 0.19, color=color, label=name)
-    titles = "a training step / JAX by hand (ms above)", "first step, s (logarithmic)"
+    titles = "time of a training step, JAX by hand = 1 (milliseconds above)", "time of the first step, in seconds"
     for axis, title in zip(axes, titles, strict=True):
-        axis.set_title(title, fontsize=11)
-        axis.set_xticks(range(len(models)), models, fontsize=9)
+        axis.set_title(title, fontsize=11, loc="left")
+        axis.set_xticks(range(len(models)), models, fontsize=10)
         axis.spines[["top", "right"]].set_visible(False)
     axes[1].set_yscale("log")
-    axes[1].legend(frameon=False, fontsize=9)
+    axes[1].yaxis.set_major_formatter("{x:g}")
+    axes[0].legend(frameon=False, fontsize=10, ncols=len(WRITINGS), loc="upper center", bbox_to_anchor=(0.5, 1.32))
     figure.text(0.005, -0.03, stored["machine"], fontsize=8, color="#868e96")
     figure.savefig(CHART, bbox_inches="tight", facecolor="white", metadata={"Date": None})
 

@@ -24,7 +24,8 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     added = {target: (ROOT / source).read_text() for source, target in PAGES.items()}
-    sources = [path for where in ("ops_spec/*.yaml", "generated/*.py", "examples/*.py") for path in ROOT.glob(where)]
+    shown = ("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*")
+    sources = [path for where in shown for path in ROOT.glob(where) if path.is_file()]
     added |= {f"source/{path.relative_to(ROOT)}.txt": path.read_text() for path in sources}
     for place, text in (added | catalogue()).items():
         files.append(File.generated(config, place, content=text))

@@ -49,7 +49,7 @@ def save(path: str | PathLike[str], state: Mapping[str, Any], *, overwrite: bool
     ocp = _orbax()
     writer = _Writer()
     states = {name: value.state_dict() if hasattr(value, "state_dict") else value for name, value in state.items()}
-    states[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}  # type: ignore[attr-defined]
+    states[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}
     tree = {name: writer.encoded(value, name) for name, value in states.items()}
     tree[_CHECKSUM] = _tree_checksum(tree)
     arguments = ocp.args.Composite(arrays=ocp.args.StandardSave(writer.arrays), tree=ocp.args.JsonSave(tree))
@@ -107,7 +107,7 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
         else:
             rest[name] = value
     torch.set_rng_state(streams["cpu"])
-    torch.jax.set_rng_state(streams["jax"])  # type: ignore[attr-defined]
+    torch.jax.set_rng_state(streams["jax"])
     return rest
 
 

@@ -7,6 +7,7 @@ import os
 import platform
 import runpy
 import sys
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
@@ -111,6 +112,19 @@ def _changes() -> str:
     return f"failed: {'; '.join(broken)}" if broken else f"{attributes} attributes, {len(ENTRIES)} registrations"
 
 
+def _settings() -> Iterator[tuple[str, str]]:
+    """What programs find: where executables are kept, and the dtypes of JAX code that names none."""
+    import jax
+
+    from .xla import folder
+
+    location = folder.location()
+    kept = f"{_programs(folder.usage())} in {location}" if location else "nothing is kept (TENAX_CACHE=0)"
+    yield "cache", kept
+    wide = "64" if jax.config.read("jax_enable_x64") else "32"
+    yield "x64", f"torch's dtypes are kept, float64 and int64 included; JAX code that names none gets {wide} bits"
+
+
 @app.command()
 def doctor(
     xla: Annotated[Path | None, typer.Option(help="A script: list the names of torch_xla that it uses.")] = None,
@@ -131,6 +145,7 @@ def doctor(
         ("python", platform.python_version()),
         *((package, _version(package)) for package in ("tenax", "torch", "jax", "jaxlib", "numpy")),
         *checks.items(),
+        *_settings(),
     ):
         table.add_row(name, escape(value))
     Console().print(table)

@@ -43,6 +43,20 @@ def test_a_name_that_nothing_has_is_refused(option: str, value: str) -> None:
     assert value in said
 
 
+def test_lazy_mode_is_of_this_device_alone() -> None:
+    code, said = invoke("run", "--only", "exp", "--lazy", "--device", "cpu")
+    assert code == 2
+    assert "has no lazy mode" in said
+
+
+def test_a_lazy_run_is_labelled_and_committed_nowhere_by_itself(outcomes: dict[str, Outcome], tmp_path: Path) -> None:
+    outcomes["forward"] = PASS
+    assert invoke("run", "--only", "exp", "--suites", "op_db", "--dtypes", "float32", "--lazy")[0] == 0
+    about = results.load(tmp_path / "last.json").about
+    assert about["mode"] == "lazy"
+    assert about["scope"] == "primary dtypes only, databases op_db, entries exp"
+
+
 def test_a_dtype_that_no_entry_has_is_refused() -> None:
     assert invoke("run", "--only", "bitwise_and", "--dtypes", "complex64")[0] == 2
 
@@ -66,4 +80,6 @@ def test_a_comparison_fails_where_a_failure_is_new(before: Outcome | None, tmp_p
     code, said = invoke("compare", str(tmp_path / "before"), str(tmp_path / "after"))
     known = before is not None and before.bad
     assert code == (0 if known else 1)
-    assert f"broken: {0 if known else 1}" in said
+    kinds = {"broken": before == PASS, "newly failing": not known and before != PASS}
+    for kind, expected in kinds.items():
+        assert f"{kind}: {int(expected)}" in said

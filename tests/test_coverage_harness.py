@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
@@ -398,3 +400,20 @@ def test_a_crash_and_a_hang_cost_one_check_each(tmp_path: Path, monkeypatch: pyt
     assert add.get("float32", "gradient").why == "killed by SIGSEGV; last words: a word before the end"
     assert add.get("float32", "inplace").why == "no answer within 8 s"
     assert found.rows["op_db/mul"].get("float32", "forward").letter == "p"
+
+
+def test_a_worker_of_a_lazy_run_records(tmp_path: Path) -> None:
+    program = """
+import torch
+from tenax.coverage.worker import prepare
+
+prepare("jax", lazy=True)
+from tenax.storage.recording import recording
+
+x = torch.ones(2, device="jax") + 1
+assert recording.tape.ops
+assert x.cpu().tolist() == [2, 2]
+assert not recording.tape.ops
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
+    assert not done.returncode, done.stderr

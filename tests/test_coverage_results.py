@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tenax.coverage import plan, processes, report, results, summary
+from tenax.coverage import history, plan, processes, report, results, source, summary
 from tenax.coverage.entries import select
 from tenax.coverage.journal import Journal, Record
 from tenax.coverage.outcome import Outcome, fail
@@ -43,8 +44,21 @@ def test_regressions_are_what_passed_and_fails() -> None:
     after = made(forward=fail("new"), gradient=Outcome("p"), gradgrad=Outcome("c", "killed"), out=Outcome("s", "why"))
     assert [check for _, _, check, _ in results.regressions(before, after)] == ["forward", "gradgrad"]
     changes = results.changes(before, after)
-    assert changes["broken"] == ["op_db/exp float32 forward: new", "op_db/exp float32 gradgrad: killed"]
-    assert changes["fixed"] == ["op_db/exp float32 gradient"]
+    assert list(map(str, changes["broken"])) == ["op_db/exp float32 forward: new", "op_db/exp float32 gradgrad: killed"]
+    assert list(map(str, changes["fixed"])) == ["op_db/exp float32 gradient"]
+    assert list(map(str, changes["newly skipped"])) == ["op_db/exp float32 out: why"]
+
+
+def test_a_failure_of_a_check_that_did_not_run_before_is_new_and_not_broken() -> None:
+    before, after = (
+        made(forward=Outcome("s", "why")),
+        made(forward=fail("x"), gradient=fail("y"), out=Outcome("s", "z")),
+    )
+    changes = results.changes(before, after)
+    assert list(map(str, changes["newly failing"])) == ["op_db/exp float32 forward: x", "op_db/exp float32 gradient: y"]
+    assert not any(changes[kind] for kind in ("broken", "fixed", "newly skipped", "added", "removed"))
+    assert results.shared(before, after) == 1
+    assert list(map(str, results.changes(results.Results({}), after)["added"])) == ["op_db/exp"]
 
 
 def test_an_entry_passes_when_something_passes_and_nothing_fails_or_is_left_out() -> None:
@@ -93,16 +107,42 @@ def test_the_summary_stands_between_its_markers() -> None:
         summary.replace_marked("# Title", "table")
 
 
-def test_every_release_is_shown_beside_the_newest() -> None:
+def test_every_run_is_shown_beside_the_newest() -> None:
     newest, other = made(forward=Outcome("p")), made(forward=fail("x"))
-    newest.about["torch"], other.about["torch"] = "2.15.0", "2.13.0"
+    newest.about["torch"] = "2.15.0"
+    other.about |= {"mode": "lazy", "scope": "the quick tier"}
     text = summary.markdown(newest, other)
-    assert "| 2.15.0 | 1 of 1 | 1 of 1 |\n| 2.13.0 | 0 of 1 | 0 of 1 |" in text
+    assert (
+        "| 2.15.0 | eager, every check | 1 of 1 | 1 of 1 |\n| 2.13.0 | lazy, the quick tier | 0 of 1 | 0 of 1 |" in text
+    )
     assert "| 2.15.0 |" not in summary.markdown(newest)
-    page = report.render(newest, pages={"index.html": newest, "torch-2.13.0.html": other})
-    assert '<a href="torch-2.13.0.html">2.13.0</a>' in page
-    assert "0 of 1 (0 %)" in page
-    assert 'id="releases"' not in report.render(newest)
+
+
+def test_the_matrix_holds_each_release_with_its_trend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(history, "FILE", tmp_path / "history.jsonl")
+    about = {"torch": "2.13.0", "jax": "0.10.2", "tenax": "0.1.0"}
+    runs = [made(forward=fail("x")), made(forward=Outcome("p")), made(forward=Outcome("p")), made(forward=Outcome("p"))]
+    for run, more in zip(runs, ({"date": "1"}, {"date": "2"}, {"scope": "few"}, {"torch": "2.15.0"}), strict=True):
+        run.about = {"date": "2", **about, **more}
+        history.record([run])
+    history.record(runs)  # once more changes nothing
+    cells = history.matrix(history.read())
+    assert [(c.last.torch, c.last.scope, len(c.runs), c.gain) for c in cells] == [
+        ("2.15.0", "", 1, 0),
+        ("2.13.0", "", 2, 1),
+        ("2.13.0", "few", 1, 0),
+    ]
+    page = report.render(report.Run(runs[1], "index.html"), [report.Run(runs[3], "other.html")], totals=history.read())
+    assert '<a href="other.html">2.15.0</a>' in page
+    assert "+1" in page and "reduced: few" in page
+    assert "Reduced run" in report.render(report.Run(runs[2])) and "Reduced run" not in page
+
+
+def test_committed_results_are_in_the_history() -> None:
+    recorded = {(run.cell, run.date): run.checks for run in history.read()}
+    for path in (*results.releases(), *results.releases("lazy")):
+        run = history.total(results.load(path))
+        assert recorded[(run.cell, run.date)] == run.checks, "run `tenax coverage summary --write`"
 
 
 def test_the_native_functions_of_a_page_are_those_of_its_release() -> None:
@@ -111,15 +151,55 @@ def test_the_native_functions_of_a_page_are_those_of_its_release() -> None:
     assert "linalg_polar" in held["2.15.0"] - held["2.13.0"]
 
 
+def embedded(page: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    return data
+
+
 def test_the_dashboard_is_one_file_that_holds_its_data() -> None:
     hostile = made(forward=fail("</script><b>"), gradient=Outcome("p"))
-    page = report.render(hostile, made(forward=Outcome("p")), source="../")
-    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    (row,) = data["rows"]
+    page = report.render(report.Run(hostile), source="https://host/tree/")
+    (row,) = embedded(page)["rows"]
     assert row["why"]["float32 forward"] == "</script><b>"
     assert row["dtypes"]["float32"].startswith("f-p")
-    assert "op_db/exp float32 forward: &lt;/script&gt;&lt;b&gt;" in page
-    assert not any(word in page for word in ("<link", "src=", "@import", "fetch("))
+    assert not any(word in page for word in ("<link", "src=", "@import", "fetch(", "file://"))
+
+
+def test_the_dashboard_compares_each_two_runs() -> None:
+    first, second, third = made(forward=Outcome("p")), made(forward=fail("x")), made(forward=Outcome("s", "why"))
+    page = report.render(report.Run(first), [report.Run(second), report.Run(third, name="older.json")])
+    compare = embedded(page)["compare"]
+    assert [run["label"] for run in compare["runs"]] == ["torch 2.13.0", "torch 2.13.0", "older.json"]
+    assert compare["pairs"]["0 1"]["changes"]["broken"] == [["op_db/exp", "float32", "forward", "x"]]
+    assert compare["pairs"]["1 0"]["changes"]["fixed"] == [["op_db/exp", "float32", "forward", ""]]
+    assert compare["pairs"]["2 1"]["changes"]["newly failing"] == [["op_db/exp", "float32", "forward", "x"]]
+    assert compare["pairs"]["0 2"]["changes"]["newly skipped"] == [["op_db/exp", "float32", "forward", "why"]]
+    assert {pair["checks"] for pair in compare["pairs"].values()} == {1}
+
+
+def test_lazy_mode_is_a_column_of_the_eager_run_of_its_release() -> None:
+    eager, lazy = made(forward=Outcome("p"), out=Outcome("p")), made(forward=Outcome("p"), gradient=fail("differs"))
+    lazy.about |= {"mode": "lazy", "scope": "the quick tier"}
+    data = embedded(report.render(report.Run(eager), [report.Run(lazy)]))
+    assert data["rows"][0]["lazy"] == ["f", "forward: pass; gradient: differs"]
+    assert "the quick tier" in data["lazy"]
+    assert not embedded(report.render(report.Run(lazy), [report.Run(eager)]))["lazy"]
+    lazy.about["torch"] = "2.15.0"
+    assert not embedded(report.render(report.Run(eager), [report.Run(lazy)]))["lazy"]
+
+
+def test_links_lead_to_the_public_tree_of_a_published_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"remote": "git@github.com:owner/name.git", "rev-parse": "abc", "branch": "origin/main"}
+    monkeypatch.setattr(source, "_git", lambda command, *rest: answers[command])
+    monkeypatch.setattr(source, "_declared", lambda: "")
+    assert source.public_tree() == "https://github.com/owner/name/blob/abc/"
+    monkeypatch.setattr(source, "_declared", lambda: "https://gitlab.com/some/group/name")
+    assert source.public_tree() == "https://gitlab.com/some/group/name/blob/abc/"
+    answers["branch"] = ""
+    assert not source.public_tree()
+    monkeypatch.setattr(source, "_declared", lambda: "/srv/name.git")
+    answers["branch"] = "origin/main"
+    assert not source.public_tree()
 
 
 def test_the_tests_of_process_groups_have_a_section_of_their_own() -> None:
@@ -127,9 +207,9 @@ def test_the_tests_of_process_groups_have_a_section_of_their_own() -> None:
     assert len(tests) > 50
     newest = made(forward=Outcome("p"))
     newest.about["torch"] = "2.13.0"
-    page = report.render(newest)
-    passed = processes.total(tests)
+    page = report.render(report.Run(newest))
+    passed = processes.passing(tests)
     assert f"<b>{passed}</b> of torch's tests" in page
     assert f"{passed} pass with the backend" in (Path(__file__).parent.parent / "docs" / "coverage.md").read_text()
     newest.about["torch"] = "2.15.0"
-    assert 'id="processes"' not in report.render(newest)
+    assert 'id="distributed"' not in report.render(report.Run(newest))

@@ -35,6 +35,8 @@ NOT_RUN, ALONE, WITHOUT = "not run: ", "in a process of its own", "a page withou
 # How many Python blocks of each page do not run. A block that is added here needs a reason, in its comment.
 SKIPPED = {"CONTRIBUTING.md": 1, "docs/distributed.md": 1, "docs/distributed_ranks.md": 2}
 
+RECORDED = json.loads((ROOT / "tests/ecosystem/results.json").read_text())["rows"]
+
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 WITH_PYTHON = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
 SPECS = [block for block in BLOCKS if block.language == "yaml" and "- func:" in block.text]
@@ -159,3 +161,18 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     folders = "runtime|codegen|generated|ops_spec|tests|benchmarks|examples|docs"
     paths = re.findall(rf"`((?:{folders})/[\w./]+\.(?:py|yaml|md|txt))`", page.read_text())
     assert page.name == "CHANGELOG.md" or not [path for path in paths if not (ROOT / path).exists()]
+
+
+COUNTED = re.compile(r"\b[0-9][0-9,]* (?:lowerings|overloads|operators|entries|tests|checks|libraries)\b")
+# Counts of the prose that nothing generates, with what they are now.
+COUNTS = {
+    ("README.md", f"{sum(row['result'] == 'agrees' for row in RECORDED)} libraries"),
+}
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=name)
+def test_a_count_in_the_prose_is_that_of_the_recorded_runs(page: Path) -> None:
+    """Tables between markers are generated, and other tests compare them; the changelog is history."""
+    written = re.sub(r"<!-- (\w+): written by.*?<!-- /\1 -->", "", prose(page), flags=re.DOTALL)
+    found = {(name(page), count) for count in COUNTED.findall(written)}
+    assert found == {count for count in COUNTS if count[0] == name(page)}

@@ -16,7 +16,7 @@ from .. import patches
 
 def _call(name: str) -> Callable[..., Any]:
     def call(*device: int) -> Any:
-        return getattr(torch.jax, name)(*device)  # type: ignore[attr-defined]
+        return getattr(torch.jax, name)(*device)
 
     return call
 
@@ -56,7 +56,7 @@ def _device_kind(plain: Any) -> Any:
             if device is None or torch.device(device).type == "jax":
                 if "stream_id" in kwargs:  # how torch makes a stream of the numbers of another one
                     device = kwargs.get("device_index", device)
-                return getattr(torch.jax, plain.__name__)(device, *args, **kwargs)  # type: ignore[attr-defined]
+                return getattr(torch.jax, plain.__name__)(device, *args, **kwargs)
             return plain(device, *args, **kwargs)
 
     DeviceKind.__name__ = DeviceKind.__qualname__ = plain.__name__

@@ -44,7 +44,7 @@ class Stream(STREAM):  # type: ignore[misc]
 
     def synchronize(self) -> None:
         """Wait for everything that was dispatched to the device."""
-        torch.jax.synchronize(self.device)  # type: ignore[attr-defined]
+        torch.jax.synchronize(self.device)
 
     def query(self) -> bool:
         """Whether everything that this thread has dispatched to the device is finished.
@@ -135,10 +135,10 @@ def current_stream(device: Any = None) -> Stream:
 def set_stream(stream: torch.Stream | None) -> None:
     """Make the device of a stream the current one."""
     if stream is not None:
-        torch.jax.set_device(stream.device_index)  # type: ignore[attr-defined]
+        torch.jax.set_device(stream.device_index)
 
 
-class StreamContext(torch.jax.device):  # type: ignore[misc, name-defined]
+class StreamContext(torch.jax.device):
     """Context manager: the device of a stream becomes the current one. None changes nothing."""
 
     def __init__(self, stream: torch.Stream | None) -> None:

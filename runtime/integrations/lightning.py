@@ -105,14 +105,14 @@ def _accelerator(family: Family) -> Any:
             pass
 
         def get_device_stats(self, device: Any) -> dict[str, Any]:
-            return {"memory_allocated": torch.jax.memory_allocated(device)}  # type: ignore[attr-defined]
+            return {"memory_allocated": torch.jax.memory_allocated(device)}
 
         @staticmethod
         def parse_devices(devices: Any) -> list[int]:
             """The ordinals of the devices: one, given as 1, "1", [ordinal] or "ordinal,"."""
             if isinstance(devices, str):
                 devices = [int(d) for d in devices.split(",") if d] if "," in devices else int(devices)
-            found = list(range(torch.jax.device_count())) if devices == -1 else devices  # type: ignore[attr-defined]
+            found = list(range(torch.jax.device_count())) if devices == -1 else devices
             ordinals = list(range(found)) if isinstance(found, int) else list(found)
             if len(ordinals) != 1:
                 raise ValueError(

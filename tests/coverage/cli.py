@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import fnmatch
+import functools
 import importlib.metadata
 import os
 import platform
@@ -45,6 +46,7 @@ def run(
     jobs: Annotated[int, typer.Option(help="Number of processes.")] = os.cpu_count() or 1,
     timeout: Annotated[float, typer.Option(help="Maximum seconds per check.")] = SECONDS_PER_CHECK,
     device: Annotated[str, typer.Option(help="Torch device to test.")] = "jax",
+    lazy: Annotated[bool, typer.Option("--lazy", help="Run in lazy mode.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
 ) -> None:
@@ -52,6 +54,7 @@ def run(
     from .entries import DTYPES, SUITES, dtype_name, select
     from .plan import collect, cost, plan
     from .runner import Pool, remaining
+    from .worker import main
 
     _refuse_unknown("--suites", suites, SUITES)
     _refuse_unknown("--dtypes", dtypes, ("all", *map(dtype_name, DTYPES)))
@@ -63,7 +66,10 @@ def run(
     units = plan(chosen, dtypes, quick=quick, samples=samples)
     if not units:
         raise typer.BadParameter(f"none of the {len(chosen)} entries has the dtype {dtypes}", param_hint="--dtypes")
-    about = describe(device)
+    if lazy and device.partition(":")[0] != "jax":
+        raise typer.BadParameter(f"device {device!r} has no lazy mode", param_hint="--lazy")
+    scope = describe_scope(only, suites, dtypes, quick, samples)
+    about = describe(device) | ({"mode": "lazy"} if lazy else {}) | ({"scope": scope} if scope else {})
     settings = {
         **about,
         "only": only or "",
@@ -92,10 +98,10 @@ def run(
                 bar, advance=cost(record.unit), finished=done, bad=bad, eta=eta, description=record.unit.key
             )
 
-        Pool(device, jobs, timeout, BUILD, report).run(left, journal)
+        Pool(device, jobs, timeout, BUILD, report, functools.partial(main, lazy=lazy)).run(left, journal)
     journal.close()
     found = collect(about, chosen, ((r.unit, r.outcomes, r.ops) for r in journal.records))
-    everything = not (only or suites or quick or samples) and dtypes == "all" and device == "jax"
+    everything = not scope and not lazy and device == "jax"
     path = out or (files.committed(about["torch"]) if everything else BUILD / "last.json")
     if path.exists() and not everything and out:
         whole = files.load(path)
@@ -184,21 +190,29 @@ def report(
     path: File = None,
     against: Annotated[Path | None, typer.Option(help="Earlier results to compare with.")] = None,
     out: Annotated[Path, typer.Option(help="Output HTML file.")] = BUILD / "index.html",
-    source: Annotated[str | None, typer.Option(help="URL prefix of links to specs and code.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="URL prefix of links to specs and code; by default the public repository's.")
+    ] = None,
 ) -> None:
-    """Write the dashboard: one self-contained HTML file per torch release."""
-    from .report import render
+    """Write the dashboard: one self-contained HTML file for each run, which also compares it with the others."""
+    from . import history
+    from .report import Run, render
+    from .source import public_tree
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    if source is None:
-        repository = Path(__file__).resolve().parents[2]
-        source = f"{os.path.relpath(repository, out.parent.resolve())}/" if (repository / "ops_spec").is_dir() else ""
-    shown = chosen(path)
-    pages = {out.name if i == 0 else f"torch-{one.about['torch']}.html": one for i, one in enumerate(shown)}
-    before = files.load(against) if against else None
-    for page, one in pages.items():
-        out.with_name(page).write_text(render(one, before, source, pages), encoding="utf-8")
-    console.print(f"written to {out.resolve().as_uri()}", highlight=False, soft_wrap=True)
+    runs = [
+        Run(one, out.name if i == 0 else f"{one.about.get('mode', 'torch')}-{one.about['torch']}.html")
+        for i, one in enumerate(
+            [files.load(path)] if path else [*chosen(None), *map(files.load, files.releases("lazy"))]
+        )
+    ]
+    earlier = [Run(files.load(against), name=against.name)] if against else []
+    tree = public_tree() if source is None else source
+    for run in runs:
+        others = [other for other in runs if other is not run]
+        page = render(run, [*earlier, *others], tree, history.read())
+        out.with_name(run.page).write_text(page, encoding="utf-8")
+    console.print(f"written to {out}", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -209,7 +223,7 @@ def compare(before: Path, after: Path) -> None:
         console.print(f"{kind}: {len(lines)}", style="bold")
         for line in lines:
             console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
-    raise typer.Exit(1 if changes["broken"] else 0)
+    raise typer.Exit(1 if any(changes[kind] for kind in files.FAILURES) else 0)
 
 
 @app.command()
@@ -218,10 +232,13 @@ def summary(
     page: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("docs/coverage.md"),
     write: Annotated[bool, typer.Option("--write", help="Write the table between the markers of the file.")] = False,
 ) -> None:
-    """Print the table of totals as Markdown, or write it to docs/coverage.md."""
+    """Print the table of totals as Markdown, or write it to docs/coverage.md and record it for the trends."""
+    from . import history
     from .summary import markdown, replace_marked
 
-    text = markdown(*chosen(path))
+    text = markdown(*chosen(path), *([] if path else map(files.load, files.releases("lazy"))))
+    if write and not path:
+        history.record(map(files.load, [*files.releases(), *files.releases("lazy")]))
     if write:
         page.write_text(replace_marked(page.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
@@ -338,6 +355,18 @@ def describe(device: str) -> dict[str, str]:
         "python": platform.python_version(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
+
+
+def describe_scope(only: str | None, suites: str | None, dtypes: str, quick: bool, samples: int | None) -> str:
+    """What a reduced run left out, in words; empty for a run of everything."""
+    parts = [
+        "the quick tier" if quick else "",
+        "primary dtypes only" if dtypes == "float32" else f"dtypes {dtypes}" if dtypes != "all" else "",
+        f"at most {samples} samples per check" if samples else "",
+        f"databases {suites}" if suites else "",
+        f"entries {only}" if only else "",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def chosen(path: Path | None) -> list[Results]:

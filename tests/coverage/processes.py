@@ -19,6 +19,6 @@ def tests_of(torch_version: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def total(tests: dict[str, tuple[str, str]]) -> str:
+def passing(tests: dict[str, tuple[str, str]]) -> str:
     """The tests that pass, in words."""
     return f"{Counter(how for how, _ in tests.values())['passed']} of {len(tests)}"

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jinja2
 
 from .entries import CHECKS, SUITES
+from .history import Total, matrix, total
+from .libraries import libraries
 from .outcome import LETTERS, Outcome
-from .processes import tests_of, total
-from .results import Results, Row, changes
+from .processes import passing, tests_of
+from .results import Results, Row, changes, shared
 from .schema import natives
-from .summary import TITLES, full, percent, tally
+from .summary import TITLES, percent, tally
 
 # Letters from best to worst: the order of segments in a bar.
 ORDER = "pnsfct"
@@ -52,34 +54,69 @@ class Bar:
         return placed
 
 
-def render(
-    results: Results, before: Results | None = None, source: str = "", pages: Mapping[str, Results] | None = None
-) -> str:
-    """Render the page. `source` is the URL prefix of links to specs and code; without it, they are plain text.
+@dataclass(frozen=True)
+class Run:
+    """Results that the dashboard shows or compares with; `page` is the file of their own page, if they have one."""
 
-    `pages` maps the file name of each page to the results of its release; the page compares them and links to the
-    others.
+    results: Results
+    page: str = ""
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        about = self.results.about
+        return self.name or f"torch {about.get('torch', '')}{' lazy' if 'mode' in about else ''}"
+
+
+def render(shown: Run, others: Sequence[Run] = (), source: str = "", totals: Sequence[Total] = ()) -> str:
+    """Render the page of one run.
+
+    Args:
+        shown: the run.
+        others: further runs, which the page compares with this one and with each other.
+        source: the URL prefix of links to specs and code; without it, they are plain text.
+        totals: the recorded runs, for the matrix of releases.
     """
-    release = results.about.get("torch", "")
-    pages = pages or {}
-    suites = [suite for suite in SUITES if any(one.suite(suite) for one in pages.values())]
+    about = shown.results.about
+    release = about.get("torch", "")
+    tests = tests_of(release)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tenax.coverage", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     return environment.get_template("page.html.j2").render(
-        about=results.about,
-        before=before.about if before else None,
-        changes=changes(before, results) if before else {},
-        cards=[_card(suite, list(results.suite(suite).values())) for suite in SUITES if results.suite(suite)],
-        charts=_charts(results),
+        about=about,
+        cards=[_card(suite, list(rows.values())) for suite in SUITES if (rows := shown.results.suite(suite))],
+        charts=_charts(shown.results),
         schema=_schema_bars(release),
-        suites=[TITLES[suite].replace("`", "") for suite in suites],
-        releases=[(one.about, page, [full(one, suite) for suite in suites]) for page, one in pages.items()],
-        processes=(tests := tests_of(release)),
-        processes_passed=total(tests),
+        suites={suite: TITLES[suite].replace("`", "") for suite in SUITES},
+        matrix=matrix(totals),
+        pages={total(run.results).cell: run.page for run in (shown, *others) if run.page},
+        here=total(shown.results).cell,
+        tests=tests,
+        passed=passing(tests),
+        libraries=libraries(release),
         letters=LETTERS,
-        data=_embedded(results, source),
+        data=_embedded(shown, others, source),
     )
+
+
+def _differences(runs: Sequence[Run]) -> dict[str, Any]:
+    """What `results.changes` finds between each two runs, and in how many checks of both it looked."""
+    pairs = {}
+    for i, before in enumerate(runs):
+        for j, after in enumerate(runs):
+            if i != j:
+                found = changes(before.results, after.results)
+                listed = {kind: [[c.key, c.dtype, c.check, c.why] for c in lines] for kind, lines in found.items()}
+                pairs[f"{i} {j}"] = {"checks": shared(before.results, after.results), "changes": listed}
+    names = [{"label": run.label, "page": run.page, "about": _about(run.results)} for run in runs]
+    return {"runs": names, "pairs": pairs}
+
+
+def _about(results: Results) -> str:
+    about = results.about
+    scope = f", reduced: {about['scope']}" if about.get("scope") else ""
+    return f"torch {about.get('torch')}, jax {about.get('jax')}, tenax {about.get('tenax')}, {about.get('date')}{scope}"
 
 
 def _card(suite: str, rows: list[Row]) -> dict[str, Any]:
@@ -140,15 +177,19 @@ def _schema_bars(release: str) -> list[Bar]:
     ]
 
 
-def _embedded(results: Results, source: str) -> str:
+def _embedded(shown: Run, others: Sequence[Run], source: str) -> str:
     """The data for the script of the page, as JSON that is safe inside a script element."""
+    results = shown.results
+    lazy = _lazy(results, [run.results for run in others])
     reached = {op for row in results.rows.values() for op in row.ops}
     data = {
         "suites": {suite: CHECKS[suite] for suite in SUITES},
         "letters": LETTERS,
         "standings": STANDINGS,
         "source": source,
-        "rows": [_row(key, row) for key, row in results.rows.items()],
+        "rows": [_row(key, row, lazy) for key, row in results.rows.items()],
+        "lazy": _about(lazy) if lazy else "",
+        "compare": _differences((shown, *others)),
         "natives": [[n.name, n.status, n.reason, n.spec, n.code] for n in natives(results.about.get("torch"))],
         "reached": sorted(reached),
     }
@@ -156,7 +197,23 @@ def _embedded(results: Results, source: str) -> str:
     return text.replace("</", "<\\/").replace("\u2028", " ").replace("\u2029", " ")
 
 
-def _row(key: str, row: Row) -> dict[str, Any]:
+def _lazy(results: Results, others: Sequence[Results]) -> Results | None:
+    """The run of lazy mode with the same release of torch, unless it is the one shown."""
+    for one in others:
+        if "mode" in one.about and "mode" not in results.about and one.about["torch"] == results.about.get("torch"):
+            return one
+    return None
+
+
+def _worst(row: Row | None) -> list[str]:
+    """The worst letter of a row's checks, and what each check gave."""
+    outcomes = row.outcomes if row else {}
+    letter = max((o.letter for o in outcomes.values()), key="-npstfc".index, default="-")
+    said = [f"{check}: {o.why or LETTERS[o.letter]}" for (_, check), o in outcomes.items()]
+    return [letter, "; ".join(said)]
+
+
+def _row(key: str, row: Row, lazy: Results | None) -> dict[str, Any]:
     suite, _, name = key.partition("/")
     checks = CHECKS[suite]
     return {
@@ -168,4 +225,5 @@ def _row(key: str, row: Row) -> dict[str, Any]:
         "ops": row.ops,
         "dtypes": {d: "".join(row.get(d, c).letter for c in checks) for d in row.dtypes},
         "why": {f"{d} {c}": row.get(d, c).why for d in row.dtypes for c in checks if row.get(d, c).why},
+        **({"lazy": _worst(lazy.rows.get(key))} if lazy else {}),
     }

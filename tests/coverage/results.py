@@ -106,13 +106,13 @@ def committed(torch_version: str) -> Path:
     return FOLDER / f"torch-{'.'.join(torch_version.split('+')[0].split('.')[:2])}.json"
 
 
-def releases() -> list[Path]:
-    """The committed results of every torch release, newest first."""
-    return sorted(FOLDER.glob("torch-*.json"), key=_version, reverse=True)
+def releases(mode: str = "torch") -> list[Path]:
+    """The committed results of every torch release, newest first; with "lazy", those of lazy mode."""
+    return sorted(FOLDER.glob(f"{mode}-*.json"), key=_version, reverse=True)
 
 
 def _version(path: Path) -> list[int]:
-    return [int(n) for n in path.stem.removeprefix("torch-").split(".")]
+    return [int(n) for n in path.stem.partition("-")[2].split(".")]
 
 
 def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Outcome]]:
@@ -124,19 +124,48 @@ def regressions(before: Results, after: Results) -> list[tuple[str, str, str, Ou
     return [found for found in after.triples() if found[3].bad and not earlier(*found[:3]).bad]
 
 
-def changes(before: Results, after: Results) -> dict[str, list[str]]:
-    """The differences between two runs, by kind: `fixed`, `broken`, `added`, `removed`; each `key dtype check: why`."""
-    found: dict[str, list[str]] = {"broken": [], "fixed": [], "added": [], "removed": []}
-    found["broken"] = [f"{key} {dtype} {check}: {o.why}" for key, dtype, check, o in regressions(before, after)]
+@dataclass(frozen=True)
+class Change:
+    """One difference between two runs; `dtype` and `check` are empty where a whole entry came or went."""
+
+    key: str
+    dtype: str = ""
+    check: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        place = " ".join(filter(None, (self.key, self.dtype, self.check)))
+        return f"{place}: {self.why}" if self.why else place
+
+
+# What a check did before and does now; a check that one of the runs did not make is in none but `newly failing`.
+KINDS: dict[str, tuple[str, str]] = {
+    "broken": ("p", "fct"),
+    "newly failing": ("sn-", "fct"),
+    "newly skipped": ("pfctn", "s"),
+    "fixed": ("fct", "p"),
+}
+FAILURES = ("broken", "newly failing")
+
+
+def changes(before: Results, after: Results) -> dict[str, list[Change]]:
+    """The differences between two runs by kind: those of `KINDS`, and the entries that were `added` and `removed`."""
+    found: dict[str, list[Change]] = {kind: [] for kind in (*KINDS, "added", "removed")}
     for key, dtype, check, outcome in after.triples():
         row = before.rows.get(key)
         earlier = row.get(dtype, check) if row else NOT_RUN
-        place = f"{key} {dtype} {check}"
-        if outcome.letter == "p" and earlier.bad:
-            found["fixed"].append(place)
-    found["added"] = [key for key in after.rows if key not in before.rows]
-    found["removed"] = [key for key in before.rows if key not in after.rows]
+        for kind, (old, new) in KINDS.items():
+            if earlier.letter in old and outcome.letter in new:
+                found[kind].append(Change(key, dtype, check, outcome.why))
+    found["added"] = [Change(key) for key in after.rows if key not in before.rows]
+    found["removed"] = [Change(key) for key in before.rows if key not in after.rows]
     return found
+
+
+def shared(before: Results, after: Results) -> int:
+    """The number of checks that both runs made, which is what `changes` can compare."""
+    made = {(key, dtype, check) for key, dtype, check, _ in before.triples()}
+    return sum((key, dtype, check) in made for key, dtype, check, _ in after.triples())
 
 
 def _written(key: str, row: Row) -> dict[str, Any]:

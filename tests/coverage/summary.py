@@ -19,7 +19,7 @@ TITLES = {
 
 
 def markdown(results: Results, *others: Results) -> str:
-    """One row per database, and a line that describes the run; if there are several releases, one row per release."""
+    """One row per database, and a line that describes the run; if there are several runs, one row per run."""
     about = results.about
     suites = {suite: list(results.suite(suite).values()) for suite in SUITES}
     # A run of primary dtypes only has no results for the others.
@@ -48,17 +48,18 @@ def markdown(results: Results, *others: Results) -> str:
 
 
 def _by_release(found: Sequence[Results]) -> list[str]:
-    """One row per release: the entries that pass every check of their primary dtype, and the checks passed."""
+    """One row per run: the entries that pass every check of their primary dtype, and the checks passed."""
     if not found:
         return []
     suites = [suite for suite in SUITES if any(one.suite(suite) for one in found)]
-    titles = ["torch", *(TITLES[suite] for suite in suites), "checks passed"]
-    lines = ["", _line(titles), _line(["---", *["---:"] * (len(titles) - 1)])]
+    titles = ["torch", "run", *(TITLES[suite] for suite in suites), "checks passed"]
+    lines = ["", _line(titles), _line(["---", "---", *["---:"] * (len(titles) - 2)])]
     for one in found:
         rows = [list(one.suite(suite).values()) for suite in suites]
         parts = [f"{sum(r.passes() for r in suite)} of {sum(r.asked() for r in suite)}" for suite in rows]
         passed, asked = tally([row for suite in rows for row in suite])
-        lines.append(_line([one.about.get("torch", ""), *parts, f"{passed} of {asked}"]))
+        run = f"{one.about.get('mode', 'eager')}, {one.about.get('scope') or 'every check'}"
+        lines.append(_line([one.about.get("torch", ""), run, *parts, f"{passed} of {asked}"]))
     return lines
 
 

@@ -63,13 +63,13 @@ def environment() -> dict[str, str]:
     return settings | {"XLA_FLAGS": " ".join([flags, *missing]).strip()}
 
 
-def main(link: Connection, device: str, log: str) -> None:
+def main(link: Connection, device: str, log: str, lazy: bool = False) -> None:
     """Serve units until the other side closes. Native output goes to `log`, which explains a crash."""
     with Path(log).open("ab", buffering=0) as file:
         os.dup2(file.fileno(), sys.stdout.fileno())
         os.dup2(file.fileno(), sys.stderr.fileno())
     os.environ.update(environment())
-    prepare(device)
+    prepare(device, lazy)
     link.send("ready")
     while True:
         try:
@@ -79,8 +79,8 @@ def main(link: Connection, device: str, log: str) -> None:
         _serve(link, unit, device)
 
 
-def prepare(device: str) -> None:
-    """Import what the device needs, in this process."""
+def prepare(device: str, lazy: bool = False) -> None:
+    """Import what the device needs, in this process; with `lazy`, have its operations recorded."""
     import torch
 
     torch.set_num_threads(1)
@@ -89,6 +89,10 @@ def prepare(device: str) -> None:
         import tenax  # noqa: F401 (registers the device)
 
         torch.zeros(1, device=device).cpu()
+    if lazy:
+        from tenax._lazy.mode import record_everywhere
+
+        record_everywhere()
 
 
 def _serve(link: Connection, unit: Unit, device: str) -> None:

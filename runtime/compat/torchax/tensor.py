@@ -200,7 +200,7 @@ def drawing_from(key: jax.Array) -> Iterator[None]:
 
 def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
     """Apply a JAX function to the array, and convert the result to a tensor."""
-    return from_jax(function(self.detach().jax(), *args, **kwargs))  # type: ignore[attr-defined]
+    return from_jax(function(self.detach().jax(), *args, **kwargs))
 
 
 def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
@@ -212,7 +212,7 @@ def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **
     Raises:
         RuntimeError: such a result for a tensor that is a part of a storage.
     """
-    array = function(self.detach().jax(), *args, **kwargs)  # type: ignore[attr-defined]
+    array = function(self.detach().jax(), *args, **kwargs)
     result, cell = from_jax(array), cell_of(self)
     whole = covers_array(self, cell)
     with torch.no_grad():
@@ -243,7 +243,7 @@ def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
 
 def _jax_device(self: torch.Tensor) -> Any:
     """JAX's device of the tensor, or its sharding over several."""
-    return self.detach().jax().device  # type: ignore[attr-defined]
+    return self.detach().jax().device
 
 
 def _torch(self: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,46 @@
+"""A plugin of mypy, for the names that tenax adds to torch: `torch.jax`, `Tensor.jax` and `Module.jax`.
+
+    [tool.mypy]
+    plugins = ["tenax.mypy_plugin"]
+
+They appear when tenax is imported, which a type checker cannot see. A partial stub package would do for `torch.jax`,
+but pyright then no longer reads torch's own hints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mypy.nodes import ARG_OPT, GDEF, Argument, MypyFile, SymbolTableNode, Var
+from mypy.plugin import ClassDefContext, Plugin
+from mypy.plugins.common import add_method_to_class
+from mypy.types import AnyType, Type, TypeOfAny
+
+TENSOR, MODULE = "torch._tensor.Tensor", "torch.nn.modules.module.Module"
+DEVICE_MODULE = "tenax.torch_jax"
+
+
+def add_names(context: ClassDefContext) -> None:
+    """Add the method to the class that mypy has just analysed, and the device module to torch.
+
+    The results are `Any`: an array of JAX, and the module itself.
+    """
+    unknown: Type = AnyType(TypeOfAny.explicit)
+    device = Argument(Var("device", unknown), unknown, None, ARG_OPT)
+    add_method_to_class(context.api, context.cls, "jax", [device] if context.cls.fullname == MODULE else [], unknown)
+    context.api.modules["torch"].names["jax"] = SymbolTableNode(GDEF, context.api.modules[DEVICE_MODULE])
+
+
+class TenaxPlugin(Plugin):
+    """Adds the names."""
+
+    def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
+        return [(10, DEVICE_MODULE, -1)] if file.fullname == "torch" else []  # 10: an import by this name
+
+    def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        return add_names if fullname in (TENSOR, MODULE) else None
+
+
+def plugin(version: str) -> type[Plugin]:
+    """What mypy asks for."""
+    return TenaxPlugin
