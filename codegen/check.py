@@ -197,7 +197,7 @@ def _dtypes(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], con
     tensors = [p.name for p in params if p.is_tensor]
     known = [*DTYPES, *(dtype for group in DTYPES.values() for dtype in group)]
     for name, text in entry.dtypes:
-        if name and name not in tensors:
+        if name and name not in (*tensors, "out"):
             yield entry.fault("dtypes", f"`{name}` is not a Tensor of {entry.name}", f"some of {names(tensors)}")
         words = text.removeprefix("not ").split()
         unknown = [w for w in words if w not in known]

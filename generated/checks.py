@@ -9,42 +9,42 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tenax.words import FLOAT64, Array, as_long, cast
+from tenax.words import FLOAT64, Array, all_within, as_long, cast, within
 
 
 def index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
     """IndexError: index out of range in self"""
-    return jnp.all((index >= 0) & (index < (self.shape or (1,))[dim]))
+    return within(index, 0, (self.shape or (1,))[dim])
 
 
 def scatter_index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
     """RuntimeError: index is out of bounds for dimension `dim` of self with its size"""
-    return jnp.all((index >= 0) & (index < (self.shape or (1,))[dim]))
+    return within(index, 0, (self.shape or (1,))[dim])
 
 
 def wrapped_index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
     """IndexError: index is out of bounds for dimension `dim` of self with its size"""
-    return jnp.all((index >= -(self.shape or (1,))[dim]) & (index < (self.shape or (1,))[dim]))
+    return within(index, -(self.shape or (1,))[dim], (self.shape or (1,))[dim])
 
 
 def flat_index_in_bounds(self: Any, index: Any) -> Array:
     """IndexError: out of range: tried to access an index beyond the elements of the tensor"""
-    return jnp.all((index >= -self.size) & (index < self.size))
+    return within(index, -self.size, self.size)
 
 
 def indices_in_bounds(self: Any, indices: Any) -> Array:
     """IndexError: index is out of bounds for dimension with size: an index exceeds its dimension of self"""
-    return sum(jnp.sum((i < -n) | (i >= n)) for i, n in zip(indices, self.shape) if i is not None) == 0
+    return all_within(indices, self.shape)
 
 
 def rows_in_bounds(weight: Any, indices: Any) -> Array:
     """IndexError: index out of range in self"""
-    return jnp.all((indices >= 0) & (indices < weight.shape[0]))
+    return within(indices, 0, weight.shape[0])
 
 
 def bag_indices_in_bounds(weight: Any, indices: Any) -> Array:
     """RuntimeError: embedding_bag: an index of input takes a value which is not in the valid range of rows"""
-    return jnp.all((indices >= 0) & (indices < weight.shape[0]))
+    return within(indices, 0, weight.shape[0])
 
 
 def first_bag_at_zero(offsets: Any) -> Array:
@@ -59,12 +59,12 @@ def last_bag_in_bounds(indices: Any, offsets: Any) -> Array:
 
 def pooled_indices_in_bounds(indices: Any, size: Any) -> Array:
     """RuntimeError: Found an invalid max index"""
-    return jnp.all((indices >= 0) & (indices < size))
+    return within(indices, 0, size)
 
 
 def sorter_in_bounds(sorted_sequence: Any, sorter: Any) -> Array:
     """RuntimeError: torch.searchsorted(): sorter index out of range"""
-    return sorter is None or jnp.all((sorter >= 0) & (sorter < sorted_sequence.shape[-1]))
+    return sorter is None or within(sorter, 0, sorted_sequence.shape[-1])
 
 
 def target_in_bounds(target: Any, classes: Any, ignore_index: Any) -> Array:

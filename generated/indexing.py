@@ -13,7 +13,7 @@ from jax.typing import ArrayLike
 from tenax.generated import checks
 from tenax.kernels import indexing as indexing_kernels
 from tenax.kernels import scatter as scatter_kernels
-from tenax.words import Array, cast
+from tenax.words import Array, cast, within
 
 
 def index__Tensor__checks(self: Array, indices: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -142,12 +142,12 @@ def index_select__checks(self: Array, dim: int, index: Array) -> tuple[Array, ..
 
 def index_copy__checks(self: Array, dim: int, index: Array, source: Array) -> tuple[Array, ...]:
     """The conditions of index_copy; its row of the table has their errors."""
-    return (jnp.all((index >= 0) & (index < (self.shape or (1,))[dim])),)
+    return ((self.size == 0 and self.shape[dim] > 0) or within(index, 0, (self.shape or (1,))[dim]),)
 
 
 def index_add__checks(self: Array, dim: int, index: Array, source: Array, *, alpha: ArrayLike = 1) -> tuple[Array, ...]:
     """The conditions of index_add; its row of the table has their errors."""
-    return (checks.scatter_index_in_bounds(self, dim, index),)
+    return ((self.size == 0 and self.ndim > 1) or within(index, 0, (self.shape or (1,))[dim]),)
 
 
 def index_reduce__checks(

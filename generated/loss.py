@@ -12,7 +12,7 @@ from tenax.generated import checks
 from tenax.kernels import loss as loss_kernels
 from tenax.kernels import margin as margin_kernels
 from tenax.kernels.arithmetic import sub
-from tenax.words import DEFAULT, Array, cast, reduced, reduced_backward
+from tenax.words import DEFAULT, Array, cast, reduced, reduced_backward, within
 
 
 def mse_loss(self: Array, target: Array, reduction: int = 1) -> Array:
@@ -170,7 +170,7 @@ def multi_margin_loss__checks(
     self: Array, target: Array, p: ArrayLike = 1, margin: ArrayLike = 1, weight: Array | None = None, reduction: int = 1
 ) -> tuple[Array, ...]:
     """The conditions of multi_margin_loss; its row of the table has their errors."""
-    return (jnp.all((target >= 0) & (target < (self.shape[-1] if self.ndim else 1))),)
+    return (within(target, 0, self.shape[-1] if self.ndim else 1),)
 
 
 def multi_margin_loss_backward(
@@ -194,4 +194,4 @@ def multi_margin_loss_backward(
 
 def multilabel_margin_loss_forward__checks(self: Array, target: Array, reduction: int) -> tuple[Array, ...]:
     """The conditions of multilabel_margin_loss_forward; its row of the table has their errors."""
-    return (jnp.all((target >= -1) & (target < (self.shape[-1] if self.ndim else 1))),)
+    return (within(target, -1, self.shape[-1] if self.ndim else 1),)

@@ -2211,7 +2211,7 @@ ROWS: dict[str, Row] = {
         "index_add",
         conditions="indexing.index_add__checks",
         dtypes=(("self", "not unsigned float8"), ("index", "int32 int64")),
-        checks=(("RuntimeError", "index is out of bounds for dimension `dim` of self with its size"),),
+        checks=(("IndexError", "index out of range in self"),),
     ),
     "index_add.out": Row(
         "kernels.scatter",
@@ -2219,7 +2219,7 @@ ROWS: dict[str, Row] = {
         "out",
         conditions="indexing.index_add__checks",
         dtypes=(("self", "not unsigned float8"), ("index", "int32 int64")),
-        checks=(("RuntimeError", "index is out of bounds for dimension `dim` of self with its size"),),
+        checks=(("IndexError", "index out of range in self"),),
     ),
     "index_add_": Row(
         "kernels.scatter",
@@ -2227,7 +2227,7 @@ ROWS: dict[str, Row] = {
         "inplace",
         conditions="indexing.index_add__checks",
         dtypes=(("self", "not unsigned float8"), ("index", "int32 int64")),
-        checks=(("RuntimeError", "index is out of bounds for dimension `dim` of self with its size"),),
+        checks=(("IndexError", "index out of range in self"),),
     ),
     "index_copy": Row(
         "kernels.scatter",
@@ -2863,13 +2863,13 @@ ROWS: dict[str, Row] = {
     "nanmedian.dim": Row("kernels.sort", "nanmedian_dim", dtypes=(("", "integral floating"),)),
     "nanmedian.dim_values": Row("kernels.sort", "nanmedian_dim", "out", dtypes=(("", "integral floating"),)),
     "nanmedian.out": Row("kernels.sort", "nanmedian", "out", dtypes=(("", "integral floating"),)),
-    "nansum": Row("generated.reduction", "nansum", dtypes=(("", "not float8"),)),
+    "nansum": Row("generated.reduction", "nansum", dtypes=(("self", "not float8"), ("out", "not complex"))),
     "nansum.out": Row(
         "generated.reduction",
         "nansum",
         "out",
         prepare=("dtype_of_out_of_integers", "dtype"),
-        dtypes=(("", "not float8"),),
+        dtypes=(("self", "not float8"), ("out", "not complex")),
     ),
     "narrow_copy": Row("generated.shape", "narrow_copy"),
     "narrow_copy.out": Row("generated.shape", "narrow_copy", "out"),
@@ -4047,10 +4047,17 @@ ROWS: dict[str, Row] = {
     "stack": Row("generated.shape", "stack"),
     "stack.out": Row("generated.shape", "stack", "out"),
     "std.correction": Row(
-        "generated.reduction", "std__correction", static=("correction",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "std__correction",
+        static=("correction",),
+        dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "std.correction_out": Row(
-        "generated.reduction", "std__correction", "out", static=("correction",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "std__correction",
+        "out",
+        static=("correction",),
+        dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "std_mean.correction": Row(
         "kernels.moments", "std_mean", static=("correction",), dtypes=(("", "floating complex"),)
@@ -4302,10 +4309,17 @@ ROWS: dict[str, Row] = {
         "generated.resize", "upsample_trilinear3d_backward", "out", static=("scales_d", "scales_h", "scales_w")
     ),
     "var.correction": Row(
-        "generated.reduction", "var__correction", static=("correction",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "var__correction",
+        static=("correction",),
+        dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "var.correction_out": Row(
-        "generated.reduction", "var__correction", "out", static=("correction",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "var__correction",
+        "out",
+        static=("correction",),
+        dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "var_mean.correction": Row(
         "kernels.moments", "var_mean", static=("correction",), dtypes=(("", "floating complex"),)

@@ -438,3 +438,23 @@ def double(x: Any) -> Any:
 def as_long(x: Any) -> Array:
     """Convert to int64, torch's index dtype."""
     return cast(x, INT64)
+
+
+def within(index: Any, start: int, end: int) -> Any:
+    """Whether each of some integers lies in start <= index < end, a boolean scalar.
+
+    It is False itself, and no array, where no integer does and there is one to ask of: then the shapes of a call decide
+    an error, which is raised where the call is traced.
+    """
+    return False if index.size and start >= end else jnp.all((index >= start) & (index < end))
+
+
+def all_within(indices: Sequence[Array | None], shape: Sequence[int]) -> Any:
+    """Whether `indices` are places in an array of a shape, as `within` says it. A result without elements needs none,
+    unless an indexed axis has no elements."""
+    places = [(i, n) for i, n in zip(indices, shape, strict=False) if i is not None]
+    if 0 in np.broadcast_shapes(*(i.shape for i, _ in places)):
+        return True
+    if any(n == 0 for _, n in places):
+        return False
+    return 0 in shape or jnp.all(jnp.stack([within(i, -n, n) for i, n in places]))

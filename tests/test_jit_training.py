@@ -302,6 +302,32 @@ def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
     assert max(program.aliased_bytes for program in tenax.explain(step).programs) >= state
 
 
+@pytest.mark.parametrize("kind", ["RMSprop", "Adam"])
+def test_a_group_whose_parameters_get_no_gradient_is_added(kind: str) -> None:
+    x, y = data()
+    reference, ours = both(mlp(6, 8, 4))
+
+    def make(model: nn.Module):
+        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.01)
+
+        def step(x: torch.Tensor, y: torch.Tensor) -> None:
+            optimizer.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            optimizer.step()
+
+        return step, optimizer
+
+    (expected, theirs), (step, optimizer) = make(reference), make(ours)
+    step = tenax.jit(step)
+    for number in range(4):
+        if number == 2:  # its learning rate is one more number, which the program does not use
+            theirs.add_param_group({"params": [nn.Parameter(torch.ones(3))], "lr": 0.5})
+            optimizer.add_param_group({"params": [nn.Parameter(torch.ones(3, device="jax"))], "lr": 0.5})
+        expected(x, y)
+        step(x.to("jax"), y.to("jax"))
+    assert_same_state(ours, reference, COMPOSED)
+
+
 @pytest.mark.parametrize(("kind", "options"), [("SGD", {"momentum": 0.9}), ("AdamW", {}), ("Adam", {"foreach": False})])
 @pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
 def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[str, object], inside: bool) -> None:

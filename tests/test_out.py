@@ -256,3 +256,12 @@ def test_nansum_of_integers_is_computed_in_the_dtype_of_out(dtype, out):
             return str(error)
 
     assert outcome("jax") == outcome("cpu")
+
+
+@pytest.mark.parametrize("name", ["std", "var", "nansum"])
+def test_reductions_that_have_no_complex_kernel_refuse_a_complex_out(name: str) -> None:
+    for device in ("cpu", "jax"):
+        out = torch.zeros(2, dtype=torch.complex64, device=device)
+        with pytest.raises(NotImplementedError, match="not implemented for 'ComplexFloat'"):
+            getattr(torch, name)(torch.ones(2, 2, device=device), 0, out=out)
+        assert not out.any()

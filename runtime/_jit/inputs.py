@@ -55,7 +55,7 @@ class Inputs:
                 "a compiled function uses a value that an earlier trace computed and that something has kept, such as "
                 "a function with a cache: the value is gone. Keep tensors in variables that the function reaches"
             )
-        self.numbered, self.keyed, self.uploads = bool(inputs.numbers), bool(inputs.keys), len(inputs.uploads)
+        self.numbered, self.keyed, self.uploads = len(inputs.numbers), len(inputs.keys), len(inputs.uploads)
         self.axes: Mapping[int, Axes] = {}  # of cells whose arrays are transposed in memory, by their numbers
 
     def cotangents(self) -> set[int]:
@@ -74,7 +74,8 @@ class Inputs:
             and len(self.shardings) == len(other.shardings)
             and all(map(_same_place, self.shardings, other.shardings))
             and self.axes == other.axes
-            and self.uploads == other.uploads
+            # Also those that the jaxpr does not use: they are rows of the operands.
+            and (self.numbered, self.keyed, self.uploads) == (other.numbered, other.keyed, other.uploads)
             and all(map(_equal, self.constants, other.constants))
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
-from ..trace.async_errors import Assertion
+from ..trace.async_errors import Assertion, condition_error
 from ..trace.core import current_trace, user_line
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
@@ -131,6 +130,7 @@ class Dispatcher:
             if call.written:
                 write(executable, call, ran[0])
         except LOWERING_ERRORS:
+            self.fast.pop(fast_key, None)  # so that the next such call is refused here, too
             from .host_errors import raise_host_error
 
             raise_host_error(signature, values, blank=True)
@@ -196,7 +196,7 @@ class Dispatcher:
                 from .host_errors import raise_host_error
 
                 raise_host_error(self.signature, values)
-                raise (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
+                raise condition_error(kind, message)
 
     def defer(self, executable: Executable, call: EncodedCall) -> None:
         """Have a compiled program find out whether its `check:` holds; in other traces the values stay unchecked."""

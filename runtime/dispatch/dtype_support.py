@@ -56,7 +56,7 @@ def _given(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, A
     named = {s.parameter: v for s, v in zip(signature.arguments, given, strict=True)}
     read = [v for i, v in enumerate(given) if i not in signature.outs]
     for name, words in signature.row.dtypes:
-        yield words, named.get(name) if name else named.get("dtype") or read
+        yield words, named.get(name) if name else named.get("dtype") or read  # `out` is None in other forms
 
 
 def _masks(value: Any) -> Any:

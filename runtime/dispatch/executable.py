@@ -16,8 +16,10 @@ from ..dtypes import torch_dtype
 from ..storage.access import memory_shape
 from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
+from ..storage.placement import no_jax_trace
 from ..storage.spec import Ints, Operand, TensorSpec
 from ..storage.tensors import new_tensor
+from ..trace.async_errors import condition_error
 from ..xla.program import program
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
@@ -252,8 +254,29 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         stored = stored_key(signature, call, expected)
         executable = Executable(program(run, stored), donate, expected, order, kept, stored=stored)
     if row.checks:
+        refuse_impossible(signature, values, call, check)
         executable.check = program(check, executable.stored and f"check of {executable.stored}")
     return executable
+
+
+def refuse_impossible(
+    signature: Signature, values: Sequence[Any], call: EncodedCall, check: Callable[..., Any]
+) -> None:
+    """Raise where no values satisfy a `check:`, in traces too: an index into an axis without elements.
+
+    Shapes without elements alone decide checks, so others are not looked at.
+    """
+    operands = (*call.operands, *call.starts)
+    flags: list[Any] = []
+    if all(getattr(operand, "size", 1) for operand in operands):
+        return
+    jax.eval_shape(lambda *traced: flags.extend(check(*traced)), *operands)
+    for flag, (kind, message) in zip(flags, signature.row.checks, strict=True):
+        if flag is False:
+            from .host_errors import raise_host_error
+
+            raise_host_error(signature, values, blank=not no_jax_trace())
+            raise condition_error(kind, message)
 
 
 def _rewritten(signature: Signature) -> Executable:

@@ -27,6 +27,12 @@ class Assertion(NamedTuple):
     ran: str = "in an earlier call of a compiled function"
 
 
+def condition_error(kind: str, message: str) -> Exception:
+    """The error of a kind, one of Python's or of `torch.linalg`."""
+    made: Exception = (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
+    return made
+
+
 _lock = threading.Lock()
 _pending: list[tuple[jax.Array, tuple[Assertion, ...]]] = []
 
@@ -50,5 +56,4 @@ def raise_failed_assertions(wait: bool = False) -> None:
             holds, conditions = _pending.pop(0)
         for held, (kind, message, where, ran) in zip(np.asarray(holds), conditions, strict=True):
             if not held:
-                error = getattr(builtins, kind, None) or getattr(torch.linalg, kind)
-                raise error(f"{message} ({ran}{where})")
+                raise condition_error(kind, f"{message} ({ran}{where})")

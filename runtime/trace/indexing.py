@@ -60,7 +60,7 @@ class TracedIndexing(TorchFunctionMode):
             return NotImplemented
         part = x
         for axis, place in axes:
-            part = part.index_select(axis, place)
+            part = _row(part, axis, place)
         return self._copied(x, part[known])
 
     def select(self, input: torch.Tensor, dim: Any, index: Any) -> Any:
@@ -85,7 +85,7 @@ class TracedIndexing(TorchFunctionMode):
         self.copies = [c for c in self.copies if c.tensor is not value]
         parts = [x]
         for axis, place in axes:
-            parts.append(parts[-1].index_select(axis, place))
+            parts.append(_row(parts[-1], axis, place))
         parts[-1][known] = value
         for (axis, place), part, whole in zip(axes[::-1], parts[:0:-1], parts[-2::-1], strict=True):
             whole.index_copy_(axis, place, part)
@@ -135,6 +135,13 @@ def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tens
 
 def _from_start(place: torch.Tensor, size: int) -> torch.Tensor:
     return torch.where(place < 0, place + size, place).long()
+
+
+def _row(x: torch.Tensor, axis: int, place: torch.Tensor) -> torch.Tensor:
+    """The part at a place along an axis, which stays with one element."""
+    if not x.shape[axis]:
+        raise IndexError(f"index is out of bounds for dimension {axis} with size 0")
+    return x.index_select(axis, place)
 
 
 def _taken(x: torch.Tensor, axis: int, start: torch.Tensor, length: int) -> torch.Tensor:
