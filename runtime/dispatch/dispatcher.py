@@ -11,7 +11,7 @@ from jax.errors import JaxRuntimeError
 
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
-from ..storage.recording import recording
+from ..storage.recording import compiles_ahead, recording
 from ..storage.spec import Operand, TensorSpec
 from ..trace.async_errors import Assertion
 from ..trace.core import current_trace, user_line
@@ -48,7 +48,9 @@ class Dispatcher:
         return self.call(self.signature.bind(args, kwargs))
 
     def recorded(self, *args: Any, **kwargs: Any) -> Any:
-        """What lazy mode calls in place of the fast path, made when it is first called."""
+        """What is called in place of the fast path while a tape records; that of lazy mode is made here."""
+        if recording.tape.ahead:
+            return self(*args, **kwargs)
         self.recorded = recording.tape.kernel(self)  # type: ignore[method-assign]
         return self.recorded(*args, **kwargs)
 
@@ -91,6 +93,10 @@ class Dispatcher:
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable
+            if recording.tape is None and compiles_ahead():
+                from .compile_ahead import open_tape
+
+                open_tape(executable)
         executable.age = code_memory.age
         if executable.instead is not None:
             return executable.instead(values)
@@ -102,14 +108,16 @@ class Dispatcher:
                 )
             resize_outs(signature, values, executable.resize)
             return self.run(values, resized=True)
-        if recording.tape is not None:
-            recorded = recording.tape.run(self, executable, call, values, fast_key)
-            if recorded is not NotImplemented:
-                return recorded
-        elif fast_key is not None and not executable.joins and self.is_fast(call, executable.specs):
+        tape = recording.tape
+        eager = tape is None or tape.ahead
+        if eager and fast_key is not None and not executable.joins and self.is_fast(call, executable.specs):
             if len(self.fast) >= _HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
+        if tape is not None:
+            recorded = tape.run(self, executable, call, values, fast_key)
+            if recorded is not NotImplemented:
+                return recorded
         if executable.check is not None:
             if no_jax_trace():
                 self.verify(executable, call, values)
