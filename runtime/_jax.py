@@ -90,11 +90,10 @@ def jit_of_compiled(function: Callable[..., Any], program: ExecutableSource) -> 
             return program.jitted(*operands), None, False
         executable: Any = compiled._executable
         flat = jax.tree.leaves(operands)
-        arrays = executable.call(*flat)
-        results = jax.tree.unflatten(compiled.out_tree, arrays)
+        results = call_compiled(compiled, operands)
         if executable.unsafe_call.has_unordered_effects or executable.unsafe_call.has_host_callbacks:
             return results, None, False
-        arrays, tree = _pxla.reflatten_outputs_for_dispatch(compiled.out_tree, arrays)
+        arrays, tree = _pxla.reflatten_outputs_for_dispatch(compiled.out_tree, jax.tree.leaves(results))
         data = _pxla.MeshExecutableFastpathData(
             xla_executable=executable.xla_executable,
             out_pytree_def=tree,
@@ -111,7 +110,22 @@ def jit_of_compiled(function: Callable[..., Any], program: ExecutableSource) -> 
     with private_names("jax", jax.__version__):
         keys, registry = _pxla.JitGlobalCppCacheKeys(), _tree_util.dispatch_registry
         made = _jaxlib.pjit(function.__name__, None, miss, [], [], keys, registry, _pxla.cc_shard_arg)
-        return wraps(function)(made)
+        call: Any = wraps(function)(made)
+        call.program = program
+        return call
+
+
+def call_compiled(compiled: jax.stages.Compiled, operands: tuple[Any, ...]) -> Any:
+    """The results of an executable, whatever JAX's settings are now."""
+    with private_names("jax", jax.__version__):
+        executable: Any = compiled._executable
+    return jax.tree.unflatten(compiled.out_tree, executable.call(*jax.tree.leaves(operands)))
+
+
+def result_avals(compiled: jax.stages.Compiled) -> Any:
+    """The abstract values of an executable's results, in their tree."""
+    with private_names("jax", jax.__version__):
+        return jax.tree.unflatten(compiled.out_tree, compiled._executable.out_avals)  # type: ignore[attr-defined]
 
 
 def traced_as(equation: Any) -> AbstractContextManager[Any]:

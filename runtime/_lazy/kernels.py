@@ -15,8 +15,8 @@ from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.executable import Executable
 from ..dispatch.fast_path import BITS, KEY_LINES, KernelText, made_of, schema_shape
 from ..dispatch.operands import NUMBER_TYPES
+from ..dispatch.pending import PendingCell
 from ..storage.recording import recording
-from .pending_cell import PendingCell
 from .words import words_of_number
 
 _calls: WeakKeyDictionary[Dispatcher, dict[Any, RecordedCall]] = WeakKeyDictionary()
@@ -110,6 +110,7 @@ def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric
     {f"{text.defaults}, = defaults" if text.defaults else "pass"}
     def kernel({text.parameters}):
         {f"if a1.__class__ in number_types: return numeric({text.passed})" if numeric else ""}
+        if recording.tape.ahead: return dispatcher.call([{text.arguments}])
         key, words, operands = None, [], []
         try:
             {text.lines(_LINES)}

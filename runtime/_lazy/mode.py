@@ -56,7 +56,7 @@ def sync(wait: bool = False) -> None:
             it, such an error is raised by a later `sync`, or where a value is read.
     """
     tape = recording.tape
-    if tape is not None:
+    if tape is not None and not tape.ahead:
         tape.cuts.barrier(len(tape.ops))
         tape.flush(barrier=True, wait=wait)
 

@@ -19,69 +19,27 @@ from ..dispatch.donation import held_by_list_only
 from ..dispatch.encode import EncodedCall
 from ..dispatch.executable import Executable
 from ..dispatch.operands import NUMBER_TYPES
+from ..dispatch.pending import PendingArray, PendingCell
 from ..storage.avals import Aval, LazyFill, aval_of
 from ..storage.cell import Cell
-from ..storage.mutation import mutation_epoch
 from ..storage.placement import no_jax_trace
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
 from ..trace.core import user_line
 from .cuts import Cuts
 from .kernels import recording_kernel, remember
-from .pending_cell import PendingCell
 from .programs import History, Key, TapeProgram, is_variant, program_of
 from .recorded import RecordedOp, recorded_fill, recorded_op
 from .words import words_of_array
 
 
-class Pending:
-    """The result of a recorded operation. Cells hold it in place of an array; a tape holds it weakly, and computes it
-    if somebody does."""
+class Pending(PendingArray):
+    """A result that a tape holds weakly, and computes if somebody holds it."""
 
-    __slots__ = ("__weakref__", "array", "aval", "op", "slot", "tape")
-
-    array: jax.Array
+    __slots__ = ("op", "slot")
 
     def __init__(self, tape: Tape, slot: int, op: RecordedOp, aval: Aval) -> None:
-        self.tape: Tape | None = tape  # until it is computed
-        self.slot, self.op, self.aval = slot, op, aval
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the array."""
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the array."""
-        return self.aval.dtype
-
-    def cell(self, index: int) -> Cell:
-        """A cell that holds it."""
-        return PendingCell(self, self.aval, index)
-
-    def put_into(self, cell: Cell) -> None:
-        """Replace the array of a cell."""
-        mutation_epoch.advance()
-        state = cell.__dict__
-        for name in ("content", "array", "laid"):
-            state.pop(name, None)
-        state["pending"] = self
-
-    def settle(self, cell: Cell, checked: bool = True) -> None:
-        """Give a cell that holds it the array. With `checked`, errors of the values from which it was computed are
-        raised."""
-        content = self.value(checked)
-        cell.__dict__.update(content=content, array=None if cell.index or cell.mixed else content)
-        cell.__dict__.pop("pending", None)
-
-    def value(self, checked: bool = True) -> jax.Array:
-        """The array, computed now if it was not. With `checked`, wait for the checks of values."""
-        tape = self.tape
-        if tape is not None:
-            tape.flush(wait=checked)
-        elif checked:
-            raise_failed_assertions(wait=True)
-        return self.array
+        super().__init__(tape, aval)
+        self.slot, self.op = slot, op
 
 
 class NotRecordableError(Exception):
@@ -92,6 +50,8 @@ class Tape:
     """A flat list of what a thread has recorded: the aval of each input, and each operation with the slots of its
     operands. Inputs and results are numbered in the order in which they come up; their numbers are their slots. Two
     lists that are equal are one program."""
+
+    ahead = False  # of need: see dispatch/compile_ahead.py
 
     def __init__(self) -> None:
         self.history = History()

@@ -10,10 +10,8 @@ from jax.errors import JaxRuntimeError
 
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
-from ..storage.recording import recording
+from ..storage.recording import compiles_ahead, recording
 from ..storage.spec import Operand, TensorSpec
-from ..trace.async_errors import Assertion, condition_error
-from ..trace.core import current_trace, user_line
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
@@ -47,7 +45,9 @@ class Dispatcher:
         return self.call(self.signature.bind(args, kwargs))
 
     def recorded(self, *args: Any, **kwargs: Any) -> Any:
-        """What lazy mode calls in place of the fast path, made when it is first called."""
+        """What is called in place of the fast path while a tape records; that of lazy mode is made here."""
+        if recording.tape.ahead:
+            return self(*args, **kwargs)
         self.recorded = recording.tape.kernel(self)  # type: ignore[method-assign]
         return self.recorded(*args, **kwargs)
 
@@ -90,6 +90,10 @@ class Dispatcher:
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable
+            if recording.tape is None and compiles_ahead():
+                from .compile_ahead import open_tape
+
+                open_tape(executable)
         executable.age = code_memory.age
         if executable.instead is not None:
             return executable.instead(values)
@@ -101,23 +105,20 @@ class Dispatcher:
                 )
             resize_outs(signature, values, executable.resize)
             return self.run(values, resized=True)
-        if recording.tape is not None:
-            recorded = recording.tape.run(self, executable, call, values, fast_key)
-            if recorded is not NotImplemented:
-                return recorded
-        elif (
-            fast_key is not None
-            and not executable.joins
-            and self.is_fast(call, executable.specs, not self.signature.foreach)
-        ):
+        tape = recording.tape
+        eager = (tape is None or tape.ahead) and fast_key is not None and not executable.joins
+        if eager and self.is_fast(call, executable.specs, not self.signature.foreach):
             if len(self.fast) >= _HELD:
                 self.fast.clear()
             self.fast[fast_key] = executable.bound(call.starts)
+        if tape is not None:
+            recorded = tape.run(self, executable, call, values, fast_key)
+            if recorded is not NotImplemented:
+                return recorded
         if executable.check is not None:
-            if no_jax_trace():
-                self.verify(executable, call, values)
-            else:  # a program that JAX traces cannot raise of its values
-                self.defer(executable, call)
+            from .value_checks import check_values
+
+            check_values(signature, executable.check, call, values)
         # Before anything else holds an operand.
         donate = bool(call.written) and not executable.joins and self.donatable(call)
         operands = (*call.operands, *call.starts)
@@ -185,28 +186,6 @@ class Dispatcher:
             cells = [c for c, position in zip(cells, positions, strict=True) if position >= 0]
             positions = [position for position in positions if position >= 0]
         return not held_elsewhere(call.operands, positions, cells)
-
-    def verify(self, executable: Executable, call: EncodedCall, values: Sequence[Any]) -> None:
-        """Raise when a `check:` does not hold: what the CPU kernel raises of the same values, else the spec's error."""
-        assert executable.check is not None
-        for holds, (kind, message) in zip(
-            executable.check(*call.operands, *call.starts), self.signature.row.checks, strict=True
-        ):
-            if not holds:
-                from .host_errors import raise_host_error
-
-                raise_host_error(self.signature, values)
-                raise condition_error(kind, message)
-
-    def defer(self, executable: Executable, call: EncodedCall) -> None:
-        """Have a compiled program find out whether its `check:` holds; in other traces the values stay unchecked."""
-        trace = current_trace()
-        if trace is not None and trace.asserts:
-            assert executable.check is not None
-            flags, where = executable.check(*call.operands, *call.starts), user_line()
-            trace.conditions += zip(
-                flags, (Assertion(kind, message, where) for kind, message in self.signature.row.checks), strict=True
-            )
 
 
 def write(executable: Executable, call: EncodedCall, results: Sequence[Any]) -> None:

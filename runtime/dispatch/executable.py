@@ -88,6 +88,10 @@ class Executable:
 
     def donate_to(self, operands: Sequence[Any], results: list[Any]) -> None:
         """Run, reusing the written arrays, and append the results to a list, with nothing between."""
+        results.extend(starmap(self.donor(operands), (operands,)))
+
+    def donor(self, operands: Sequence[Any]) -> Callable[..., Any]:
+        """What runs it with the written arrays reused; `operands` are those of the first call."""
         if self.donating is None:
             self.shapes(operands)  # fills `kept`: what no result replaces must stay alive
             positions = tuple(p for p in self.donate if p not in self.kept)
@@ -96,7 +100,7 @@ class Executable:
                 self.donating = program(function, self.stored, positions)
             else:
                 self.donating = self.surround(jax.jit(function, donate_argnums=positions))
-        results.extend(starmap(self.donating, (operands,)))
+        return self.donating
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
         """The executable with the starts of its views given, as the fast path wants it."""

@@ -27,7 +27,7 @@ class Cell:
     index = 0
     mixed = False
     freed: Aval | None = None  # what the array was before its storage was resized to nothing
-    pending: Any = None  # in lazy mode, the result of an operation not yet run, in place of content and array
+    pending: Any = None  # while a tape records, the result of an operation not yet run, in place of content and array
     observed = False  # whether a compiled step depends on the geometry of a tensor on it
 
     def __init__(self, content: jax.Array | LazyFill, index: int = 0) -> None:

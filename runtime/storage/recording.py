@@ -1,7 +1,9 @@
-"""Whether the operations of a thread are recorded (lazy mode), and by what."""
+"""Whether the operations of a thread are recorded, and by what: in lazy mode, and while executables are compiled ahead
+of need."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +13,12 @@ class _Recording(threading.local):
     make: Callable[[], Any] = lambda: None  # called once in each thread
 
     def __init__(self) -> None:
-        self.tape = type(self).make()  # a `Tape` of _lazy/tape.py; None in eager mode and while a function is traced
+        self.tape = type(self).make()  # a `Tape` or an `AheadTape`; None in eager mode and in a trace
 
 
 recording = _Recording()
+
+
+def compiles_ahead() -> bool:
+    """Whether an eager operation that is not compiled opens a tape (TENAX_COMPILE_AHEAD)."""
+    return os.environ.get("TENAX_COMPILE_AHEAD") == "1"

@@ -41,7 +41,7 @@ def environment() -> str:
         *(f"{name} {metadata.version(name)}" for name in _PACKAGES),
         *(f"{name}={os.environ.get(name)}" for name in _VARIABLES),
         f"{device.platform} {device.device_kind} {device.id} of {jax.device_count()} {device.client.platform_version}",
-        f"{platform.system()} {platform.machine()} {_cores()} cores",
+        f"{platform.system()} {platform.machine()} {cores()} cores",
         *_processor(),
     ):
         digest.update(f"{fact}\n".encode())
@@ -50,7 +50,8 @@ def environment() -> str:
     return digest.hexdigest()
 
 
-def _cores() -> int | None:
+def cores() -> int | None:
+    """How many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # of systems other than Linux

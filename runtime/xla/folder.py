@@ -11,14 +11,10 @@ import contextlib
 import hashlib
 import logging
 import os
-import shutil
 import stat
 import tempfile
-import time
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from .settings import bytes_of
 
@@ -28,14 +24,6 @@ _LAYOUT = "programs-1"  # of the files; another one would get another folder
 _DEFAULT_LIMIT = 1 << 30
 _SUBFOLDERS = 16
 _LOOKS = 32  # while a subfolder is written full, it is looked at that often
-_STALE = 3600  # seconds after which a temporary file has no writer any more
-
-
-class Usage(NamedTuple):
-    """What is in the folder."""
-
-    programs: int
-    bytes: int
 
 
 def location() -> Path | None:
@@ -115,6 +103,8 @@ def write(key: str, body: bytes) -> None:
     # Keys are spread evenly, so their digits decide without a count that processes would have to share.
     share = limit() // _SUBFOLDERS
     if int(key[1:9], 16) / 16**8 * share < len(body) * _LOOKS:
+        from .housekeeping import trim
+
         trim(path.parent, share)
 
 
@@ -129,41 +119,3 @@ def discard(key: str) -> None:
 def _path(key: str) -> Path | None:
     base = folder()
     return None if base is None else base / key[0] / key[1:]
-
-
-def _files(base: Path, pattern: str = "*") -> Iterator[tuple[float, int, Path]]:
-    """Time of use, size and path of each file; other processes may delete them meanwhile."""
-    for path in base.glob(pattern):
-        with contextlib.suppress(OSError):
-            status = path.stat()
-            yield status.st_mtime, status.st_size, path
-
-
-def trim(subfolder: Path, most: int) -> None:
-    """Delete the files that were not used for the longest time, until nine tenths of the limit are left."""
-    files = sorted(_files(subfolder))
-    total = sum(size for _, size, _ in files)
-    target = total if total <= most else most * 9 // 10
-    now = time.time()
-    for used, size, path in files:
-        stale = path.suffix == ".tmp" and used < now - _STALE
-        if stale or (path.suffix != ".tmp" and total > target):
-            with contextlib.suppress(OSError):
-                path.unlink()
-            total -= size
-
-
-def usage() -> Usage:
-    """How many programs are stored, and their size."""
-    base = location()
-    sizes = [size for _, size, path in _files(base, "*/*") if path.suffix != ".tmp"] if base is not None else []
-    return Usage(len(sizes), sum(sizes))
-
-
-def clear() -> Usage:
-    """Delete all stored programs; what there was."""
-    found, base = usage(), location()
-    if base is not None:
-        shutil.rmtree(base, ignore_errors=True)
-    folder.cache_clear()
-    return found

@@ -49,6 +49,13 @@ def hold(owner: Any, compiled: jax.stages.Compiled, pinned: bool = False) -> Non
     weakref.finalize(owner, count, -1, -nbytes).atexit = False
 
 
+def count_compiled(seconds: float) -> None:
+    """Count a compilation."""
+    with _counting:
+        totals.compiled += 1
+        totals.compile_seconds += seconds
+
+
 def _count_held(programs: int, nbytes: int) -> None:
     with _counting:
         totals.held += programs

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .totals import totals
+from .totals import count_compiled
 
 logger = logging.getLogger("tenax")
 
@@ -25,10 +25,11 @@ class _Watch:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.began: float | None = None  # the compilation that is under way
+        self.began: float | None = None  # when the first of the compilations that are under way did
         self.ended = self.waited = 0.0
         self.name = ""
         self.programs = 0
+        self.active = 0  # compilations under way
         self.alive = False
 
     def begin(self, name: str) -> None:
@@ -37,16 +38,19 @@ class _Watch:
             if not self.alive:
                 self.alive, self.waited, self.programs = True, 0.0, 0
                 threading.Thread(target=self.look, name="tenax-progress", daemon=True).start()
-            self.name, self.began = name, time.monotonic()
+            self.name, self.active = name, self.active + 1
+            if self.active == 1:
+                self.began = time.monotonic()
 
     def end(self) -> None:
         """It has ended."""
         with self.lock:
-            self.ended = time.monotonic()
-            if self.began is not None:  # of two threads that compile, the one that began last counts
-                self.waited += self.ended - self.began
-            self.began = None
             self.programs += 1
+            self.active -= 1
+            if not self.active and self.began is not None:
+                self.ended = time.monotonic()
+                self.waited += self.ended - self.began
+                self.began = None
 
     def look(self) -> None:
         """Print the line once, and show progress on a terminal from then on."""
@@ -104,8 +108,7 @@ def waiting_for(name: str) -> Iterator[None]:
         yield
     finally:
         seconds = time.perf_counter() - start
-        totals.compiled += 1
-        totals.compile_seconds += seconds
+        count_compiled(seconds)
         if not quiet:
             _watch.end()
         logger.debug("compiled %s in %.3f s", name, seconds)

@@ -18,7 +18,7 @@ def eager_mode(enable: bool) -> None:
 
 def is_eager_mode() -> bool:
     """Whether operations run when they are called: unless `install()`, `tenax xla` or `tenax.lazy` records them."""
-    return recording.tape is None
+    return recording.tape is None or recording.tape.ahead
 
 
 @contextmanager

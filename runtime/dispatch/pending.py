@@ -1,0 +1,73 @@
+"""A result that is not yet computed, and the cell that holds it in place of an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..storage.avals import Aval
+from ..storage.cell import Cell
+from ..storage.mutation import mutation_epoch
+from ..trace.async_errors import raise_failed_assertions
+
+
+class PendingArray:
+    """The result of a recorded operation. Cells hold it in place of an array, until its tape computes it."""
+
+    __slots__ = ("__weakref__", "array", "aval", "tape")
+
+    array: jax.Array
+
+    def __init__(self, tape: Any, aval: Aval) -> None:
+        self.tape: Any = tape  # until it is computed
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the array."""
+        return self.aval.dtype
+
+    def cell(self, index: int) -> Cell:
+        """A cell that holds it."""
+        return PendingCell(self, self.aval, index)
+
+    def put_into(self, cell: Cell) -> None:
+        """Replace the array of a cell."""
+        mutation_epoch.advance()
+        state = cell.__dict__
+        for name in ("content", "array", "laid"):
+            state.pop(name, None)
+        state["pending"] = self
+
+    def settle(self, cell: Cell, checked: bool = True) -> None:
+        """Give a cell that holds it the array. With `checked`, errors of the values from which it was computed are
+        raised."""
+        content = self.value(checked)
+        cell.__dict__.update(content=content, array=None if cell.index or cell.mixed else content)
+        cell.__dict__.pop("pending", None)
+
+    def value(self, checked: bool = True) -> jax.Array:
+        """The array, computed now if it was not. With `checked`, wait for the checks of values."""
+        tape = self.tape
+        if tape is not None:
+            tape.flush(wait=checked)
+        elif checked:
+            raise_failed_assertions(wait=True)
+        return self.array
+
+
+class PendingCell(Cell):
+    """A cell without an array until somebody reads it."""
+
+    def __init__(self, pending: PendingArray, aval: Aval, index: int = 0) -> None:
+        self.pending = pending
+        self.aval = aval
+        if index:
+            self.index = index

@@ -1,0 +1,116 @@
+"""Executables that a pool of threads compiles while the program goes on: XLA releases the GIL meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import jax
+
+from .._jax import call_compiled, result_avals
+from . import stored
+from .environment import cores
+from .program import EagerProgram
+from .waiting import waiting_for
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(2, cores() or 1), thread_name_prefix="tenax-compile")
+
+
+class PendingExecutable:
+    """The executable of a program, now or later."""
+
+    def __init__(self, program: EagerProgram, signature: tuple[Any, ...]) -> None:
+        self.program, self.signature = program, signature
+        self.results: Sequence[Any] = ()  # the avals of what it gives, None for what it does not
+        self.executable: jax.stages.Compiled | None = None
+        self._key: str | None = None
+        self._lowered: jax.stages.Lowered | None = None
+        self._future: Future[None] | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def begin(cls, program: EagerProgram, operands: tuple[Any, ...]) -> PendingExecutable | None:
+        """Trace and lower a program that is not stored, and have it compiled.
+
+        Args:
+            program: the program.
+            operands: of its first call: arrays, numbers of NumPy, and avals of arrays that are not yet computed.
+
+        Returns:
+            None where `jax.jit` is to handle the call.
+        """
+        signature = program.signature(operands)
+        if signature is None:
+            return None
+        if program.made_for is None:
+            key = program.key_for(signature)
+            executable = None if key is None else stored.load(key)
+            if executable is not None:
+                program.keep(executable, signature)
+            else:
+                coming = cls(program, signature)
+                traced = program.trace(operands)
+                coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
+                coming._key, coming._lowered = key, traced.lower()
+                program.made_for, program.coming = signature, coming
+                coming._submit()
+        if program.made_for != signature:
+            return None
+        coming = program.coming
+        if coming is None:
+            coming = cls(program, signature)
+            coming.executable = executable = program.executable
+            assert executable is not None
+            coming.results = result_avals(executable)
+        return coming
+
+    def _submit(self) -> None:
+        try:
+            self._future = _pool().submit(self._work)
+        except RuntimeError:  # the interpreter ends
+            return
+
+    def _work(self) -> None:
+        if threading.main_thread().is_alive():  # else nobody waits for what is left in the queue
+            with self._lock:
+                self._make()
+
+    def _make(self) -> None:
+        if self.executable is not None or self._lowered is None:
+            return
+        program, lowered = self.program, self._lowered
+        try:
+            with waiting_for(program.function.__name__):
+                self.executable = program.compile(lowered, self._key)
+            program.keep(self.executable, self.signature)
+        except BaseException:
+            program.made_for = None  # the next call tries again
+            raise
+        finally:
+            self._lowered = None
+            program.coming = None
+
+    def is_ready(self) -> bool:
+        """Whether `wait` returns at once."""
+        return self.executable is not None or (self._future is not None and self._future.done())
+
+    def wait(self) -> jax.stages.Compiled:
+        """The executable. What no thread has begun to compile is compiled by this one."""
+        future = self._future
+        if self.executable is None and future is not None and not future.cancel():
+            future.result()
+        if self.executable is None:
+            with self._lock:
+                self._make()
+        assert self.executable is not None
+        return self.executable
+
+    def __call__(self, operands: tuple[Any, ...]) -> Sequence[jax.Array | None]:
+        """The results of a call."""
+        return call_compiled(self.wait(), operands)

@@ -1,0 +1,59 @@
+"""The folder of programs is kept within its limit, measured and cleared."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from . import folder
+
+_STALE = 3600  # seconds after which a temporary file has no writer any more
+
+
+class Usage(NamedTuple):
+    """What is in the folder."""
+
+    programs: int
+    bytes: int
+
+
+def _files(base: Path, pattern: str = "*") -> Iterator[tuple[float, int, Path]]:
+    """Time of use, size and path of each file; other processes may delete them meanwhile."""
+    for path in base.glob(pattern):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            yield status.st_mtime, status.st_size, path
+
+
+def trim(subfolder: Path, most: int) -> None:
+    """Delete the files that were not used for the longest time, until nine tenths of the limit are left."""
+    files = sorted(_files(subfolder))
+    total = sum(size for _, size, _ in files)
+    target = total if total <= most else most * 9 // 10
+    now = time.time()
+    for used, size, path in files:
+        stale = path.suffix == ".tmp" and used < now - _STALE
+        if stale or (path.suffix != ".tmp" and total > target):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size
+
+
+def usage() -> Usage:
+    """How many programs are stored, and their size."""
+    base = folder.location()
+    sizes = [size for _, size, path in _files(base, "*/*") if path.suffix != ".tmp"] if base is not None else []
+    return Usage(len(sizes), sum(sizes))
+
+
+def clear() -> Usage:
+    """Delete all stored programs; what there was."""
+    found, base = usage(), folder.location()
+    if base is not None:
+        shutil.rmtree(base, ignore_errors=True)
+    folder.folder.cache_clear()
+    return found
