@@ -9,7 +9,9 @@ import collections
 import functools
 import logging
 import os
+import queue
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -353,6 +355,41 @@ def _methods_of_libraries(jit: Any) -> Iterator[Any]:
     yield from _patched(torch.optim.SGD, "step", step, jit(train), x)
 
 
+def _functions_that_count_their_calls(jit: Any) -> Iterator[Any]:
+    def helper() -> int:
+        helper.calls = getattr(helper, "calls", 0) + 1
+        return helper.calls
+
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        counted.calls = getattr(counted, "calls", 0) + 1
+        return x * counted.calls + helper()
+
+    call = jit(counted)
+    for _ in range(3):
+        yield call(given()), counted.calls, helper.calls
+    del counted.calls
+    yield call(given()), counted.calls, helper.calls
+
+
+def _events_and_queues(jit: Any) -> Iterator[Any]:
+    stop, waiting = threading.Event(), queue.Queue()
+
+    def take(x: torch.Tensor) -> torch.Tensor:
+        waiting.put(1)
+        y = x * waiting.qsize()
+        if stop.is_set():
+            stop.clear()
+            return -y
+        return y
+
+    call = jit(take)
+    for _ in range(2):
+        yield call(given()), waiting.qsize(), stop.is_set()
+        stop.set()
+        waiting.put(2)
+        yield call(given()), waiting.qsize(), stop.is_set()
+
+
 PROGRAMS: tuple[Program, ...] = (
     *(_tables_of_a_module, _what_a_module_keeps_to_itself, _swapped_parameters_of_an_optimizer),
     *(_default_factories, _imports),
@@ -360,6 +397,7 @@ PROGRAMS: tuple[Program, ...] = (
     *(_strings_with_attributes, _attributes_of_tensors),
     *(_bounded_cache, _unbounded_cache, _cache_of_tensors, _cached_method),
     *(_settings, _levels_of_logging, _functions_that_a_library_calls, _methods_of_libraries),
+    *(_functions_that_count_their_calls, _events_and_queues),
 )
 
 

@@ -46,9 +46,11 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
     _follow_names(graph, node, "builtins", vars(builtins), [n for n in names.globals if n not in scope])
     variables = [edge[3] for edge in node.edges]
-    for module in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals), *variables):
-        if isinstance(module, types.ModuleType):
-            _follow_module(graph, node, module, names, set())
+    for value in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals), *variables):
+        if isinstance(value, types.ModuleType):
+            _follow_module(graph, node, value, names, set())
+        elif names.stored and isinstance(value, types.FunctionType):  # which may yet get its first attribute
+            node.edges.append((None, None, value.__name__, vars(value)))
     imported = [name for name in names.imported if name in sys.modules]
     _follow_names(graph, node, "sys.modules", sys.modules, imported)
     graph.stored.update(names.stored)

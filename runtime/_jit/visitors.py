@@ -7,6 +7,7 @@ import enum
 import functools
 import logging
 import os
+import queue
 import random
 import threading
 import types
@@ -91,6 +92,9 @@ VISITORS: dict[type, Visitor] = {
     types.SimpleNamespace: visit_object,
     argparse.Namespace: visit_object,
     threading.local: visit_object,
+    threading.Event: visit_object,
+    threading.Semaphore: visit_object,
+    queue.Queue: visit_object,
     UserDict: visit_object,
     UserList: visit_object,
     ChainMap: visit_object,
