@@ -119,7 +119,7 @@ def _settings() -> Iterator[tuple[str, str]]:
     from .xla import folder, housekeeping
 
     location = folder.location()
-    kept = f"{_programs(housekeeping.usage())} in {location}" if location else "nothing is kept (TENAX_CACHE=0)"
+    kept = f"{_programs(housekeeping.usage(location))} in {location}" if location else "nothing is kept (TENAX_CACHE=0)"
     yield "cache", kept
     wide = "64" if jax.config.read("jax_enable_x64") else "32"
     yield "x64", f"torch's dtypes are kept, float64 and int64 included; JAX code that names none gets {wide} bits"
@@ -161,16 +161,17 @@ def info() -> None:
     """Show where compiled programs are kept, how many, and how much they take."""
     from .xla import folder, housekeeping
 
+    kept = housekeeping.usage(folder.location())
     typer.echo(folder.location() or "nowhere (TENAX_CACHE=0)")
-    typer.echo(f"{_programs(housekeeping.usage())}; limit {folder.limit() / 2**20:.0f} MiB (TENAX_CACHE_SIZE)")
+    typer.echo(f"{_programs(kept)}; limit {folder.limit() / 2**20:.0f} MiB (TENAX_CACHE_SIZE)")
 
 
 @cache.command()
 def clear() -> None:
     """Delete all compiled programs that are kept."""
-    from .xla import housekeeping
+    from .xla import folder, housekeeping
 
-    typer.echo(f"deleted {_programs(housekeeping.clear())}")
+    typer.echo(f"deleted {_programs(housekeeping.clear(folder.location()))}")
 
 
 def _programs(usage: tuple[int, int]) -> str:

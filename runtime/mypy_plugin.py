@@ -16,7 +16,9 @@ from mypy.plugin import ClassDefContext, Plugin
 from mypy.plugins.common import add_method_to_class
 from mypy.types import AnyType, Type, TypeOfAny
 
-TENSOR, MODULE = "torch._tensor.Tensor", "torch.nn.modules.module.Module"
+from ._torch.tensors import TENSOR_CLASS
+
+MODULE = "torch.nn.modules.module.Module"
 DEVICE_MODULE = "tenax.torch_jax"
 
 
@@ -38,7 +40,7 @@ class TenaxPlugin(Plugin):
         return [(10, DEVICE_MODULE, -1)] if file.fullname == "torch" else []  # 10: an import by this name
 
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
-        return add_names if fullname in (TENSOR, MODULE) else None
+        return add_names if fullname in (TENSOR_CLASS, MODULE) else None
 
 
 def plugin(version: str) -> type[Plugin]:

@@ -138,14 +138,14 @@ def test_the_folder_keeps_what_was_used_last(programs: Path) -> None:
     housekeeping.trim(subfolder, 5500)
     assert [key for key in keys if folder.read(key)] == [keys[0], *keys[7:]]
     housekeeping.trim(subfolder, 5500)
-    assert housekeeping.usage().programs == 4
+    assert housekeeping.usage(folder.location()).programs == 4
 
 
 def test_writing_keeps_the_folder_within_its_limit(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENAX_CACHE_SIZE", "64K")
     for i in range(100):
         folder.write(f"a{i * 0x028F5C28:08x}" + "0" * 55, bytes(500))
-    assert housekeeping.usage().bytes <= 4096 + 4096 // 16
+    assert housekeeping.usage(folder.location()).bytes <= 4096 + 4096 // 16
 
 
 def test_a_folder_that_others_may_write_to_is_not_used(programs: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -168,7 +168,7 @@ def test_the_command_shows_and_clears_the_folder(programs: Path) -> None:
     assert str(programs) in shown.output.replace("\n", "")
     assert "1 program, " in shown.output
     assert "1 program, " in CliRunner().invoke(app, ["cache", "clear"]).output
-    assert housekeeping.usage() == (0, 0)
+    assert housekeeping.usage(folder.location()) == (0, 0)
 
 
 def test_sizes_have_units(monkeypatch: pytest.MonkeyPatch) -> None:

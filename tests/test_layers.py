@@ -39,7 +39,7 @@ LAYERS = (
         *("sharding", "data", "distributed", "planning", "integrations"),
     },
     {"device", "install"},
-    {"", "cli", "doctor"},
+    {"", "cli", "doctor", "mypy_plugin"},
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 USERS = LAYERS[7]

@@ -15,6 +15,7 @@ from ..releases import private_names
 from .dispatcher import COMPOSITE_EXPLICIT, COMPOSITE_IMPLICIT, CPU, META, kernel_on
 
 _aten = torch.ops.aten
+TENSOR_CLASS = "torch._tensor.Tensor"  # as type checkers know it
 
 with private_names("torch", torch.__version__):
     # (size, dtype): a contiguous tensor of `jax:0` on a storage without memory

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from . import folder
-
 _STALE = 3600  # seconds after which a temporary file has no writer any more
 
 
@@ -43,17 +41,15 @@ def trim(subfolder: Path, most: int) -> None:
             total -= size
 
 
-def usage() -> Usage:
-    """How many programs are stored, and their size."""
-    base = folder.location()
+def usage(base: Path | None) -> Usage:
+    """How many programs a folder holds, and their size."""
     sizes = [size for _, size, path in _files(base, "*/*") if path.suffix != ".tmp"] if base is not None else []
     return Usage(len(sizes), sum(sizes))
 
 
-def clear() -> Usage:
-    """Delete all stored programs; what there was."""
-    found, base = usage(), folder.location()
+def clear(base: Path | None) -> Usage:
+    """Delete all programs of a folder; what there was."""
+    found = usage(base)
     if base is not None:
         shutil.rmtree(base, ignore_errors=True)
-    folder.folder.cache_clear()
     return found
