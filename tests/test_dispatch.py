@@ -9,9 +9,12 @@ import weakref
 import pytest
 import torch
 
+import tenax
 from tenax.dispatch.overlap import overlap_offsets
 from tenax.storage.avals import LazyFill
 from tenax.storage.tensors import cell_of
+from tenax.xla.totals import totals
+from tests.agreement import close
 from tests.traced import compilations
 
 
@@ -257,3 +260,35 @@ def test_a_tangent_may_lie_on_another_device_than_its_primal(primal, tangent):
         ahead = forward_ad.unpack_dual(dual).tangent
     assert ahead.device.type == tangent
     assert ahead.tolist() == [0, 1, 2]
+
+
+def test_a_call_that_checks_its_values_is_one_program_and_keeps_checking():
+    table, before = torch.arange(24.0, device="jax").view(8, 3), totals.compiled
+    good, bad = (torch.tensor(i).to("jax") for i in ([1, 7, 2], [1, 8, 2]))
+    functions = [lambda i: torch.nn.functional.embedding(i, table), lambda i: table.index_select(0, i)]
+    for function in functions:
+        for _ in range(3):
+            close(function(good).cpu(), table.cpu()[good.cpu()])
+            with pytest.raises(IndexError, match="index out of range"):
+                function(bad)
+    assert totals.compiled - before == len(functions)
+    compiled = tenax.jit(functions[0])
+    close(compiled(good).cpu(), table.cpu()[good.cpu()])
+    with pytest.raises(IndexError, match="index out of range"):
+        (compiled(bad), tenax.synchronize())
+
+
+@pytest.mark.parametrize("size", [4, 1 << 20])
+def test_a_write_that_is_refused_writes_nothing(size):
+    x = torch.zeros(size, device="jax")
+    value = torch.ones(2, device="jax")
+    view = x[:2]
+    for index in ([0, 1], [1, size]):
+        i = torch.tensor(index).to("jax")
+        if size in index:
+            with pytest.raises(IndexError):
+                x.index_put_((i,), value * 2)
+        else:
+            x.index_put_((i,), value)
+    close(view.cpu(), torch.ones(2))
+    close(x.sum().cpu(), torch.tensor(2.0))

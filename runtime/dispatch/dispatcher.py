@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -115,19 +116,22 @@ class Dispatcher:
             recorded = tape.run(self, executable, call, values, fast_key)
             if recorded is not NotImplemented:
                 return recorded
-        if executable.check is not None:
-            from .value_checks import check_values
-
-            check_values(signature, executable.check, call, values)
         # Before anything else holds an operand.
         donate = bool(call.written) and not executable.joins and self.donatable(call)
-        operands = (*call.operands, *call.starts)
+        operands, run = (*call.operands, *call.starts), executable.run
+        if executable.check is not None:
+            from .value_checks import check_values, run_checked
+
+            if donate or executable.checked is None or not no_jax_trace():
+                check_values(signature, executable.check, call, values)
+            else:
+                run = partial(run_checked, executable.checked, signature, values)
         ran: list[Any] = []
         try:
             if donate:
                 executable.donate_to(operands, ran)
             else:
-                ran.append(executable.run(*operands))
+                ran.append(run(*operands))
             if call.written:
                 write(executable, call, ran[0])
         except LOWERING_ERRORS:

@@ -29,11 +29,11 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     signature = dispatcher.signature
     row, fresh = signature.row, signature.fresh
     targets = [i for i, a in enumerate(signature.arguments) if a.written]
-    if row.random or row.dynamic or row.checks or signature.prepare:
+    if row.random or row.dynamic or signature.prepare:
         return dispatcher
-    if signature.of_lists:
+    if signature.of_lists and not row.checks:
         return _of_lists(dispatcher)
-    if row.writes:
+    if row.writes or (row.checks and targets):
         return dispatcher
     if not (fresh and not targets) and not (row.form == "inplace" and targets == [0] and not fresh):
         return dispatcher
@@ -199,6 +199,8 @@ _FRESH = """try:
             out = entry.run({operands})
         except JaxRuntimeError as error:
             raise failure(error)
+        if out is None:
+            return dispatcher.call([{arguments}], key)
         if entry.single is None:
             return entry.finish(out, 0)
         size, dtype, aval = entry.single
@@ -219,7 +221,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     """The text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
     operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
-    body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0])
+    body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)
     shared = " or ".join(text.apart()) if inplace else ""
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")
     return f"""

@@ -20,13 +20,13 @@ from .signature import Signature
 _PRINTED = (type(None), bool, int, float, complex, str, torch.dtype, torch.layout, torch.memory_format, torch.device)
 
 
-def stored_key(signature: Signature, call: EncodedCall, expected: Any) -> str | None:
-    """The text; None where the key or the operator has none. `expected` describes the results."""
+def stored_key(signature: Signature, call: EncodedCall) -> str | None:
+    """The text; None where the key or the operator has none."""
     row = signature.row
     if call.index or row.host_values or not row.module:
         return None
     try:
-        return f"{signature.name} {_text((call.key, len(call.starts), expected))}"
+        return f"{signature.name} {_text((call.key, len(call.starts)))}"
     except LookupError:
         return None
 

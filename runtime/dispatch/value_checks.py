@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
+
+import jax
 
 from ..storage.placement import no_jax_trace
 from ..trace.async_errors import Assertion, condition_error
 from ..trace.core import current_trace, user_line
 from .encode import EncodedCall
+from .host_errors import raise_host_error
 from .signature import Signature
 
 
@@ -20,16 +24,71 @@ def check_values(
     A program that JAX traces cannot raise of its values: a compiled function finds out when it runs, and in other
     traces the values stay unchecked.
     """
-    checks = signature.row.checks
     if no_jax_trace():
-        for holds, (kind, message) in zip(check(*call.operands, *call.starts), checks, strict=True):
-            if not holds:
-                from .host_errors import raise_host_error
-
-                raise_host_error(signature, values)
-                raise condition_error(kind, message)
+        raise_unless(check(*call.operands, *call.starts), signature, values)
         return
     trace = current_trace()
     if trace is not None and trace.asserts:
         flags, where = check(*call.operands, *call.starts), user_line()
-        trace.conditions += zip(flags, (Assertion(kind, message, where) for kind, message in checks), strict=True)
+        conditions = (Assertion(kind, message, where) for kind, message in signature.row.checks)
+        trace.conditions += zip(flags, conditions, strict=True)
+
+
+def raise_unless(flags: Sequence[Any], signature: Signature, values: Sequence[Any]) -> None:
+    """Raise if one of the checks of a call does not hold."""
+    for holds, (kind, message) in zip(flags, signature.row.checks, strict=True):
+        if not holds:
+            raise_host_error(signature, values)
+            raise condition_error(kind, message)
+
+
+def with_checks(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[..., Any]:
+    """Results and checks as one function."""
+
+    @wraps(run)
+    def both(*operands: Any) -> tuple[Any, ...]:
+        return *run(*operands), *check(*operands)
+
+    return both
+
+
+def run_checked(
+    checked: Callable[..., Any], signature: Signature, values: Sequence[Any], *operands: Any
+) -> tuple[Any, ...]:
+    """The results of a program that computes its checks, too; nothing is written before they are known to hold."""
+    results = checked(*operands)
+    count = len(results) - len(signature.row.checks)
+    raise_unless(results[count:], signature, values)
+    return results[:count]
+
+
+def results_if_valid(checked: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """What the fast path calls: it gives results (`count` of them), followed by what the checks gave; None where
+    `Dispatcher.call` should decide, because a check does not hold or JAX traces."""
+
+    def valid(*operands: Any) -> Any:
+        if no_jax_trace():
+            results = checked(*operands)
+            if all(results[count:]):
+                return results
+        return None
+
+    return valid
+
+
+def refuse_impossible(
+    signature: Signature, values: Sequence[Any], call: EncodedCall, check: Callable[..., Any]
+) -> None:
+    """Raise where no values satisfy a `check:`, in traces too: an index into an axis without elements.
+
+    Shapes without elements alone decide checks, so others are not looked at.
+    """
+    operands = (*call.operands, *call.starts)
+    flags: list[Any] = []
+    if all(getattr(operand, "size", 1) for operand in operands):
+        return
+    jax.eval_shape(lambda *traced: flags.extend(check(*traced)), *operands)
+    for flag, (kind, message) in zip(flags, signature.row.checks, strict=True):
+        if flag is False:
+            raise_host_error(signature, values, blank=not no_jax_trace())
+            raise condition_error(kind, message)

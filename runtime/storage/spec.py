@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -135,3 +135,21 @@ class Operand:
 def operand_of(base: Aval, spec: TensorSpec, dynamic: bool = False, overwritten: bool = False) -> Operand:
     """The one `Operand` of these fields."""
     return Operand(base, spec, dynamic, overwritten)
+
+
+def map_specs(function: Callable[[TensorSpec], Any], tree: Any) -> Any:
+    """The tree with the function applied to each spec."""
+    if isinstance(tree, TensorSpec):
+        return function(tree)
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([map_specs(function, t) for t in tree])
+    return tree
+
+
+def leaves(tree: Any) -> Iterator[TensorSpec]:
+    """The specs of a tree."""
+    if isinstance(tree, TensorSpec):
+        yield tree
+    elif isinstance(tree, (list, tuple)):
+        for branch in tree:
+            yield from leaves(branch)

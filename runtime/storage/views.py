@@ -99,7 +99,7 @@ def read(base: jax.Array, view: TensorSpec, starts: Sequence[jax.Array] | None =
             limits = [a + n for a, n in zip(p.starts, spans, strict=True)]
             digits = lax.slice(digits, p.starts, limits, p.steps)
     else:
-        digits = lax.dynamic_slice(digits, starts, spans)
+        digits = lax.dynamic_slice(digits, starts, spans, allow_negative_indices=False)
         if any(s > 1 for s in p.steps):
             digits = lax.slice(digits, [0] * len(spans), spans, p.steps)
     out = lax.reshape(lax.transpose(digits, p.order), _collapsed(view))
@@ -130,7 +130,7 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
             digits = digits.at[where].set(computed(value))
     else:
         if strided:
-            window = lax.dynamic_slice(digits, starts, spans)
+            window = lax.dynamic_slice(digits, starts, spans, allow_negative_indices=False)
             value = window.at[tuple(slice(None, None, s) for s in p.steps)].set(value)
         digits = update(digits, value, starts)
     return digits.reshape(base.shape)

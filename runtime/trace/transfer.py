@@ -194,5 +194,6 @@ def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
     sharding = cell.aval.sharding
     if sharding is not None and size != cell.shape:
         return False  # of another shape, it is copied on the device
-    cell.replace(upload(source, cell.index, tensor.dtype, size, sharding).reshape(cell.shape))
+    array = upload(source, cell.index, tensor.dtype, size, sharding)
+    cell.replace(array if array.shape == cell.shape else array.reshape(cell.shape))  # JAX would compile one for ()
     return True

@@ -43,8 +43,8 @@ def trim(subfolder: Path, most: int) -> None:
 
 def usage(base: Path | None) -> Usage:
     """How many programs a folder holds, and their size."""
-    sizes = [size for _, size, path in _files(base, "*/*") if path.suffix != ".tmp"] if base is not None else []
-    return Usage(len(sizes), sum(sizes))
+    files = [] if base is None else [(path.suffix, size) for _, size, path in _files(base, "*/*")]
+    return Usage(sum(not suffix for suffix, _ in files), sum(size for suffix, size in files if suffix != ".tmp"))
 
 
 def clear(base: Path | None) -> Usage:

@@ -36,6 +36,7 @@ class CodeMemory:
         self.lock = threading.Lock()
         self.filled = 0  # bytes when the age began
         self.evicted: dict[int, None] = {}  # hashes of keys, the oldest first
+        self.known = 0  # executables in the tables of the dispatchers, at most
         self.again = 0
 
     def make_room(self, name: str, key: Any) -> None:
@@ -48,8 +49,10 @@ class CodeMemory:
             if totals.held_bytes - self.filled > self.budget // _AGES:
                 self.begin_age()
             # Those that only traces use are not compiled and have no size, but their jaxprs take memory.
-            known = sum(len(dispatcher.entries) for dispatcher in self.dispatchers)
-            if totals.held_bytes > self.room() or max(totals.held + totals.pinned, known) >= self.most:
+            self.known += 1
+            if self.known >= self.most:
+                self.known = sum(len(dispatcher.entries) for dispatcher in self.dispatchers)
+            if totals.held_bytes > self.room() or max(totals.held + totals.pinned, self.known) >= self.most:
                 self.shrink()
 
     def room(self) -> int:

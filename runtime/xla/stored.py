@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import pickle
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 from jax.experimental.serialize_executable import deserialize_and_load, serialize
@@ -16,6 +17,7 @@ from .totals import totals
 from .waiting import waiting_for
 
 logger = logging.getLogger("tenax")
+T = TypeVar("T")
 
 
 def load(key: str) -> jax.stages.Compiled | None:
@@ -46,6 +48,16 @@ def store(key: str, compiled: jax.stages.Compiled) -> None:
         logger.info("a compiled program is not kept: %s: %s", type(error).__name__, error)
         return
     folder.write(key, body)
+
+
+def remembered(name: str | None, find_out: Callable[[], T]) -> T:
+    """What a function finds out, stored under a name, so that later processes need not find it out again."""
+    key = None if name is None or folder.folder() is None else key_of("facts", name) + ".facts"
+    body = None if key is None else folder.read(key)
+    facts: T = find_out() if body is None else pickle.loads(body)
+    if key is not None and body is None:
+        folder.write(key, pickle.dumps(facts))
+    return facts
 
 
 def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:

@@ -1,0 +1,101 @@
+"""What is known of the results of a call before it is traced, and the errors that torch raises for its arguments."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import torch
+
+from .._torch import pytree
+from ..dtypes import torch_dtype
+from ..storage.spec import TensorSpec, map_specs
+from .dtype_support import check_dtypes
+from .encode import EncodedCall
+from .lowering_trace import trace_functions
+from .shape_inference import (
+    NO_SUCH_DIM,
+    SHARED,
+    WRONG_DTYPE,
+    describe_results,
+    infer_results,
+    raise_matching_host_error,
+)
+from .signature import Signature
+
+
+def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[Any, list[TensorSpec]]:
+    """The tree of results, and what the `out=` tensors are resized to, where they are.
+
+    Raises:
+        Whatever torch's Meta kernel raises for the arguments.
+    """
+    if call.written and len(call.key) > 4:
+        raise_matching_host_error(signature, values, SHARED)
+    first = values[0] if values else None
+    if "dim" in signature.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
+        raise_matching_host_error(signature, values, NO_SUCH_DIM)  # many Meta kernels do not
+    dtypes = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
+    if any(dtypes >= pair for pair in _PRECISIONS):
+        raise_matching_host_error(signature, values, WRONG_DTYPE)  # where a lowering would cast
+    check_dtypes(signature, values)
+    expected: Any = None
+    resize: list[TensorSpec] = []
+    known = signature.has_meta
+    if known:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # resizing warns at every call, in out_arguments.resize_outs
+                result = infer_results(signature, values)
+        except NotImplementedError as error:
+            if "no fake impl or Meta kernel" not in str(error):
+                raise
+            known = False
+    if known:
+        if signature.fresh:
+            expected = describe_results(result)
+            if isinstance(result, tuple):
+                expected = tuple(signature.corrected(values, expected))
+            elif isinstance(expected, TensorSpec):
+                expected = signature.corrected(values, [expected])[0]
+        elif signature.outs:
+            resize = describe_results(result if isinstance(result, (tuple, list)) else [result])
+            if not signature.row.host_values and _any_resized(signature, values, resize):
+                from .resized_results import infer_resized
+
+                resize = infer_resized(signature, values, resize)
+    if not known and (signature.fresh or signature.outs):
+        with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
+            shapes = jax.eval_shape(trace_functions(signature, values, call, "free")[0], *call.operands, *call.starts)
+        if signature.outs:
+            resize = [TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes[: len(signature.outs)]]
+        else:
+            expected = signature.packed([TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes])
+            if expected.__class__ is tuple:  # a TensorSpec is a named one
+                expected = tuple(signature.corrected(values, list(expected)))
+    if signature.outs:
+        resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
+        if _any_resized(signature, values, resize):
+            if any(out is x for out in map(values.__getitem__, signature.outs) for x in _inputs(signature, values)):
+                raise_matching_host_error(signature, values)  # the CPU kernel resizes no `out=` that it reads
+            return None, resize
+    return map_specs(_without_overlap, expected), []
+
+
+def _inputs(signature: Signature, values: Sequence[Any]) -> list[Any]:
+    return [value for i, value in enumerate(values) if i not in signature.outs]
+
+
+def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> bool:
+    return any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, outputs, strict=True))
+
+
+# Mixed, they are refused by the kernels that do not promote. Those of half precision are not asked: CUDA's take more.
+_PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
+
+
+def _without_overlap(spec: TensorSpec) -> TensorSpec:
+    """Strides that put several elements in one place (an expanded result) become contiguous."""
+    return spec.resized(spec.size) if 0 in spec.stride else spec

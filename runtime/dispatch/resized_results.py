@@ -1,0 +1,31 @@
+"""The strides of `out=` tensors that a call resizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._torch.modes import DisableTorchFunction
+from ..storage.spec import TensorSpec
+from .shape_inference import describe_results, to_meta
+from .signature import Signature
+
+
+def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
+    """The results of an `out=` overload whose tensors are resized, with the strides of fresh ones, as on the CPU.
+
+    The Meta kernel of the functional overload is asked: those of `out=` overloads give contiguous results.
+    """
+    given = [i for i in range(len(values)) if i not in signature.outs]
+    wanted = [(a.name, str(a.type)) for i, a in enumerate(signature.op._schema.arguments) if i in given]
+    for name in signature.op.overloadpacket.overloads():
+        op = getattr(signature.op.overloadpacket, name)
+        if not op._schema.is_mutable and [(a.name, str(a.type)) for a in op._schema.arguments] == wanted:
+            try:
+                with DisableTorchFunction():
+                    result = op(**{signature.arguments[i].name: to_meta(values[i]) for i in given})
+            except Exception:  # of a call that only the CPU kernel takes
+                return outputs
+            fresh = describe_results(result if isinstance(result, (tuple, list)) else [result])
+            return [o.restrided(f.stride) if o.size == f.size else o for o, f in zip(outputs, fresh, strict=True)]
+    return outputs
