@@ -91,7 +91,7 @@ def test_views_copies_and_writes_to_them(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("unhurried")
 def test_large_arrays_are_overwritten_unless_somebody_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
     def run() -> list[Tensor]:
-        x = torch.arange(40000.0).to("jax").view(200, 200)
+        x = torch.arange(360000.0).to("jax").view(600, 600)
         held = x.jax()
         x.mul_(2)
         y = x.exp()
@@ -106,7 +106,7 @@ def test_large_arrays_are_overwritten_unless_somebody_holds_them(monkeypatch: py
 
 @pytest.mark.usefixtures("unhurried")
 def test_an_array_that_nobody_holds_is_reused() -> None:
-    x = torch.ones(300, 300, device="jax").cumsum(0)
+    x = torch.ones(600, 600, device="jax").cumsum(0)
     place = x.jax().unsafe_buffer_pointer()
     x.sigmoid_()
     assert is_pending(x) and x.jax().unsafe_buffer_pointer() == place

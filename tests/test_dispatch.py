@@ -43,7 +43,7 @@ def test_a_clone_shares_its_array_until_written():
 
 
 def test_a_large_array_is_reused_by_a_write():
-    x = torch.zeros(1 << 16, device="jax") + 1
+    x = torch.zeros(1 << 18, device="jax") + 1
     for write in (lambda: x.add_(1), lambda: x.__setitem__(slice(1, 3), 0), lambda: torch._foreach_mul_([x], 2)):
         before = weakref.ref(cell_of(x).content)
         array = before()
@@ -56,7 +56,7 @@ def test_a_large_array_is_reused_by_a_write():
 
 
 def test_an_array_that_somebody_holds_is_not_reused():
-    x = torch.zeros(1 << 16, device="jax") + 1
+    x = torch.zeros(1 << 18, device="jax") + 1
     held, twin = x.jax(), x.clone()
     x.add_(1)
     x.mul_(x)

@@ -17,7 +17,7 @@ from tenax.storage.cell import Cell, FreshCell
 from tenax.storage.tensors import cell_of
 
 Tensor = torch.Tensor
-LARGE = 1 << 16  # elements, four times what donation starts from
+LARGE = 1 << 18  # elements of four bytes: what donation starts from
 
 
 def jitted(x: Tensor) -> Callable[[], Any]:

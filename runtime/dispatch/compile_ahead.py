@@ -29,7 +29,7 @@ from ..storage.placement import no_jax_trace, put
 from ..storage.recording import recording
 from ..trace.core import current_trace, user_line
 from ..xla.ahead import PendingExecutable
-from .donation import held_by_list_only, is_worthwhile, repeat_until_done
+from .donation import held_by_list_only, is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall
 from .executable import Executable
 from .operands import device_scalar
@@ -156,7 +156,7 @@ class AheadTape:
         abstract = tuple([x.abstract if x.__class__ is ComingArray else x for x in operands])
         written = [p for p in dict.fromkeys(call.positions) if p >= 0]
         donates = bool(written) and not any(c.mixed for c in call.cells)
-        donates = donates and is_worthwhile(sum([c.aval.nbytes for c in call.cells]), len(call.cells))
+        donates = donates and is_worthwhile_in_eager(sum([c.aval.nbytes for c in call.cells]), len(call.cells))
         try:
             run: Any = executable.donor(abstract) if donates else executable.run
             compilation = PendingExecutable.begin(run.program, abstract)

@@ -15,7 +15,7 @@ from ..storage.recording import compiles_ahead, recording
 from ..storage.spec import Operand, TensorSpec
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
-from .donation import held_elsewhere, is_worthwhile, repeat_until_done
+from .donation import held_elsewhere, is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
@@ -154,7 +154,11 @@ class Dispatcher:
 
     def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec], donates: bool = True) -> bool:
         """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
-        if call.index or call.wide or any(c.mixed or (donates and is_worthwhile(c.nbytes, 1)) for c in call.cells):
+        if (
+            call.index
+            or call.wide
+            or any(c.mixed or (donates and is_worthwhile_in_eager(c.nbytes, 1)) for c in call.cells)
+        ):
             return False
         parts = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
         if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in parts):
@@ -182,7 +186,7 @@ class Dispatcher:
     def donatable(self, call: EncodedCall) -> bool:
         """Whether the executable may reuse the written arrays: nothing else holds one, and none is passed twice."""
         cells, positions = call.cells, call.positions
-        if not is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells)) or any(c.mixed for c in cells):
+        if not is_worthwhile_in_eager(sum([c.aval.nbytes for c in cells]), len(cells)) or any(c.mixed for c in cells):
             return False
         if not no_jax_trace():
             return False

@@ -21,11 +21,17 @@ from ..storage.cell import Cell, FreshCell
 donating = threading.RLock()
 
 _WORTHWHILE = 1 << 16  # bytes of an array on average; allocating a smaller buffer is cheaper than counting
+_WORTHWHILE_ALONE = 1 << 20  # of the only array that an operation writes: the fast path does not count
 
 
 def is_worthwhile(nbytes: int, arrays: int) -> bool:
     """Whether arrays of that many bytes together are large enough to ask whether they may be overwritten."""
     return nbytes >= _WORTHWHILE * arrays
+
+
+def is_worthwhile_in_eager(nbytes: int, arrays: int) -> bool:
+    """As `is_worthwhile`, of the arrays that one eager operation writes."""
+    return nbytes >= (_WORTHWHILE_ALONE if arrays == 1 else _WORTHWHILE * arrays)
 
 
 def _counts(objects: list[Any], positions: Iterable[int]) -> Iterator[int]:
