@@ -109,6 +109,28 @@ def test_a_later_process_asks_torch_for_no_shapes(tmp_path: Path) -> None:
     assert second[1].split()[1:] == ["add.Tensor"]  # the one that is refused
 
 
+TRAINING = """
+import torch, tenax
+from tenax.xla.totals import totals
+torch.manual_seed(0)
+q, k, v = (torch.randn(2, 3, 8, 4).to("jax").requires_grad_() for _ in range(3))
+optimizer = torch.optim.AdamW([q, k, v])
+for _ in range(2):
+    torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).square().sum().backward()
+    optimizer.step()
+print(q.sum().item(), totals.compiled)
+"""
+
+
+def test_a_later_process_finds_derivatives_and_steps_of_optimizers(tmp_path: Path) -> None:
+    settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", TRAINING]
+    first, second = (subprocess.check_output(command, text=True, env=settings).split() for _ in range(2))
+    assert first[0] == second[0]
+    assert int(first[1]) > 3
+    assert second[1] == "0"
+
+
 def test_a_process_with_other_flags_of_the_compiler_finds_none(cold: tuple[Path, list[str], int]) -> None:
     path, _, sought = cold
     flags = os.environ["XLA_FLAGS"] + " --xla_cpu_enable_fast_min_max=true"

@@ -292,3 +292,10 @@ def test_a_write_that_is_refused_writes_nothing(size):
             x.index_put_((i,), value)
     close(view.cpu(), torch.ones(2))
     close(x.sum().cpu(), torch.tensor(2.0))
+
+
+def test_a_conversion_is_one_program():
+    x, before = torch.arange(6.0, device="jax"), totals.compiled
+    for _ in range(3):
+        close(x.long().cpu(), torch.arange(6))
+    assert totals.compiled - before == 1

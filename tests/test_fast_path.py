@@ -24,6 +24,7 @@ OVERLOADS = {
     "add.Scalar": "numbers with and without a default",
     "add_.Tensor": "written in place, with a second tensor that may share memory",
     "mm": "tensors whose conjugate bit the lowering reads",
+    "copy_": "overwritten, unless it is a view",
     "addmm_": "written in place, with such bits and two keyword numbers",
     "clamp.Tensor": "optional tensors",
     "var.correction": "a static list, and static keywords",

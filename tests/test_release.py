@@ -7,7 +7,8 @@ import torch
 
 import tenax  # noqa: F401
 from tenax.aten.registry import signature_of
-from tenax.dispatch.schema_compat import adapt_arguments, parameters_of
+from tenax.dispatch.schema_compat import adapt_arguments
+from tenax.dispatch.signature import parameters_of
 from tenax.generated.table import ROWS
 from tests.agreement import close
 

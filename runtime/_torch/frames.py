@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from .. import patches
 from ..releases import private_names
 
 with private_names("torch", torch.__version__):
@@ -26,9 +28,15 @@ TRACE_RULES = "torch._dynamo.trace_rules"
 
 
 def skip_frames() -> None:
-    """Have Dynamo leave alone the frames of tenax and of JAX, which run while it watches for frames to compile."""
+    """Have Dynamo leave alone the frames of tenax and of JAX, which run while it watches for frames to compile.
+
+    A call of `call_jax`, torchax's too, is a node of a graph: torch looks into it where a compiled function calls it.
+    """
     for package in ("tenax", "tenax.generated", "jax", "jaxlib"):
         sys.modules[TRACE_RULES].add(package)
+    root = Path(__file__).parent.parent
+    calls = {str(root / name) for name in ("interop/calls.py", "compat/torchax/conversion.py")}
+    patches.wrap(f"{TRACE_RULES}.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, *calls})
 
 
 def assume_constant(function: Callable[..., Any]) -> None:

@@ -243,7 +243,7 @@ LIBRARIES = (
     Patch(
         "torch._dynamo.trace_rules",
         "BUILTIN_INLINE_WHEN_CALLED",
-        (When.COMPILE,),
+        (When.DYNAMO,),
         "torch looks into `tenax.call_jax`, and torchax's, where a compiled function calls it.",
     ),
     Patch(

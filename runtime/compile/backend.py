@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ from torch.utils.checkpoint import CheckpointPolicy
 
 from tenax.generated.table import ROWS
 
-from .. import patches
 from .._torch.dynamo import (
     aot_autograd,
     boxed,
@@ -23,7 +21,6 @@ from .._torch.dynamo import (
 from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
 from ..errors import TraceError
-from ..interop import calls
 from ..storage import random
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
@@ -31,10 +28,6 @@ from .nodes import device_of, has_open_results
 
 # XLA optimises and tunes in every mode, and a graph is one launch.
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
-
-# A call of `call_jax`, torchax's too, is a node of the graph: torch looks into it where a compiled function calls it.
-_torchax = os.path.join(os.path.dirname(os.path.dirname(calls.__file__)), "compat", "torchax", "conversion.py")
-patches.wrap("torch._dynamo.trace_rules.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, calls.__file__, _torchax})
 
 
 def backend(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -120,12 +119,9 @@ class Dispatcher:
         donate = bool(call.written) and not executable.joins and self.donatable(call)
         operands, run = (*call.operands, *call.starts), executable.run
         if executable.check is not None:
-            from .value_checks import check_values, run_checked
+            from .value_checks import checked
 
-            if donate or executable.checked is None or not no_jax_trace():
-                check_values(signature, executable.check, call, values)
-            else:
-                run = partial(run_checked, executable.checked, signature, values)
+            run = checked(executable, signature, call, values, donate)
         ran: list[Any] = []
         try:
             if donate:

@@ -81,8 +81,11 @@ class Executable:
     def donor(self, operands: Sequence[Any]) -> Callable[..., Any]:
         """What runs it with the written arrays reused; `operands` are those of the first call."""
         if self.donating is None:
-            self.shapes(operands)  # fills `kept`: what no result replaces must stay alive
-            positions = tuple(p for p in self.donate if p not in self.kept)
+            # What no result replaces must stay alive. A trace fills `kept`, if no earlier process has found it out.
+            kept = stored.remembered(
+                self.name and f"kept by {self.name}", lambda: (self.shapes(operands), self.kept)[1]
+            )
+            positions = tuple(p for p in self.donate if p not in kept)
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
                 self.donating = program(function, self.name, positions)
@@ -153,11 +156,7 @@ def _never(*operands: Any) -> Any:
 
 
 def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
-    """Make the executable of a new signature, which is traced when it is first called.
-
-    Raises:
-        Whatever torch's Meta kernel raises for the arguments.
-    """
+    """Make the executable of a new signature, which is traced when it is first called; raises what torch raises."""
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:

@@ -41,6 +41,8 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     if shape is None:
         return dispatcher
     letters, names, defaults = shape
+    if row.overwrites:
+        letters = "W" + letters[1:]
     bits = signature.sees_bits
     numeric = None
     if letters.startswith("TT"):  # `x + 1`: a number in the place of the second tensor
@@ -118,7 +120,7 @@ class KernelText:
 
         Tensors of one memory that lie differently: whether they overlap depends on where they start.
         """
-        return [f"c{i} is c0 and k{i} != k0" for i, k in enumerate(self.letters) if k == "T"][1:]
+        return [f"c{i} is c0 and k{i} != k0" for i, k in enumerate(self.letters) if i and k == "T"]
 
 
 def _bound(
@@ -161,8 +163,9 @@ def made_of(source: str, name: str) -> Callable[..., Any]:
     return scope["make"]
 
 
-# The lines that take an argument apart, for each letter: T tensor, O optional tensor, S static, I static list,
-# N number, K keyword number. They leave the part of the key in k, what is passed in v.
+# The lines that take an argument apart, for each letter: T tensor, W tensor that is overwritten (passed if a view),
+# O optional tensor, S static, I static list, N number, K keyword number. They leave the part of the key in k, what is
+# passed in v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
 k{i} = c{i}.aval
@@ -172,6 +175,7 @@ if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
 """
 KEY_LINES = {
     "T": _TENSOR,
+    "W": _TENSOR,
     "O": "if {a} is None:\n    k{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
     "S": "k{i} = ({a}.__class__, {a})",
     "I": "k{i} = tuple({a}) if {a}.__class__ is list else {a}",
@@ -187,13 +191,22 @@ else:
 """,
 }
 # Only when the call is known: an array that a local name holds is not donated.
-_VALUES = {"T": "v{i} = c{i}.array", "O": "v{i} = None if {a} is None else c{i}.array"}
-_MISSING = {"T": "v{i} is None", "O": "(v{i} is None and {a} is not None)"}
+_VALUES = {
+    "T": "v{i} = c{i}.array",
+    "W": "v{i} = None if k{i} is c{i}.aval else c{i}.array",
+    "O": "v{i} = None if {a} is None else c{i}.array",
+}
+_MISSING = {
+    "T": "v{i} is None",
+    "W": "(v{i} is None and k{i} is not c{i}.aval)",
+    "O": "(v{i} is None and {a} is not None)",
+}
 _LOANS = {
     "T": "v{i} = array_or_scalar(c{i}) if v{i} is None else v{i}",
+    "W": "v{i} = array_or_scalar(c{i}) if v{i} is None and k{i} is not c{i}.aval else v{i}",
     "O": "v{i} = array_or_scalar(c{i}) if v{i} is None and {a} is not None else v{i}",
 }
-BITS = {"T": "{a}.is_conj() or {a}.is_neg()"}
+BITS = dict.fromkeys("TW", "{a}.is_conj() or {a}.is_neg()")
 
 _FRESH = """try:
             out = entry.run({operands})
@@ -220,7 +233,7 @@ _INPLACE = """try:
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
     """The text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
-    operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TONK")
+    operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TWONK")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)
     shared = " or ".join(text.apart()) if inplace else ""
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")

@@ -27,11 +27,7 @@ from .signature import Signature
 
 
 def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[Any, list[TensorSpec]]:
-    """The tree of results, and what the `out=` tensors are resized to, where they are.
-
-    Raises:
-        Whatever torch's Meta kernel raises for the arguments.
-    """
+    """The tree of results, and what the `out=` tensors are resized to, where they are; raises what torch raises."""
     if call.written and len(call.key) > 4:
         raise_matching_host_error(signature, values, SHARED)
     first = values[0] if values else None

@@ -12,7 +12,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -44,17 +44,27 @@ _numbers: dict[Hashable, int] = {}
 _derived: dict[int, list[tuple[int, Hashable]]] = {}  # of a number, those made of its function
 _roots: dict[int, int] = {}
 _meanings: dict[int, Any] = {}
+_names: dict[int, str] = {}  # that mean the same in each process
 _splits: dict[Hashable, Linearized] = {}
 _leases: weakref.WeakValueDictionary[int, FunctionLease] = weakref.WeakValueDictionary()
 _next = itertools.count()
 
 
 def function_number(
-    key: Hashable, make: Callable[[], Function], parent: int | None = None, meaning: Callable[[], Any] | None = None
+    key: Hashable,
+    make: Callable[[], Function],
+    parent: int | None = None,
+    meaning: Callable[[], Any] | None = None,
+    name: str | None = None,
 ) -> int:
     """The number of a function for `tenax::call`, made when its key is new.
 
-    `parent` is the one that it is made of, `meaning` what it computes, for those who look on (host.py).
+    Args:
+        key: of one that is made of another: how, the number of that, and what else decides.
+        make: gives the function.
+        parent: the number of the function that it is made of.
+        meaning: gives what it computes, for those who look on (host.py).
+        name: one that means the same in each process; that of a function with a parent follows from its key.
     """
     found = _numbers.get(key)
     if found is None:
@@ -63,6 +73,11 @@ def function_number(
         if meaning is not None:
             _meanings[found] = meaning()
         found = _numbers.setdefault(key, found)
+        if parent in _names:
+            how, _, *rest = cast(tuple[Any, ...], key)
+            name = f"{how} {rest} of {_names[parent]}"
+        if name is not None:
+            _names[found] = name
         if parent is not None:
             _derived.setdefault(parent, []).append((found, key))
             _roots[found] = _roots.get(parent, parent)
@@ -107,6 +122,7 @@ def _forget(root: int) -> None:
     for f in dead:
         _functions.pop(f, None)
         _meanings.pop(f, None)
+        _names.pop(f, None)
     for splits in [k for k, s in list(_splits.items()) if s.function in dead]:
         _splits.pop(splits, None)
     for dispatcher in _dispatchers:
@@ -371,6 +387,10 @@ class _CallSignature(Signature):
 
     has_meta = False  # its fake kernel asks the function, as the runtime does
     lowering = staticmethod(lambda f, xs: _functions[f](*xs))
+
+    def lasting(self, parts: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
+        """As of any signature; the first part is the number of the function."""
+        return _names.get(parts[0].value), parts[1:]
 
 
 _library = torch.library.Library("tenax", "DEF")

@@ -32,6 +32,7 @@ from .jax_call import Arrays, call, function_number, shape_of
 from .operands import StaticValue
 from .shape_inference import describe_results, infer_results
 from .signature import Signature
+from .stored_key import text
 
 Axes = tuple[int, ...]
 
@@ -95,7 +96,8 @@ class OpaqueComposite:
         if bound is None:
             memory = tuple(None if o.is_contiguous() else memory_order(o) for o in self.outputs(values))
             original = CompositeCall(signature, form, memory, devices)
-            f = function_number((*original,), lambda: function_of(*original), meaning=lambda: original)
+            name = _name(original)
+            f = function_number((*original,), lambda: function_of(*original), meaning=lambda: original, name=name)
             bound = self.bound[key] = f, [None if m is None else tuple(map(int, np.argsort(m))) for m in memory]
         if signature.row.random:
             xs.append(self.key(values, xs[0].device))
@@ -146,6 +148,15 @@ def function_of(
         return tuple(r if m is None else r.transpose(m) for r, m in zip(results, memory, strict=True))
 
     return function
+
+
+def _name(call: CompositeCall) -> str | None:
+    """A name of its function that means the same in each process."""
+    name, form = call.signature.lasting(call.form)
+    try:
+        return None if name is None or call.devices > 1 else f"{name} as a function {text((form, call.memory))}"
+    except LookupError:
+        return None
 
 
 def _devices(xs: Iterable[torch.Tensor]) -> int:

@@ -6,18 +6,9 @@ left out while it has its default, and whatever else does not fit is an error wh
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import torch
-
-
-def parameters_of(lowering: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """The parameters of a lowering, and those that a call must give."""
-    found = {p.name: p.default for p in inspect.signature(lowering).parameters.values() if p.name != "rng"}
-    needed = {name for name, default in found.items() if default is inspect.Parameter.empty}
-    return frozenset(found), frozenset(needed - {"dtype"})  # which an out tensor may give
 
 
 def adapt_arguments(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import keyword
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
@@ -12,7 +13,6 @@ import torch
 
 from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
 from .._torch.modes import DisableTorchFunction
-from .schema_compat import adapt_arguments, parameters_of
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 
@@ -142,6 +142,8 @@ class Signature:
             or self.lowering_parameters[1] <= given.keys() <= self.lowering_parameters[0]
         ):
             return given
+        from .schema_compat import adapt_arguments  # of a newer release
+
         return adapt_arguments(
             self.name, given, {s.parameter: s.default for s in self.arguments}, *self.lowering_parameters
         )
@@ -165,6 +167,10 @@ class Signature:
         with DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
             return self.op(*values[: self.positional], **keywords)
 
+    def lasting(self, parts: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
+        """A name that means the same in each process, if the lowering is a module's, and what it does not say."""
+        return (self.name if self.row.module else None), parts
+
     def is_idle(self, values: Sequence[Any]) -> bool:
         """Whether a call of a random op draws nothing."""
         return any(values[i] is not None and not values[i] for i in self.draws_if)
@@ -172,6 +178,13 @@ class Signature:
     def corrected(self, values: Sequence[Any], outputs: list[Any]) -> list[Any]:
         """The results that torch's Meta kernel describes, as the CPU kernel gives them."""
         return outputs if self.correct is None else self.correct(values, outputs)
+
+
+def parameters_of(lowering: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """The parameters of a lowering, and those that a call must give."""
+    found = {p.name: p.default for p in inspect.signature(lowering).parameters.values() if p.name != "rng"}
+    needed = {name for name, default in found.items() if default is inspect.Parameter.empty}
+    return frozenset(found), frozenset(needed - {"dtype"})  # which an out tensor may give
 
 
 @lru_cache(maxsize=1)

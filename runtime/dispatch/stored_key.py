@@ -1,7 +1,7 @@
 """The name of an executable that lasts longer than the process: the text of its key.
 
-Only operators that are computed by a module of tenax have one. A lowering that a program registered, and `tenax::call`,
-are whatever the program says they are.
+Only operators that are computed by a module of tenax have one. A lowering that a program registered is whatever the
+program says it is, and so is a function of `tenax::call` that tenax did not make of such an operator.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ _PRINTED = (type(None), bool, int, float, complex, str, torch.dtype, torch.layou
 
 def stored_key(signature: Signature, call: EncodedCall) -> str | None:
     """The text; None where the key or the operator has none."""
-    row = signature.row
-    if call.index or row.host_values or not row.module:
+    name, parts = signature.lasting(call.key[0])
+    if call.index or signature.row.host_values or name is None:
         return None
     try:
-        return f"{signature.name} {_text((call.key, len(call.starts)))}"
+        return f"{name} {text((parts, call.key[1:], len(call.starts)))}"
     except LookupError:
         return None
 
 
-def _text(part: Any) -> str:
+def text(part: Any) -> str:
+    """A part of a key as text that is the same in each process; LookupError if there is none."""
     kind = part.__class__
     if kind in _PRINTED:
         return f"{kind.__name__}:{part!r}"
     if kind is Operand:
-        return f"operand({_text((part.base, part.spec, part.dynamic, part.overwritten))})"
+        return f"operand({text((part.base, part.spec, part.dynamic, part.overwritten))})"
     if kind is Aval and part.sharding is None:
         return f"{part.dtype}{list(part.shape)}"
     if kind in (tuple, list, torch.Size, StaticValue, WideNumber, TensorSpec):
-        return f"{kind.__name__}({', '.join(map(_text, part))})"
+        return f"{kind.__name__}({', '.join(map(text, part))})"
     if kind is type:
         return part.__name__
     if isinstance(part, np.dtype):

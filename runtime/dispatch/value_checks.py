@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import jax
@@ -16,26 +16,31 @@ from .host_errors import raise_host_error
 from .signature import Signature
 
 
-def check_values(
-    signature: Signature, check: Callable[..., Sequence[Any]], call: EncodedCall, values: Sequence[Any]
-) -> None:
-    """Raise what the CPU kernel raises of the same values, else the spec's error, if a check does not hold.
+def checked(
+    executable: Any, signature: Signature, call: EncodedCall, values: Sequence[Any], donates: bool
+) -> Callable[..., Any]:
+    """What computes the results of a call. If a check does not hold, this or that raises what the CPU kernel raises of
+    the same values, else the spec's error.
 
     A program that JAX traces cannot raise of its values: a compiled function finds out when it runs, and in other
     traces the values stay unchecked.
     """
-    if no_jax_trace():
-        raise_unless(check(*call.operands, *call.starts), signature, values)
-        return
-    trace = current_trace()
-    if trace is not None and trace.asserts:
-        flags, where = check(*call.operands, *call.starts), user_line()
-        conditions = (Assertion(kind, message, where) for kind, message in signature.row.checks)
-        trace.conditions += zip(flags, conditions, strict=True)
+    if not no_jax_trace():
+        trace = current_trace()
+        if trace is not None and trace.asserts:
+            flags, where = executable.check(*call.operands, *call.starts), user_line()
+            conditions = (Assertion(kind, message, where) for kind, message in signature.row.checks)
+            trace.conditions += zip(flags, conditions, strict=True)
+    elif donates or executable.checked is None:
+        raise_unless(executable.check(*call.operands, *call.starts), signature, values)
+    else:
+        return partial(run_checked, executable.checked, signature, values)
+    run: Callable[..., Any] = executable.run
+    return run
 
 
 def raise_unless(flags: Sequence[Any], signature: Signature, values: Sequence[Any]) -> None:
-    """Raise if one of the checks of a call does not hold."""
+    """Raise what the CPU kernel raises, else the spec's error, if one of the checks of a call does not hold."""
     for holds, (kind, message) in zip(flags, signature.row.checks, strict=True):
         if not holds:
             raise_host_error(signature, values)

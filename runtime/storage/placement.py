@@ -77,7 +77,7 @@ def put_transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.A
 no_jax_trace = trace_state_clean  # whether JAX traces nothing on this thread
 
 
-_SMALL = 1 << 16  # bytes
+_SMALL, _QUICKLY_FILLED = 1 << 16, 1 << 24  # bytes; the host fills so many sooner than XLA compiles a program
 
 
 def materialise(fill: LazyFill, index: int) -> jax.Array:
@@ -89,8 +89,11 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
         return pinned(jax.lax.full(aval.shape, value, aval.dtype), aval.sharding)
     if aval.nbytes <= _SMALL and aval.sharding is None:
         return _constant(fill, repr(fill.value), index)
+    device = device_of(index)
+    if aval.nbytes <= _QUICKLY_FILLED and aval.sharding is None and (device or jax_devices()[0]).platform == "cpu":
+        return fill_from_host(fill, index)
     try:
-        return jnp.full(aval.shape, fill.value, aval.dtype, device=aval.sharding or device_of(index))
+        return jnp.full(aval.shape, fill.value, aval.dtype, device=aval.sharding or device)
     except jax.errors.JaxRuntimeError as error:
         raise as_torch_error(error)  # noqa: B904 (it states its cause)
 
