@@ -60,10 +60,13 @@ docs: build/links
 # Small programs of other libraries on the device and on the CPU, in an environment of its own, about ten minutes.
 # `make ecosystem ECOSYSTEM=--write` keeps the results and writes docs/ecosystem.md.
 ECOSYSTEM ?=
-ecosystem:
-	test -x build/ecosystem-venv/bin/diffusers-cli || ($(PYTHON) -m venv build/ecosystem-venv && \
-		build/ecosystem-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[ecosystem]')
+ecosystem: build/ecosystem-venv/.installed
 	build/ecosystem-venv/bin/python -m tests.ecosystem $(ECOSYSTEM)
+
+build/ecosystem-venv/.installed: pyproject.toml constraints.txt tests/ecosystem/constraints.txt
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet -c constraints.txt -c tests/ecosystem/constraints.txt -e '.[ecosystem]'
+	touch $@
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

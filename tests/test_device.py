@@ -94,6 +94,16 @@ def test_a_moved_parameter_keeps_its_class_and_attributes():
     assert type(lazy.weight) is nn.Parameter and lazy.weight.is_jax and lazy.weight.shape == (5, 4, 3)
 
 
+@pytest.mark.parametrize("kind", [nn.UninitializedParameter, nn.UninitializedBuffer])
+@pytest.mark.parametrize(("target", "source"), [("cpu", "jax"), ("jax", "cpu"), ("jax", "jax")])
+def test_state_without_a_shape_is_loaded_between_devices(kind, target, source):
+    """Lazy layers of libraries load state that is not initialized; `shape` raises there, as in torch."""
+    uninitialized = kind(device=target)
+    with torch.no_grad():
+        uninitialized.copy_(kind(device=source))
+    assert uninitialized.device.type == target and type(uninitialized) is kind
+
+
 def test_a_module_moves_while_graphs_hold_its_parameters():
     model = nn.Linear(3, 3).jax()
     x, seen = torch.randn(2, 3, device="jax"), []

@@ -8,9 +8,10 @@ import sys
 import pytest
 import torch
 
+from tests.ecosystem import __main__ as command
 from tests.ecosystem import programs, trainers  # noqa: F401
-from tests.ecosystem.__main__ import SUITES
-from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, page, read
+from tests.ecosystem.__main__ import SUITES, import_error
+from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, page, read
 from tests.ecosystem.program import PROGRAMS as KNOWN
 from tests.ecosystem.program import difference
 
@@ -30,6 +31,14 @@ def test_a_library_that_is_installed_for_the_tests_agrees(library: str) -> None:
         [sys.executable, "-m", "tests.ecosystem", "--only", library], capture_output=True, text=True, cwd=ROOT
     )
     assert not done.returncode and "agrees" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_build_that_cannot_be_imported_is_told_from_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a torchvision that was built against another torch."""
+    assert import_error("safetensors") == ""
+    monkeypatch.setattr(command, "version", lambda name: "1.0")
+    row = command.run("not-a-library")
+    assert row.result.startswith(UNIMPORTABLE) and "No module named 'not_a_library'" in row.result
 
 
 def test_what_differs_is_seen() -> None:

@@ -9,15 +9,16 @@ import os
 
 
 def autoload() -> None:
-    """Register the device, unless TENAX_AUTOLOAD=0, or torch has an accelerator and TENAX_AUTOLOAD is not 1.
+    """Register the device, unless TENAX_AUTOLOAD=0, or torch finds an accelerator and TENAX_AUTOLOAD is not 1.
 
-    A registered PrivateUse1 device becomes torch's accelerator, so where torch has one of its own the user must ask.
-    Never raises: an exception here would make `import torch` fail.
+    A registered PrivateUse1 device becomes torch's accelerator, so where torch has one of its own the user must ask. A
+    build for CUDA, such as PyPI's for Linux, has none on a machine without a GPU. Never raises: an exception here would
+    make `import torch` fail.
     """
     import torch
 
     wanted = os.environ.get("TENAX_AUTOLOAD")
-    if wanted == "0" or (wanted != "1" and torch.accelerator.current_accelerator() is not None):
+    if wanted == "0" or (wanted != "1" and torch.accelerator.current_accelerator(check_available=True) is not None):
         return
     try:
         import tenax  # noqa: F401

@@ -179,7 +179,7 @@ def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
     if tensor.dim() > MAX_NDIM:
         tensor = tensor.reshape(-1)
     destination.copy_(
-        from_numpy(np.asarray(require_known(read(tensor), "copy to the CPU")), tensor.dtype).view(destination.shape)
+        from_numpy(np.asarray(require_known(read(tensor), "copy to the CPU")), tensor.dtype).view(destination.size())
     )
 
 

@@ -25,14 +25,25 @@ def imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def _accelerator(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    current = None if kind == "cpu" else SimpleNamespace(type=kind)
-    accelerator = SimpleNamespace(current_accelerator=lambda: current)
+    """A torch of that build; `cuda without a GPU` is PyPI's on most laptops."""
+    compiled = None if kind == "cpu" else SimpleNamespace(type="cuda")
+
+    def current_accelerator(check_available: bool = False) -> SimpleNamespace | None:
+        return None if check_available and kind == "cuda without a GPU" else compiled
+
+    accelerator = SimpleNamespace(current_accelerator=current_accelerator)
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(accelerator=accelerator))
 
 
 @pytest.mark.parametrize(
     ("kind", "wanted", "loads"),
-    [("cpu", "", True), ("cpu", "0", False), ("cuda", "", False), ("cuda", "1", True)],
+    [
+        ("cpu", "", True),
+        ("cpu", "0", False),
+        ("cuda", "", False),
+        ("cuda", "1", True),
+        ("cuda without a GPU", "", True),
+    ],
 )
 def test_the_device_is_registered_unless_it_would_displace_another(
     kind: str, wanted: str, loads: bool, imported: list[str], monkeypatch: pytest.MonkeyPatch

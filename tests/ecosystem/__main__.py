@@ -2,12 +2,14 @@
 
 `python -m tests.ecosystem` runs each program in a process of its own, from the same seed on the CPU and on the device,
 and prints a table; `--only WORD` selects libraries, `--write` keeps the results and writes docs/ecosystem.md. The exit
-status is 1 if an installed library's program fails or disagrees.
+status is 1 if the program of a library fails or disagrees, but not if the installed build of the library cannot even be
+imported beside this torch, without tenax: the row says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -18,11 +20,13 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.ecosystem import programs, trainers  # noqa: F401  (they fill the table of programs)
-from tests.ecosystem.page import PAGE, RESULTS, ROOT, Row, environment, page, read, version, write
+from tests.ecosystem.page import PAGE, RESULTS, ROOT, UNIMPORTABLE, Row, environment, page, read, version, write
 from tests.ecosystem.program import ALLOWED, PROGRAMS, difference
 
 # Libraries whose trainers have tests of their own, which `make test` runs.
 SUITES = ("accelerate", "lightning", "transformers")
+# What a library is imported as, where that is not its name with `_` for `-`.
+MODULES = {"pyro-ppl": "pyro", "pytorch-ignite": "ignite"}
 
 
 def one(name: str) -> None:
@@ -37,10 +41,19 @@ def one(name: str) -> None:
     print(f"difference {difference(results[1], results[0]):.1e}")
 
 
+def import_error(name: str) -> str:
+    """Why a library cannot be imported in a process without tenax, or nothing."""
+    command = [sys.executable, "-c", f"import {MODULES.get(name, name.replace('-', '_'))}"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TENAX_AUTOLOAD": "0"})
+    return done.stderr.strip().splitlines()[-1][:200] if done.returncode else ""
+
+
 def run(name: str) -> Row:
     """Run the program of a library in a process of its own."""
     if (installed := version(name)) is None:
         return Row(name, "", "not installed")
+    if reason := import_error(name):
+        return Row(name, installed, f"{UNIMPORTABLE}, tenax or not: {reason}")
     command = [sys.executable, "-m", "tests.ecosystem", "--one", name]
     if name in SUITES:
         command = [sys.executable, "-m", "pytest", "-q", "tests/test_trainers.py", "-k", name]
@@ -75,7 +88,7 @@ def main() -> None:
         kept = {row.library: row for row in read()["rows"]} if options.only else {}
         write(RESULTS, environment(), {**kept, **{row.library: row for row in rows}})
         PAGE.write_text(page())
-    sys.exit(any(row.result not in ("agrees", "not installed") for row in rows))
+    sys.exit(any(not row.result.startswith(("agrees", "not installed", UNIMPORTABLE)) for row in rows))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = ROOT / "docs/ecosystem.md"
+UNIMPORTABLE = "cannot be imported"
 
 # What a row does, and what is to be known about it.
 PROGRAMS = {
@@ -38,8 +39,8 @@ PROGRAMS = {
     "torch-geometric": "graph convolutions and graph attention train",
     "torchdiffeq": "the adjoint method trains a field",
     "torchmetrics": "accuracy, F1 score and AUROC",
-    "torchvision": "`nms`, `roi_align`, `deform_conv2d`. Its wheel has to fit the build of torch: beside the CPU build "
-    "of torch, take it from the same index. Recorded with the CUDA wheel, whose CUDA libraries were empty stand-ins",
+    "torchvision": "`nms`, `roi_align`, `deform_conv2d`. Its wheel has to fit the build of torch: take both from one "
+    "index",
     "transformers": "`Trainer` in bf16 and `CompiledTrainer`: `tests/test_trainers.py`",
     "vit-pytorch": "NaViT trains on images of different sizes, by attention of jagged tensors",
     "x-transformers": "a decoder with rotary positions trains",
@@ -47,8 +48,10 @@ PROGRAMS = {
 HEAD = (
     "# Other libraries on the device\n\n"
     "`make ecosystem` installs the extra `ecosystem` into an environment of its own, and runs a small program of each "
-    "library on the CPU and on the device, from the same seed and each in a process of its own. The error is the "
-    "largest difference of a result, relative to the largest value of that tensor; a row agrees if it is below 1e-3. "
+    "library on the CPU and on the device, from the same seed and each in a process of its own. It takes PyPI's builds "
+    "of torch and torchvision, which fit each other and bring about 3 GB of CUDA libraries; no GPU is needed. The "
+    "error is the largest difference of a result or a trained parameter, relative to the largest value of that tensor; "
+    "a row agrees if it is below 1e-3. "
     "Nothing in the libraries is changed except what [side-effects.md](side-effects.md) lists for trainers. "
     "`python -m tests.ecosystem --write` makes this page.\n"
 )

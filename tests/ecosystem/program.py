@@ -18,17 +18,18 @@ def program(function: Run) -> Run:
     return function
 
 
-def train(model: torch.nn.Module, loss: Callable[[torch.nn.Module], torch.Tensor], steps: int = 3) -> torch.Tensor:
-    """The losses of a few steps of SGD."""
-    optimizer = torch.optim.SGD((p for p in model.parameters() if p.requires_grad), lr=0.01)
-    seen = []
+def train(model: torch.nn.Module, loss: Callable[[torch.nn.Module], torch.Tensor], steps: int = 3) -> Any:
+    """The losses of a few steps of SGD, and the trained parameters."""
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.SGD(trained, lr=0.01)
+    losses = []
     for _ in range(steps):
         optimizer.zero_grad()
         value = loss(model)
         value.backward()
         optimizer.step()
-        seen.append(value.detach())
-    return torch.stack(seen)
+        losses.append(value.detach())
+    return torch.stack(losses), [p.detach() for p in trained]
 
 
 def difference(found: Any, expected: Any) -> float:
