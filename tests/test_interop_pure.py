@@ -199,6 +199,13 @@ STOPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "detach in torch.func": lambda x: torch.func.grad(lambda y: (y * y * y.detach()).sum())(x),
     "detach in vmap": lambda x: torch.func.vmap(lambda y: y * y.detach())(x),
     "detach_": lambda x: x.exp().detach_() * x,
+    "written after detach": lambda x: _written(x.sin().detach(), x),
+    "a view written after detach": lambda x: _written(x.sin().detach()[:1], x[:1]),
+    "a constant written after detach": lambda x: _both(torch.zeros(2, 3), x),
+    "both written after detach": lambda x: _both(x.sin(), x),
+    "detached twice": lambda x: _both(x.sin().detach(), x),
+    "written after detach, then without grad": lambda x: _clamped(_written(x.sin().detach(), x)) * 2,
+    "written after detach, then detach_": lambda x: _written(x.sin().detach(), x).detach_() * x,
 }
 
 
@@ -206,6 +213,18 @@ def _clamped(y: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
         y.clamp_(-0.5, 0.5)
     return y
+
+
+def _written(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return y.mul_(x)
+
+
+def _both(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    z = y.detach()
+    z.mul_(x).add_(x)
+    z.unsqueeze(0).mul_(2)
+    y.mul_(3)
+    return y * 5 + z * x
 
 
 def _doubled(y: torch.Tensor) -> torch.Tensor:

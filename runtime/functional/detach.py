@@ -1,7 +1,8 @@
 """`detach`, `.data` and `torch.no_grad` stop JAX's derivative as they stop torch's.
 
 JAX differentiates arrays, and a detached tensor shares its array with the original. So in a pure function it gets a
-cell of its own, which presents that array as a constant and writes through to it. Results computed without grad mode
+cell of its own, which presents the values of that array with a derivative of its own: none, until it is written to.
+Writes go through to the array, and change its values alone. Results computed without grad mode
 are constants too; a write without grad mode changes a tensor's value and not its derivative, as in torch. Price: a
 torch function mode while a pure function is traced, and a detached tensor has a storage of its own there.
 """
@@ -61,10 +62,12 @@ class PureTrace(Trace):
 
 
 class DetachedCell(Cell):
-    """The cell of a detached tensor: presents the array of another cell as a constant."""
+    """The cell of a detached tensor: the values of another cell, differentiated as it was written."""
 
     def __init__(self, base: Cell) -> None:
         self.base = base
+        self.written: Any = None
+        self.base_after: Any = None
         if base.index:
             self.index = base.index
 
@@ -76,16 +79,21 @@ class DetachedCell(Cell):
     @property
     def content(self) -> Any:
         """The array of the other cell."""
-        return without_derivative(self.base.content)
+        content: Any = self.base.content
+        if self.written is None:
+            return without_derivative(content)
+        return self.written if content is self.base_after else with_derivative_of(content, self.written)
 
     @content.setter
     def content(self, array: Any) -> None:
+        written = with_derivative_of(array, self.content) if _quiet() else array
         self.base.content = with_derivative_of(array, self.base.content)
+        self.written, self.base_after = written, self.base.content
 
     @property
     def array(self) -> Any:
         """The array for the fast path; None where that does not apply."""
-        return without_derivative(self.base.array)
+        return None if self.base.array is None else self.content
 
     @array.setter
     def array(self, array: Any) -> None:
@@ -118,8 +126,6 @@ def detach(tensor: Any) -> Any:
     if tensor.device.type != "jax" or tensor.layout is not torch.strided:
         return tensor
     cell = cell_of(tensor)
-    if isinstance(cell, DetachedCell) or not isinstance(cell.content, jax.core.Tracer):
-        return tensor
     if cell.mixed:
         raise NotImplementedError(
             f"detach: of a {tensor.dtype} tensor whose storage is seen through several dtypes, in a function that JAX "
@@ -163,7 +169,7 @@ def _without_views(result: Any, source: torch.Tensor) -> Any:
     if not isinstance(result, torch.Tensor) or result is source or result.device.type != "jax":
         return result
     shares = _storage(result) is _storage(source)
-    return detach(result) if shares else result
+    return detach(result) if shares and not isinstance(cell_of(unwrapped(result)), DetachedCell) else result
 
 
 def _storage(tensor: torch.Tensor) -> Any:

@@ -185,8 +185,9 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
         f"torch.add(p[{i}], p[{j}], out=p[{k}])",
         f"torch.mul(p[{i}], 2, out=p[{k}])",
         f"torch.neg(p[{i}], out=p[{k}])",
-        f"torch.eq(p[{i}], p[{j}], out=p[{k}])",
     ]
+    if not p[k].requires_grad:  # torch differentiates as if `out` had not been overwritten
+        pointwise.append(f"torch.eq(p[{i}], p[{j}], out=p[{k}])")
     sharing = _sharing(p)
     if _is_expanded(p[k]) or (p[k].shape != p[i].shape and sharing[k] in (sharing[i], sharing[j])):
         return f"p[{k}].add_(1)"  # CPU torch writes one place twice, or resizes what it reads
@@ -211,7 +212,11 @@ def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
     if any(t.requires_grad for t in p):  # torch differentiates a tensor that is twice in a list as if it were once
         chosen = list(dict.fromkeys(chosen))
     mine = ", ".join(f"p[{i}]" for i in chosen)
-    fits = [[k for k, y in enumerate(p) if y.dtype is p[i].dtype and _broadcasts(y, p[i])] for i in chosen]
+    sharing = _sharing(p)
+    fits = [
+        [k for k, y in enumerate(p) if y.dtype is p[i].dtype and _broadcasts(y, p[i]) and _apart(p, sharing, k, i)]
+        for i in chosen
+    ]
     other = ", ".join(f"p[{rng.choice(f)}]" for f in fits)
     return rng.choice(
         [
@@ -237,6 +242,11 @@ def _is_expanded(x: torch.Tensor) -> bool:
 def _lies_as(y: torch.Tensor, x: torch.Tensor) -> bool:
     """Whether a tensor on the memory of another has the same places, or torch can tell that it has not."""
     return y.shape == x.shape and (y.stride() == x.stride() or (y.is_contiguous() and x.is_contiguous()))
+
+
+def _apart(p: list[torch.Tensor], sharing: Sequence[int], k: int, i: int) -> bool:
+    """Whether a CPU kernel that writes one tensor reads another as it was, or refuses it."""
+    return sharing[k] != sharing[i] or _lies_as(p[k], p[i])
 
 
 def _broadcasts(y: torch.Tensor, x: torch.Tensor) -> bool:
