@@ -265,3 +265,12 @@ def test_reductions_that_have_no_complex_kernel_refuse_a_complex_out(name: str) 
         with pytest.raises(NotImplementedError, match="not implemented for 'ComplexFloat'"):
             getattr(torch, name)(torch.ones(2, 2, device=device), 0, out=out)
         assert not out.any()
+
+
+@pytest.mark.parametrize("size", [(2, 6), (3, 2)])
+def test_an_expanded_tensor_is_neither_filled_nor_resized(size: tuple[int, int]) -> None:
+    for device in ("cpu", "jax"):
+        out = torch.zeros(1, size[1], device=device).expand(size)
+        index = torch.tensor([0, 1], device=device)
+        with pytest.raises(RuntimeError, match="unsupported operation"):
+            torch.index_select(torch.zeros(3, 6, device=device), 1, index, out=out)

@@ -187,7 +187,7 @@ def local_scalar_dense(self: Tensor) -> Any:
         from ..trace.symbols import symbolic_number  # for traced programs alone
 
         return symbolic_number(value.reshape(()))
-    return value.reshape(()).item()
+    return value.item()
 
 
 def record_stream(x: torch.Tensor, stream: torch.Stream) -> None:

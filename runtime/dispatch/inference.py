@@ -15,6 +15,7 @@ from ..storage.spec import TensorSpec, map_specs
 from .dtype_support import check_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
+from .overlap import writes_expanded
 from .shape_inference import (
     NO_SUCH_DIM,
     SHARED,
@@ -74,7 +75,8 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
         if _any_resized(signature, values, resize):
-            if any(out is x for out in map(values.__getitem__, signature.outs) for x in _inputs(signature, values)):
+            read = any(out is x for out in map(values.__getitem__, signature.outs) for x in _inputs(signature, values))
+            if read or writes_expanded(signature, call.written):
                 raise_matching_host_error(signature, values)  # the CPU kernel resizes no `out=` that it reads
             return None, resize
     return map_specs(_without_overlap, expected), []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 import jax
@@ -120,7 +121,7 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
     if self.size == 0:
         return jnp.zeros((minlength,), INT64)
     dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
-    least, most = lax.reduce_min(self, (0,)), lax.reduce_max(self, (0,))
+    least, most = _range(self)
     if minlength and isinstance(most, jax.core.Tracer) and promised(least >= 0, _NEGATIVE):
         promised(
             most < minlength, f"bincount: a value of {minlength} or more; within tenax.jit `minlength` is the length"
@@ -130,4 +131,15 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
         if extent(least, instead) < 0:
             raise RuntimeError(_NEGATIVE)
         bins = max(minlength, extent(most, instead) + 1)
-    return _count(cast(self, INT64), jnp.ones((), bool), bins, weights, dtype)
+    return _occurrences(self, bins, weights, dtype)
+
+
+@jax.jit
+def _range(x: Array) -> tuple[Array, Array]:
+    """The least and the greatest element."""
+    return lax.reduce_min(x, (0,)), lax.reduce_max(x, (0,))
+
+
+@partial(jax.jit, static_argnums=(1, 3))
+def _occurrences(x: Array, bins: int, weights: Array | None, dtype: np.dtype) -> Array:
+    return _count(cast(x, INT64), jnp.ones((), bool), bins, weights, dtype)

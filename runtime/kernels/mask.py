@@ -6,6 +6,7 @@ Packing is a running count of the mask and one scatter or gather: linear, and of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -27,24 +28,25 @@ def _ranks(mask: Array) -> Array:
     return lax.cumsum(cast(mask, dtype)) - 1
 
 
-@jax.jit
-def _packed_places(mask: Array) -> tuple[Array, Array]:
-    """(flat positions of the elements that hold, in order, padded with 0; their count)."""
-    flat = mask.reshape(-1)
+@partial(jax.jit, static_argnames="shape")
+def _packed_places(x: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """(flat positions of the nonzero elements of `x`, broadcast to `shape`, in order, padded with 0; their count)."""
+    flat = jnp.broadcast_to(_truth(x), shape).reshape(-1)
     rank = _ranks(flat)
     positions = lax.iota(rank.dtype, flat.size)
     places = jnp.zeros(flat.size, rank.dtype).at[jnp.where(flat, rank, flat.size)].set(positions, mode="drop")
     return places, jnp.count_nonzero(flat)
 
 
-def _places(mask: Array) -> Array:
-    """Flat positions of the elements that hold; reads their count, so `mask` is concrete."""
-    if mask.size == 0:
+def _places(x: Array, shape: tuple[int, ...]) -> Array:
+    """Flat positions of the nonzero elements of `x`, broadcast to `shape`; reads their count, so `x` is concrete."""
+    if 0 in shape:
         return jnp.zeros(0, np.dtype("int32"))
-    places, count = _packed_places(mask)
+    places, count = _packed_places(x, shape=shape)
     return places[: extent(count, "torch.nonzero_static(x, size=...) gives a fixed number of rows")]
 
 
+@partial(jax.jit, static_argnames="shape")
 def _coordinates(flat: Array, shape: tuple[int, ...]) -> Array:
     """(n, ndim) int64 coordinates of flat positions."""
     columns = jnp.unravel_index(flat, shape)
@@ -53,24 +55,29 @@ def _coordinates(flat: Array, shape: tuple[int, ...]) -> Array:
 
 def nonzero(self: Array) -> Array:
     """(n, ndim) int64 coordinates of the nonzero elements, in row-major order."""
-    return _coordinates(_places(_truth(self)), self.shape)
+    return _coordinates(_places(self, self.shape), shape=self.shape)
 
 
 def nonzero_static(self: Array, *, size: int, fill_value: int = -1) -> Array:
     """The first `size` rows of `nonzero`, the missing ones filled with `fill_value`."""
     if self.size == 0 or size == 0:
         return jnp.full((size, self.ndim), fill_value, INT64)
-    places, count = _packed_places(_truth(self))
+    places, count = _packed_places(self, shape=self.shape)
     places = jnp.pad(places, (0, max(size - places.size, 0)))[:size]
     held = lax.iota(INT64, size) < count
-    return jnp.where(held[:, None], _coordinates(places, self.shape), lax.full((), fill_value, INT64))
+    return jnp.where(held[:, None], _coordinates(places, shape=self.shape), lax.full((), fill_value, INT64))
 
 
 def masked_select(self: Array, mask: Array) -> Array:
     """The elements of `self` where `mask` holds, as a 1-D array; both are broadcast."""
     shape = jnp.broadcast_shapes(self.shape, mask.shape)
-    places = _places(jnp.broadcast_to(_truth(mask), shape))
-    return index_select(jnp.broadcast_to(self, shape).reshape(-1), 0, places)
+    return _taken(self, _places(mask, shape), shape=shape)
+
+
+@partial(jax.jit, static_argnames="shape")
+def _taken(x: Array, places: Array, shape: tuple[int, ...]) -> Array:
+    """The elements at flat positions of `x`, broadcast to `shape`."""
+    return index_select(jnp.broadcast_to(x, shape).reshape(-1), 0, places)
 
 
 def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
