@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -38,3 +39,9 @@ def register_group(name: Any, group: Any) -> None:
         return
     if found is not group:
         raise ValueError(f"a process group is named {name!r} already; expected an axis of another name")
+
+
+def register_ranks(group: Any, ranks: Mapping[int, int]) -> None:
+    """Tell torch the ranks of a group, as it asks for them in `dist.get_process_group_ranks` and `permute_tensor`."""
+    with private_names("torch", torch.__version__):
+        _dist.distributed_c10d._world.pg_group_ranks[group] = ranks

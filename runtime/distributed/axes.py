@@ -12,7 +12,7 @@ import jax
 from jax import lax
 from torch.distributed import ProcessGroup
 
-from .._torch.distributed import register_group
+from .._torch.distributed import register_group, register_ranks
 from ..functional.detach import PureTrace
 from ..trace.core import current_trace, user_line
 from .group import JaxProcessGroup
@@ -38,7 +38,19 @@ def axis_group(*axes: str) -> AxisGroup:
         raise ValueError("tenax.distributed.axis_group: expected the name of an axis")
     group = _groups.setdefault(axes, AxisGroup(axes))
     register_group(group.group_name, group)
+    register_ranks(group, NoRanks(group))
     return group
+
+
+class NoRanks(dict[int, int]):
+    """The ranks of an axis, which no trace has: torch asks for them, too, in `permute_tensor`."""
+
+    def __init__(self, group: AxisGroup) -> None:
+        super().__init__()
+        self.group = group
+
+    def keys(self) -> Any:
+        raise self.group.without_rank()
 
 
 class AxisGroup(JaxProcessGroup):
@@ -52,9 +64,13 @@ class AxisGroup(JaxProcessGroup):
         self._coalesced: list[CollectiveWork] | None = None
 
     def rank(self) -> int:
-        raise NotImplementedError(
+        raise self.without_rank()
+
+    def without_rank(self) -> NotImplementedError:
+        """The error of what needs the number of a device."""
+        return NotImplementedError(
             f"the rank in the group of axis {self._name!r}{user_line()}: one trace is of all devices; expected "
-            "tenax.call_jax with jax.lax.axis_index or jax.lax.ppermute"
+            "tenax.call_jax with jax.lax.axis_index, or with jax.lax.ppermute in the place of permute_tensor"
         )
 
     def size(self) -> int:
