@@ -1,7 +1,7 @@
 """The first run of programs in a process: on an empty folder of programs, and when an earlier process has filled it.
 
 `python benchmarks/beginnings.py` prints the table; `--before PYTHON` adds a column, of the interpreter of another
-checkout; `--write` stores the table in docs/benchmarks.md. Each figure is of a process of its own.
+checkout; `--write` stores each row in docs/benchmarks.md when it is measured. Each figure is of a process of its own.
 """
 
 from __future__ import annotations
@@ -82,11 +82,13 @@ def main() -> None:
     from tables import publish
 
     cases = [(name, mode) for name in PROGRAMS for mode in ("eager", *(["jit"] if name in COMPILED else []))]
-    rows = [row(name, mode, options.before) for name, mode in cases if options.only in name]
     compared = ("before", "cold", "cold / before", "second process", "second / before")
     firsts = compared if options.before else ("cold", "second process")
     titles = ("first run, s", "mode", "CPU torch", *firsts, "third run: CPU torch", "third run")
-    publish("beginnings", titles, rows, write=options.write, how="Seconds, each in a process of its own")
+    for name, mode in cases:
+        if options.only in name:
+            rows = [row(name, mode, options.before)]
+            publish("beginnings", titles, rows, write=options.write, how="Each in a process of its own", only=2)
 
 
 if __name__ == "__main__":

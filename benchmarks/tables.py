@@ -36,15 +36,15 @@ MEDIANS = "Medians, interleaved"
 
 
 def publish(
-    name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool, how: str = MEDIANS
+    name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], *, write: bool, how: str = MEDIANS, only: int = 0
 ) -> None:
-    """Print a table; with `write`, also store it and how it was measured."""
+    """Print a table; with `write`, also store it and how it was measured; `only` is that of `store`."""
     table = Table(*titles)
     for row in rows:
         table.add_row(*row)
     Console(width=None if write else 150).print(table)
     if write:
-        store(name, titles, rows, how=how)
+        store(name, titles, rows, only, how)
 
 
 def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0, how: str = MEDIANS) -> None:
