@@ -8,11 +8,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
-import numpy as np
 import pytest
 import torch
 from typer.testing import CliRunner
@@ -21,7 +20,6 @@ import tenax
 from tenax.cli import app
 from tenax.xla import environment, folder, housekeeping, waiting
 from tenax.xla.environment import key_of
-from tenax.xla.options import options_for
 from tenax.xla.settings import bytes_of
 
 # Eager, written, random and compiled; `cholesky` calls LAPACK, whose functions only a lowering finds.
@@ -294,50 +292,3 @@ def test_explain_without_a_function_gives_the_totals() -> None:
     del compiled
     gc.collect()
     assert tenax.explain().pinned <= before.pinned
-
-
-FULL = {"xla_cpu_use_fusion_emitters": True, "xla_backend_optimization_level": 3}
-SMALL: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "number": lambda x: x * 2 + x,
-    "gelu": torch.nn.functional.gelu,
-    "normalization": lambda x: torch.nn.functional.layer_norm(x, x.shape[1:]),
-    "softmax": lambda x: x.softmax(1),
-    "product": lambda x: x @ x.view(64, 48),
-    "random": torch.randn_like,
-    "transpose": lambda x: x.t().contiguous(),
-    "scatter": lambda x: x.index_add(0, x[:8, 0].long().abs(), x[:8]),
-}
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_code_made_quickly_gives_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XLA_FLAGS")
-    x = torch.randn(48, 64, generator=torch.Generator().manual_seed(0)).to("jax").jax()
-    lowered = jax.jit(lambda x: tenax.t2j(SMALL[name])(x, rng=jax.random.key(0))).lower(x)
-    options = options_for(lowered.as_text())
-    assert options is not None
-    full, quick = (lowered.compile(chosen)(x) for chosen in (FULL, options))
-    assert np.asarray(full).tobytes() == np.asarray(quick).tobytes()
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: x.repeat(2, 2).t().contiguous(),
-        lambda x: x.repeat(2, 2).index_add(0, x[0, :8].long(), x.repeat(1, 2)[:8]),
-        lambda x: x.repeat(8, 8) + 1,
-    ],
-    ids=["transpose", "scatter", "large"],
-)
-def test_code_that_takes_its_time_is_made_well(
-    function: Callable[[torch.Tensor], torch.Tensor], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("XLA_FLAGS")
-    x = torch.ones(48, 64, device="jax").jax()
-    assert options_for(jax.jit(tenax.t2j(function)).lower(x).as_text()) is None
-
-
-def test_flags_of_the_process_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = jax.jit(lambda x: x + 1).lower(1.0).as_text()
-    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")
-    assert options_for(text) is None

@@ -111,7 +111,8 @@ class CompiledStep:
         return {i: axes for i, axes in found if not (cells[places[i]].mixed or cells[places[i]].aval.sharding)}
 
     def _compile(self, earlier: Sequence[Executables]) -> None:
-        self.executables.compile(len(self.arrays.places), self.donation.numbers, len(self.host), earlier)
+        places, donated, begins = self.arrays.places, self.donation.numbers, self.effects.begins
+        self.executables.compile(len(places), donated, len(self.host), earlier, begins)
 
     def _abandon_layout(self) -> None:
         """Take the arrays as others leave them."""

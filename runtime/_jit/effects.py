@@ -66,6 +66,7 @@ class Effects:
     geometries: tuple[GeometryEffect, ...] = ()
     flags: tuple[FlagEffect, ...] = ()
     versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
+    begins: bool = False  # an optimizer's state, which later runs find there and so are other programs
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.data or self.gradients or self.geometries)
@@ -126,6 +127,12 @@ def describe_entries(
     for source in sequences.values():
         effects.append(EntryEffect(source._replace(key=None), describer.describe(list(source.container))))
     return tuple(effects)
+
+
+def begins_state(changes: Iterable[StateChange], optimizers: Iterable[Any]) -> bool:
+    """Whether the run gave an optimizer state for a parameter that had none."""
+    states = {id(optimizer.state) for optimizer in optimizers}
+    return any(id(source.container) in states and old is MISSING for source, old, _ in changes)
 
 
 def describe_gradients(

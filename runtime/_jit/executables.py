@@ -9,6 +9,7 @@ import jax
 from jax.extend.core import Jaxpr, Literal
 
 from ..dispatch.aot_call import AotCall
+from ..xla.one_run import options_for_one_run
 from .inputs import Inputs
 from .partition import forward_part, gradient_part, live_variables, partition
 
@@ -42,7 +43,9 @@ class Executables:
         self.recomputed = [i for i in self.needed if i not in self.saved]
         self.donated: list[int] = []
 
-    def compile(self, cells: int, donated: list[int], host: int, others: Iterable[Executables] = ()) -> None:
+    def compile(
+        self, cells: int, donated: list[int], host: int, others: Iterable[Executables] = (), once: bool = False
+    ) -> None:
         """Make the forward program, or take the programs of another step that computes the same.
 
         Args:
@@ -50,6 +53,7 @@ class Executables:
             donated: the numbers of those whose arrays XLA may reuse.
             host: how many operands come before their arrays.
             others: those of earlier steps.
+            once: whether the forward program is not expected to run again.
         """
         self.donated = donated
         for other in others:
@@ -57,7 +61,8 @@ class Executables:
                 self.forward, self.backward = other.forward, other.backward
                 return
         function = self.inputs.function(self._forward_jaxpr, range(cells))
-        self.forward = AotCall(function, [host + i for i in donated])
+        first_options = options_for_one_run() if once else None
+        self.forward = AotCall(function, [host + i for i in donated], first_options=first_options)
 
     def gradient(self) -> Callable[..., list[jax.Array]]:
         """The gradients as a function of host operands, cotangents, and the arrays of the cells in `needed`."""

@@ -28,6 +28,7 @@ from .attribute_tracking import AttributeReads
 from .backward_tracing import trace_backward
 from .effects import (
     Effects,
+    begins_state,
     describe_data,
     describe_entries,
     describe_flags,
@@ -276,7 +277,8 @@ def _describe_effects(
     geometries = describe_geometries(recorders.trace, reached, numbers)
     versions = describe_versions(before.versions, numbers)
     flags = describe_flags(before.flags, numbers)
-    return Effects(entries, data, changed, geometries, flags, versions), missing
+    begins = begins_state(changes, (optimizer for _, optimizer in state.reached.optimizers.values()))
+    return Effects(entries, data, changed, geometries, flags, versions, begins), missing
 
 
 def _modes() -> tuple[bool, torch.dtype]:

@@ -29,10 +29,15 @@ class AotCall:
     """A function of arrays, compiled for the first ones that it gets; later ones must be like them."""
 
     def __init__(
-        self, function: Callable[..., Any], donated: Sequence[int] = (), options: dict[str, Any] | None = None
+        self,
+        function: Callable[..., Any],
+        donated: Sequence[int] = (),
+        options: dict[str, Any] | None = None,
+        first_options: dict[str, Any] | None = None,
     ) -> None:
         """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse, `options` XLA's
-        for its compilation."""
+        for its compilation. `first_options` are those of the code for the first call, where a second is not expected:
+        it compiles anew."""
         self.donated = tuple(donated)
         self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
 
@@ -41,7 +46,8 @@ class AotCall:
             return with_automatic_axes(function, arrays)
 
         self._run = run
-        self.jitted = self._jit(run)
+        self.jitted = self._jit(run, self.options)
+        self._first_options = first_options
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
@@ -66,12 +72,14 @@ class AotCall:
                     raise as_torch_error(error)  # noqa: B904 (it states its cause)
                 results.append(self.jitted(*arrays))  # nothing has run
 
-    def _jit(self, function: Callable[..., Any]) -> Any:
-        return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=self.options)
+    def _jit(self, function: Callable[..., Any], options: dict[str, Any] | None) -> Any:
+        return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         # Of a jit of its own: JAX keeps what it lowers, a megabyte, for as long as the function lives.
-        traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays))).trace(*arrays)
+        once, self._first_options = self._first_options, None
+        options = {**(self.options or {}), **once} if once else self.options
+        traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), options).trace(*arrays)
         # What nobody placed has no sharding here, so that it joins the mesh of the others.
         self.arguments = [
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
@@ -81,15 +89,19 @@ class AotCall:
         elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
         else:
-            self.compiled = self._compile(traced.lower())
+            compiled = self._compile(traced.lower(), options)
             # A program may put arrays of one device on a mesh.
-            spread = any(s.num_devices > 1 for s in jax.tree.leaves(self.compiled.output_shardings))
-            self.call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct()
+            spread = any(s.num_devices > 1 for s in jax.tree.leaves(compiled.output_shardings))
+            execute, handlers = direct_call(compiled)
+            call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct(execute, handlers)
+            if once:
+                return call(arrays)
+            self.compiled, self.call = compiled, call
+            if not spread:
+                self._execute, self._consume = execute, methodcaller("consume_with_handlers", handlers)
         return self.call(arrays)
 
-    def _direct(self) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:
-        execute, handlers = direct_call(self.compiled)
-        self._execute, self._consume = execute, methodcaller("consume_with_handlers", handlers)
+    def _direct(self, execute: Any, handlers: Any) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:
 
         def call(arrays: list[jax.Array]) -> Sequence[jax.Array]:
             try:
@@ -115,9 +127,9 @@ class AotCall:
     @cached_property
     def compiled(self) -> jax.stages.Compiled:
         """The compiled program."""
-        return self._compile(self.lowered)
+        return self._compile(self.lowered, self.options)
 
-    def _compile(self, lowered: jax.stages.Lowered) -> jax.stages.Compiled:
+    def _compile(self, lowered: jax.stages.Lowered, options: dict[str, Any] | None) -> jax.stages.Compiled:
         """Compile; a program of the first device is kept for later processes."""
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
@@ -126,8 +138,8 @@ class AotCall:
             with waiting_for(self._run.__name__):
                 compiled = lowered.compile()
         else:
-            compiled = compile_or_load(self._run.__name__, lowered, self.options, placed)
-        hold(self, compiled, pinned=True)
+            compiled = compile_or_load(self._run.__name__, lowered, options, placed)
+        hold(self if options is self.options else compiled, compiled, pinned=True)
         return compiled
 
 

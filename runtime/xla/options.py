@@ -2,8 +2,7 @@
 
 The older emitters of XLA's CPU compiler, at LLVM's first level of optimization, make kernels of single operations
 that are as fast as those of the newer ones, and whose results are the same to the last bit but for one program in
-seventy (benchmarks/quick_code.py). Loops are slower, so they are left to the newer ones, as are transposes and scatters
-of more than a few thousand elements.
+seventy (benchmarks/quick_code.py). They make slower loops, and slower transposes and scatters of large arrays.
 """
 
 import math
@@ -12,20 +11,22 @@ import re
 
 import jax
 
-_Options = dict[str, str | bool]
-_QUICK: dict[str, _Options] = {"cpu": {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": "1"}}
-_SMALL = 1 << 16  # elements
-_SMALL_MOVED = 1 << 13  # of programs that transpose or scatter
+Options = dict[str, str | bool]
+_QUICK: dict[str, Options] = {"cpu": {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": "1"}}
+_SMALL, _SMALL_MOVED = 1 << 16, 1 << 13  # elements; the latter of programs that transpose or scatter
 _DIMENSIONS = re.compile(r"tensor<(\d+(?:x\d+)*)x")
 _MOVES = re.compile(r"stablehlo\.(?:transpose|scatter)\b")
 
 
-def options_for(text: str) -> _Options | None:
+def options_for(text: str) -> Options | None:
     """The compiler options of a lowered program; None for those of the process."""
-    options, flags = _QUICK.get(jax.local_devices()[0].platform), os.environ.get("XLA_FLAGS", "")
-    if options is None or any(name in flags for name in options):
-        return None
-    if "stablehlo.while" in text and "threefry" not in text:
-        return None
+    loops = "stablehlo.while" in text and "threefry" not in text
+    most = 0 if loops else _SMALL_MOVED if _MOVES.search(text) else _SMALL
     sizes = (math.prod(map(int, dimensions.split("x"))) for dimensions in set(_DIMENSIONS.findall(text)))
-    return options if max(sizes, default=1) <= (_SMALL_MOVED if _MOVES.search(text) else _SMALL) else None
+    return of_platform(_QUICK) if max(sizes, default=1) <= most else None
+
+
+def of_platform(table: dict[str, Options]) -> Options | None:
+    """The options of the first device's platform, unless `XLA_FLAGS` names one of them."""
+    options, flags = table.get(jax.local_devices()[0].platform), os.environ.get("XLA_FLAGS", "")
+    return None if options is None or any(name in flags for name in options) else options

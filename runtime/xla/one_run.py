@@ -1,0 +1,10 @@
+"""How XLA compiles a program that is not expected to run again: with the options by which it is ready soonest."""
+
+from .options import Options, of_platform
+
+_FASTEST: dict[str, Options] = {"cpu": {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": "0"}}
+
+
+def options_for_one_run() -> Options | None:
+    """The compiler options of such a program; None for those of the process."""
+    return of_platform(_FASTEST)
