@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import pytest
@@ -198,6 +198,23 @@ def test_an_element_is_put_into_a_view_of_itself():
     assert y.tolist() == [1]
     with pytest.raises(RuntimeError, match="unsupported operation"):
         y.copy_(x)  # on the CPU too
+
+
+@pytest.mark.parametrize("write", ["copy_", "add_"])
+def test_views_of_one_element_overlap_as_on_the_cpu(write: str) -> None:
+    def outcomes(device: str) -> list[object]:
+        shapes = [((), ()), ((1,), (1,)), ((1,), (3,)), ((1, 1), (1, 1)), ((1, 1), (4, 1))]
+        found: list[object] = []
+        for target, source in product(shapes, shapes):
+            x = torch.arange(4.0, device=device)
+            try:
+                getattr(x.as_strided(*target, 1), write)(x.as_strided(*source, 1))
+            except RuntimeError as error:
+                found.append(str(error))
+            found.append(x.tolist())
+        return found
+
+    assert outcomes("jax") == outcomes("cpu")
 
 
 def test_a_tensor_is_copied_onto_its_own_places():

@@ -144,7 +144,9 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 def _has_same_places(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors on one storage have the same places, so that a copy changes nothing, also if expanded."""
     first, second = TensorSpec.of(a), TensorSpec.of(b)
-    return first == (second.restrided(first.stride) if a.numel() == 1 else second)
+    # `y[...] = x` expands an `x` without axes; on the CPU it fills `y`, which no overlap stops.
+    expanded = a.numel() == 1 and not any(second.stride)
+    return first == (second.restrided(first.stride) if expanded else second)
 
 
 _to_copy = kernel_on(_aten._to_copy.default, COMPOSITE_EXPLICIT)
