@@ -5,11 +5,14 @@ Each program yields what a user sees after each call, with changes in between.
 
 from __future__ import annotations
 
+import asyncio
 import collections
+import configparser
 import functools
 import logging
 import os
 import queue
+import string
 import sys
 import threading
 import types
@@ -390,6 +393,88 @@ def _events_and_queues(jit: Any) -> Iterator[Any]:
         yield call(given()), waiting.qsize(), stop.is_set()
 
 
+class _Point:
+    """2"""
+
+    __match_args__: tuple[str, ...] = ("x", "y")
+    x: int
+    y: int
+
+    def __init__(self) -> None:
+        self.x, self.y = 2, 3
+
+
+def _data_that_python_makes_of_a_class(jit: Any) -> Iterator[Any]:
+    point = _Point()
+
+    def matched(x: torch.Tensor) -> torch.Tensor:
+        match point:
+            case _Point(first):
+                return x * first
+        return x
+
+    calls = jit(matched), jit(lambda x: x * len(_Point.__annotations__)), jit(lambda x: x * int(_Point.__doc__ or 0))
+    try:
+        for _ in range(2):
+            yield [call(given()) for call in calls]
+            _Point.__match_args__ = ("y",)
+            _Point.__annotations__["z"] = int
+            _Point.__doc__ = "5"
+            yield [call(given()) for call in calls]
+            _Point.__match_args__ = ("x", "y")
+    finally:
+        del _Point.__annotations__["z"]
+        _Point.__doc__ = "2"
+
+
+def _subclasses(jit: Any) -> Iterator[Any]:
+    base = type("Base", (), {"__module__": __name__})
+    call = jit(lambda x: x * len(base.__subclasses__()))
+    derived = []
+    for _ in range(3):
+        yield call(given())
+        derived.append(type("Derived", (base,), {"__module__": __name__}))
+
+
+def _arguments_of_an_exception(jit: Any) -> Iterator[Any]:
+    error, missing = ValueError(2.0), OSError(2, "missing")
+    call = jit(lambda x: x * error.args[0] * missing.errno * len(str(error.__cause__)))
+    yield call(given())
+    error.args = (3.0,)
+    yield call(given())
+    missing.errno = 5
+    yield call(given())
+    error.__cause__ = missing
+    yield call(given())
+    error.add_note("5")
+    noted = jit(lambda x: x * int(error.__notes__[0]))
+    yield noted(given())
+    error.__notes__[0] = "7"
+    yield noted(given())
+
+
+def _cells(jit: Any) -> Iterator[Any]:
+    cell = types.CellType(2.0)
+    call = jit(lambda x: x * cell.cell_contents)
+    for number in (2.0, 3.0):
+        cell.cell_contents = number
+        yield call(given())
+
+
+def _objects_of_the_standard_library(jit: Any) -> Iterator[Any]:
+    options, text, waiting = configparser.ConfigParser(), string.Template("$x"), asyncio.Queue[float]()
+    options.read_dict({"model": {"scale": "2.0"}})
+    scale = jit(lambda x: x * options.getfloat("model", "scale"))
+    write = jit(lambda x: x * float(text.substitute(x=2)))
+    take = jit(lambda x: x * waiting.get_nowait())
+    for number in (2.0, 3.0, 4.0):
+        waiting.put_nowait(number)
+        options["model"]["scale"] = str(number)
+        text.template = f"{number}$x"
+        yield scale(given()), write(given())
+        yield take(given()), waiting.qsize()
+
+
 PROGRAMS: tuple[Program, ...] = (
     *(_tables_of_a_module, _what_a_module_keeps_to_itself, _swapped_parameters_of_an_optimizer),
     *(_default_factories, _imports),
@@ -397,7 +482,8 @@ PROGRAMS: tuple[Program, ...] = (
     *(_strings_with_attributes, _attributes_of_tensors),
     *(_bounded_cache, _unbounded_cache, _cache_of_tensors, _cached_method),
     *(_settings, _levels_of_logging, _functions_that_a_library_calls, _methods_of_libraries),
-    *(_functions_that_count_their_calls, _events_and_queues),
+    *(_functions_that_count_their_calls, _events_and_queues, _objects_of_the_standard_library),
+    *(_data_that_python_makes_of_a_class, _subclasses, _arguments_of_an_exception, _cells),
 )
 
 
@@ -413,6 +499,13 @@ def test_a_steady_step_is_traced_once() -> None:
         call(given())
         tenax.jit(lambda x: x.sin())(given())  # whose trace replaces what the guard compares
     assert len(call._tenax_compiled.history) == 1
+
+
+def test_a_queue_whose_content_cannot_be_read_raises() -> None:
+    waiting: queue.SimpleQueue[float] = queue.SimpleQueue()
+    waiting.put(2.0)
+    with pytest.raises(tenax.errors.TraceError, match=r"reaches waiting, a SimpleQueue.*test_jit_changes.py:\d+"):
+        tenax.jit(lambda x: x * waiting.get())(given())
 
 
 def test_an_error_after_the_run_names_the_line() -> None:

@@ -29,6 +29,8 @@ def names_of(code: types.CodeType) -> Names:
             (imported if step.opname == "IMPORT_NAME" else scope)[step.argval] = None
         elif step.opname == "STORE_ATTR":
             stored[step.argval] = None
+        elif step.opname == "MATCH_CLASS":
+            attributes["__match_args__"] = None
     for constant in code.co_consts:
         if isinstance(constant, str) and constant.isidentifier():
             attributes[constant] = None

@@ -96,9 +96,8 @@ def visit_class(graph: StateGraph, node: StateNode) -> None:
         return
     node.snapshots.append(snapshot := graph.class_attributes(cls))
     for name, item in list(vars(cls).items()):
-        special = name.startswith("__") and name.endswith("__")
-        if special and not isinstance(item, _METHODS):
-            continue
+        # Python calls a method with such a name by itself.
+        special = name.startswith("__") and name.endswith("__") and isinstance(item, _METHODS)
         path = f"{cls.__qualname__}.{name}"
         edges: list[Edge] = [] if isinstance(item, types.GetSetDescriptorType) else [(snapshot, name, path, item)]
         if isinstance(item, _METHODS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator, MutableMapping
 from contextvars import ContextVar
 from typing import Any
@@ -82,16 +83,13 @@ class SlotAttributes(MutableMapping[str, Any]):
 
 
 def slots_of(cls: type) -> tuple[str, ...]:
-    """The names of all slots of a class, mangled as attribute access from outside needs them."""
-    slots: list[str] = []
-    for base in cls.__mro__:
-        names = vars(base).get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name.startswith("__") and not name.endswith("__"):
-                name = f"_{base.__name__.lstrip('_')}{name}"
-            if name not in ("__dict__", "__weakref__"):
-                slots.append(name)
-    return tuple(slots)
+    """The names of all slots of a class, mangled as attribute access from outside needs them; those of C too."""
+    members = [item for base in cls.__mro__ for item in vars(base).items()]
+    return tuple(
+        name
+        for name, member in members
+        if isinstance(member, types.MemberDescriptorType) and not (name.startswith("__") and name.endswith("__"))
+    )
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from .code_visitors import visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
 from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
-from .libraries import has_state_of_programs, is_own, may_hold_state
+from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python
 from .sources import PLAIN_TYPES, text_of
 from .state_graph import StateGraph, StateNode
+
+# Modules whose objects give what another process put there.
+_STREAMS = {f"multiprocessing.{name}" for name in ("queues", "connection", "managers", "sharedctypes")}
 
 
 def visit_dict(graph: StateGraph, node: StateNode) -> None:
@@ -41,6 +44,12 @@ def visit_sequence(graph: StateGraph, node: StateNode) -> None:
     snapshot, path = node.hold(node.value), node.path
     node.edges += [(snapshot, i, f"{path}[{i}]", value) for i, value in snapshot.content.items()]
     _visit_subclass(graph, node)
+
+
+def visit_cell(graph: StateGraph, node: StateNode) -> None:
+    """Follow the content of a cell that is itself a value."""
+    snapshot = node.hold(node.value)
+    node.edges += [(snapshot, None, node.path, value) for value in snapshot.content.values()]
 
 
 def visit_tuple(graph: StateGraph, node: StateNode) -> None:
@@ -125,11 +134,28 @@ def visit_other(graph: StateGraph, node: StateNode) -> None:
     value = node.value
     module = type(value).__module__
     if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module):
-        graph.reached.iterators[id(value)] = node.path, value
+        visit_stream(graph, node)
     elif "__wrapped__" in getattr(value, "__dict__", ()):
         visit_wrapper(graph, node)
-    elif (may_hold_state(module) or has_state_of_programs(module)) and not isinstance(value, types.ModuleType):
+    elif module in _STREAMS:
+        visit_stream(graph, node)
+    elif isinstance(value, types.ModuleType):
+        return
+    elif may_hold_state(module) or has_state_of_programs(module) or may_hold_state_in_python(module):
         visit_object(graph, node)
+
+
+def visit_stream(graph: StateGraph, node: StateNode) -> None:
+    """Note an object that gives what no program can know beforehand."""
+    graph.reached.streams[id(node.value)] = node.path, node.value
+
+
+def visit_exception(graph: StateGraph, node: StateNode) -> None:
+    """Follow the arguments of an exception, its cause, and its attributes."""
+    error: BaseException = node.value
+    node.edges += [(None, None, f"{node.path}.args", value) for value in error.args]
+    node.edges.append((None, None, f"{node.path}.__cause__", error.__cause__))
+    visit_object(graph, node)
 
 
 def visit_partial(graph: StateGraph, node: StateNode) -> None:

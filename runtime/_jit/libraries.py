@@ -13,6 +13,8 @@ from typing import Any
 # Libraries whose objects hold no state of a program.
 _STATELESS = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
 _STATELESS -= {"__main__"}
+# Modules of Python's library (or what these are without an underscore) that run a program and take what it writes.
+_MACHINERY = {"builtins", "functools", "importlib", "io", "logging", "thread", "types", "warnings"}
 _SITE_PACKAGES = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 
 
@@ -26,6 +28,12 @@ def may_hold_state(module: str | None) -> bool:
     """Whether objects of classes of a module may hold state of a program: also those of most libraries."""
     name = module or ""
     return name.partition(".")[0] not in _STATELESS or name.startswith("tenax.integrations.")  # trainers
+
+
+def may_hold_state_in_python(module: str | None) -> bool:
+    """Whether objects of a module of Python's library may hold state of a program."""
+    package = (module or "").partition(".")[0]
+    return package in sys.stdlib_module_names and package.lstrip("_") not in _MACHINERY
 
 
 def has_state_of_programs(module: str | None) -> bool:

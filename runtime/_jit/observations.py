@@ -10,7 +10,7 @@ import functools
 import gc
 import types
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, call, getitem
@@ -120,6 +120,8 @@ EMPTY = Kind(
 )
 TYPE = SingleKind(type, lambda o, *_: f"{o.name} is of another class")
 BASES = SingleKind(attrgetter("__mro__"), lambda o, *_: f"{o.name} has other bases")
+EXCEPTION_ARGUMENTS = SingleKind(attrgetter("args"), lambda o, *_: f"{o.name} has other args")
+EXCEPTION_CAUSE = SingleKind(attrgetter("__cause__"), lambda o, *_: f"{o.name} has another __cause__")
 CODE = SingleKind(attrgetter("__code__"), lambda o, *_: f"{o.name} has other code")
 KEYWORDS = SingleKind(attrgetter("keywords"), lambda o, *_: f"{o.name} has other keywords")
 FACTORY = SingleKind(attrgetter("default_factory"), lambda o, *_: f"{o.name} has another default_factory")
@@ -137,6 +139,11 @@ ORDER = Kind(
 ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
 HOST_ARRAY = Kind(
     lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds other numbers", plain=True
+)
+SUBCLASSES = Kind(
+    lambda owners, keys, _: [*map(type.__subclasses__, owners)],
+    lambda o, *_: f"{o.name} has other subclasses",
+    plain=True,
 )
 CHOICES = Kind(
     lambda owners, keys, _: [script.choices.hold(script.peek()) for script in owners],
@@ -174,7 +181,7 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In the order in which they are compared.
 KINDS = (
-    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, HOST_ARRAY, CHOICES, HOST_TENSOR),
+    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, HOST_ARRAY, SUBCLASSES, CHOICES, HOST_TENSOR),
     *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
@@ -196,16 +203,21 @@ def observe(
         free: entries whose values each call finds anew.
 
     Raises:
-        TraceError: it reads an iterator.
+        TraceError: it reads an iterator, or a queue of C.
     """
     changed = {(id(source.container), source.key) for source, _ in step.effects.entries}
     restriction = Restriction(step.state, step.reads, _added_entries(step), changed)
-    for i, (path, _) in step.state.reached.iterators.items():
+    for i, (path, value) in step.state.reached.streams.items():
         if i in restriction.nodes:
+            line = line_naming(step.state, path.rpartition(".")[2])
+            if isinstance(value, Iterator):
+                raise TraceError(
+                    f"a compiled function reaches {path}, an iterator, which its program would not advance{line}: "
+                    "call next() outside and pass what it gives, or pass a list"
+                )
             raise TraceError(
-                f"a compiled function reaches {path}, an iterator, which its program would not advance"
-                f"{line_naming(step.state, path.rpartition('.')[2])}: call next() outside and pass what it gives, or "
-                "pass a list"
+                f"a compiled function reaches {path}, a {type(value).__name__}, whose content its program could not "
+                f"follow{line}: read it outside and pass what it gives"
             )
     observations: list[Observation] = []
     for entries in restriction.entries.values():
@@ -218,9 +230,15 @@ def observe(
             observations += [Observation(kind, node.value, None, kind.get(node.value), node.path) for kind in kinds]
         elif isinstance(node.value, type):
             if is_own(node.value.__module__):
-                observations.append(Observation(BASES, node.value, None, node.value.__mro__, node.value.__qualname__))
+                cls, name = node.value, node.value.__qualname__
+                observations.append(Observation(BASES, cls, None, cls.__mro__, name))
+                if "__subclasses__" in step.state.named:
+                    observations.append(Observation(SUBCLASSES, cls, None, type.__subclasses__(cls), name))
         elif isinstance(node.value, functools.partial):
             observations.append(Observation(KEYWORDS, node.value, None, node.value.keywords, node.path))
+        elif isinstance(node.value, BaseException):
+            observations.append(Observation(EXCEPTION_ARGUMENTS, node.value, None, node.value.args, node.path))
+            observations.append(Observation(EXCEPTION_CAUSE, node.value, None, node.value.__cause__, node.path))
         elif isinstance(node.value, defaultdict):
             factory = node.value.default_factory
             observations.append(Observation(FACTORY, node.value, None, factory, node.path))

@@ -253,5 +253,5 @@ class OutputDescriber:
                     f"a compiled function gives or keeps a {type(leaf).__name__} that holds a tensor, "
                     "which no call can make anew; give the tensor"
                 )
-        if reached.iterators:
+        if reached.streams:
             raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")

@@ -69,7 +69,7 @@ class Reached:
     scalers: dict[int, tuple[str, Any]] = field(default_factory=dict)
     generators: dict[int, tuple[str, Any]] = field(default_factory=dict)  # of random numbers on the host
     arrays: dict[int, tuple[str, HostArray]] = field(default_factory=dict)
-    iterators: dict[int, tuple[str, Any]] = field(default_factory=dict)
+    streams: dict[int, tuple[str, Any]] = field(default_factory=dict)  # iterators, and queues of C
     caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function, or of the logger
     objects: dict[int, tuple[str, Any]] = field(default_factory=dict)  # that are neither containers nor torch's
 

@@ -26,9 +26,11 @@ from .._torch.modules import GLOBAL_HOOKS
 from .code_visitors import visit_class, visit_function
 from .container_visitors import (
     visit_builtin,
+    visit_cell,
     visit_context_variable,
     visit_dict,
     visit_enum,
+    visit_exception,
     visit_host_array,
     visit_host_generator,
     visit_logger,
@@ -40,6 +42,7 @@ from .container_visitors import (
     visit_reference,
     visit_referents,
     visit_sequence,
+    visit_stream,
     visit_tuple,
 )
 from .host_arrays import C_DATA
@@ -87,6 +90,7 @@ VISITORS: dict[type, Visitor] = {
     types.FunctionType: visit_function,
     type: visit_class,
     ContextVar: visit_context_variable,
+    types.CellType: visit_cell,
     weakref.ref: visit_reference,
     # Classes of Python's library whose objects hold state of a program.
     types.SimpleNamespace: visit_object,
@@ -95,6 +99,8 @@ VISITORS: dict[type, Visitor] = {
     threading.Event: visit_object,
     threading.Semaphore: visit_object,
     queue.Queue: visit_object,
+    queue.SimpleQueue: visit_stream,
+    BaseException: visit_exception,
     UserDict: visit_object,
     UserList: visit_object,
     ChainMap: visit_object,
