@@ -345,12 +345,12 @@ def test_a_method_and_keyword_arguments() -> None:
 
 
 def test_many_programs_warn_with_the_reason() -> None:
-    compiled = tenax.jit(lambda x, n: x * n)
+    compiled = tenax.jit(lambda x, n: x * int(n))
     x = torch.ones(2, device="jax")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for n in range(9):
-            assert compiled(x, n).tolist() == [n, n]
+            assert compiled(x, str(n)).tolist() == [n, n]
     assert any("traced 8 times" in str(w.message) for w in caught)
 
 

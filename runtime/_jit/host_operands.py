@@ -1,4 +1,5 @@
-"""The operands of a call that come from the host: numbers of optimizers' groups, random keys, and uploaded tensors."""
+"""The operands of a call that come from the host: numbers of optimizers' groups and among the arguments, random keys,
+and uploaded tensors."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ class HostOperands:
     def arrays(self, arguments: Sequence[Any]) -> list[jax.Array]:
         """The operands of one call: the numbers as words, uint32[n, 2]; the keys, uint32[n, 2]; the uploads."""
         operands: list[jax.Array] = []
-        numbers = self.script.play()
+        numbers = self.script.play(arguments)
         if self.numbered:
             values = np.asarray(numbers, np.float64)
             if (words := values.tobytes()) != self._words:  # which seldom change from one call to the next

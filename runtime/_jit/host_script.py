@@ -3,11 +3,11 @@ groups and steps schedulers, in the order of the traced run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..trace.symbols import NumberGuards
+from ..trace.host_numbers import HostNumbers
 
 EntryId = tuple[int, Any]  # of an entry of a container: the id of the container, and the key
 
@@ -19,10 +19,20 @@ class GroupNumber(NamedTuple):
     key: str
     position: int | None = None  # where the entry is a tuple
 
-    def value(self) -> float:
+    def value(self, arguments: Sequence[Any]) -> float:
         """The number now."""
         entry = self.group[self.key]
-        return entry if self.position is None else entry[self.position]
+        return float(entry if self.position is None else entry[self.position])
+
+
+class ArgumentNumber(NamedTuple):
+    """A number among the leaves of the arguments that each call passes to the program."""
+
+    position: int
+
+    def value(self, arguments: Sequence[Any]) -> float:
+        """The number in a call with these arguments."""
+        return arguments[self.position]
 
 
 class HostCall(NamedTuple):
@@ -33,25 +43,28 @@ class HostCall(NamedTuple):
     kwargs: dict[str, Any]
 
 
+ScriptEntry = GroupNumber | ArgumentNumber | HostCall
+
+
 @dataclass(frozen=True, slots=True)
 class HostScript:
     """The host's part of a compiled step."""
 
-    entries: tuple[GroupNumber | HostCall, ...]
-    choices: NumberGuards  # what the run decided by the numbers
+    entries: tuple[ScriptEntry, ...]
+    choices: HostNumbers  # what the run computed and decided by the numbers
 
-    def peek(self) -> list[float]:
-        """The numbers as they are before the calls are made."""
-        return [entry.value() for entry in self.entries if isinstance(entry, GroupNumber)]
+    def peek(self, arguments: Sequence[Any]) -> list[float]:
+        """The numbers of a call as they are before the calls on the host are made."""
+        return [entry.value(arguments) for entry in self.entries if not isinstance(entry, HostCall)]
 
-    def play(self) -> list[float]:
-        """Make the calls; the numbers, each read at its place among them."""
+    def play(self, arguments: Sequence[Any]) -> list[float]:
+        """Make the calls on the host; the numbers, each read at its place among them."""
         numbers = []
         for entry in self.entries:
-            if isinstance(entry, GroupNumber):
-                numbers.append(entry.value())
-            else:
+            if isinstance(entry, HostCall):
                 entry.function(*entry.args, **entry.kwargs)
+            else:
+                numbers.append(entry.value(arguments))
         return numbers
 
     def passed(self) -> set[EntryId]:
@@ -61,7 +74,8 @@ class HostScript:
 
 @dataclass(slots=True)
 class PassedNumbers:
-    """The numbers of optimizers' groups that a function's programs take as inputs because they were seen to change.
+    """The numbers of optimizers' groups, and among the arguments, that a function's programs take as inputs because
+    they were seen to change.
 
     Learning rates that are set outside are inputs in any case.
     """
@@ -69,9 +83,29 @@ class PassedNumbers:
     scheduled: set[EntryId] = field(default_factory=set)  # other numbers, which a scheduler or the user changes
     own: set[EntryId] = field(default_factory=set)  # learning rates that the function itself sets
     seen: dict[EntryId, Any] = field(default_factory=dict)  # what numbers were when a program was last traced
+    arguments: set[int] = field(default_factory=set)  # their positions among the leaves of the arguments
+    constant: set[int] = field(default_factory=set)  # the positions where programs depend on the values
+    given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace of each structure
 
     def __bool__(self) -> bool:
         return bool(self.scheduled or self.own)
+
+    def among(self, arguments: Sequence[Any]) -> list[int]:
+        """The positions of the numbers among the arguments of a call that are inputs."""
+        return [i for i in sorted(self.arguments) if i < len(arguments) and is_passable(arguments[i])]
+
+    def note_arguments(self, structure: Any, arguments: list[Any]) -> None:
+        """Take numbers as inputs that differ from those of the last trace of a call of this structure."""
+        last = self.given.get(structure)
+        self.given[structure] = [x if is_passable(x) else None for x in arguments]
+        if last is not None:
+            pairs = enumerate(zip(last, arguments, strict=True))
+            self.arguments |= {i for i, (old, new) in pairs if old is not None and old != new} - self.constant
+
+    def hold_constant(self, positions: Iterable[int]) -> None:
+        """Have programs depend on the values of some arguments again."""
+        self.constant.update(positions)
+        self.arguments -= self.constant
 
     def note(self, optimizers: Iterable[Any]) -> None:
         """Take numbers as inputs that changed since a program was last traced: a momentum that a scheduler moves."""
@@ -88,6 +122,12 @@ class PassedNumbers:
         """Add further ones."""
         self.scheduled |= more.scheduled
         self.own |= more.own
+
+
+def is_passable(value: Any) -> bool:
+    """Whether an argument is a number that a 64-bit float holds exactly."""
+    kind = type(value)
+    return kind is float or (kind is int and -(2**53) < value < 2**53)
 
 
 def can_be_passed(group: dict[str, Any], key: str) -> bool:

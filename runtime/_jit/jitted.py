@@ -9,7 +9,7 @@ import time
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
@@ -37,7 +37,7 @@ from ..tracebacks import shortened
 from .argument_history import without_history, written_argument
 from .checking import checked_call
 from .compiled_step import CompiledStep
-from .host_script import PassedNumbers
+from .host_script import PassedNumbers, is_passable
 from .lines import locate
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit
@@ -100,7 +100,7 @@ class CompiledFunction:
         arguments, spec = (
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
         )
-        key = _key(arguments, spec)
+        key = _key(arguments, spec, self.numbers.arguments)
         match = self._find(arguments, key)
         if isinstance(match, str):
             try:
@@ -151,8 +151,11 @@ class CompiledFunction:
             if not isinstance(match, str):
                 return match
             start = time.perf_counter()
+            self.numbers.note_arguments(_key(arguments, key[1], range(len(arguments))), arguments)
+            key = _key(arguments, key[1], self.numbers.arguments)
             earlier = self.programs.get(key, ())
             step = self.compiled_step(args, kwargs, arguments, earlier)
+            key = _key(arguments, key[1], self.numbers.arguments)
             cells = step.find(arguments)
             assert isinstance(cells, list)  # which the step's constructor checks
             shared = any(other.forward is step.forward for other in earlier)
@@ -195,6 +198,10 @@ class CompiledFunction:
         roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
         state = reach(**roots)
         self.numbers.note(optimizer for _, optimizer in state.reached.optimizers.values())
+        passed = self.numbers.among(arguments)
+        if passed and state.asks_types:
+            self.numbers.hold_constant(passed)
+            passed = []
         function = self.function
         if self.out_shardings is not None:
             function = placing_results(function, self.out_shardings)
@@ -204,10 +211,15 @@ class CompiledFunction:
             step = trace_step(function, args, kwargs, inner, replaced, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
+            if passed and isinstance(error, Exception):  # it needs the value of a number
+                self.numbers.hold_constant(passed)
+                return self.compiled_step(args, kwargs, arguments, earlier)
             if replaced and (explained := written_argument(error)):
                 raise explained from error
             raise
         self.numbers.update(step.numbers)
+        if step.inputs.script.choices.needs_values():
+            self.numbers.hold_constant(passed)
         # The only case of a second run: the run did not use optimizer state that was created ahead of it, it changed a
         # number that was not yet an input, or it met a mesh that its state was not on.
         if any((created.remove_unused(step.inputs.touched), step.numbers, join_mesh(step, inner))):
@@ -219,8 +231,9 @@ def _is_tree(value: Any) -> bool:
     return not isinstance(value, torch.Tensor) and not is_plain(value)
 
 
-def _key(arguments: list[Any], spec: Any) -> Any:
-    """The part of a call by which compiled steps are looked up: its arguments and torch's modes."""
+def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
+    """The part of a call by which compiled steps are looked up: its arguments and torch's modes. Numbers at the
+    positions in `passed` are inputs."""
     # After a computation each call into torch is cold and costs ten times what a loop of them shows.
     storages: dict[int, int] = {}
     parts: list[Any] = []
@@ -239,7 +252,7 @@ def _key(arguments: list[Any], spec: Any) -> Any:
             if attributes := leaf.__dict__:
                 parts.append(tuple((k, type(v), plain_key(v) if is_plain(v) else id(v)) for k, v in attributes.items()))
         elif is_plain(leaf):
-            parts.append((type(leaf), plain_key(leaf)))
+            parts.append((type(leaf), None if i in passed and is_passable(leaf) else plain_key(leaf)))
         else:
             parts.append(("object", id(leaf)))
     autocast = is_any_autocast_enabled() and tuple(

@@ -146,8 +146,8 @@ SUBCLASSES = Kind(
     plain=True,
 )
 CHOICES = Kind(
-    lambda owners, keys, _: [script.choices.hold(script.peek()) for script in owners],
-    lambda *_: "a number of an optimizer's group, on which a choice depends, has changed",
+    lambda owners, keys, arguments: [script.choices.hold(script.peek(arguments)) for script in owners],
+    lambda *_: "a number among the arguments or of an optimizer's group, on which a choice depends, has changed",
     plain=True,
 )
 HOST_TENSOR = Kind(
@@ -254,7 +254,7 @@ def observe(
         if i in restriction.nodes:
             observations.append(Observation(HOST_ARRAY, array.array, None, array.content, path))
     script: HostScript = step.inputs.script
-    if script.choices.asked:
+    if script.choices:
         observations.append(Observation(CHOICES, script, None, True, ""))
     observations += [Observation(HOST_TENSOR, t, None, t._version, "") for t in step.inputs.host_tensors]
     numbers = {id(x): i for i, x in enumerate(step.arguments)}

@@ -27,15 +27,25 @@ from ..storage.placement import materialise, put
 from ..storage.tensors import cell_of, wrap
 from ..trace.core import SYMBOLIC_TYPES, alias_array
 from ..trace.data_checks import patched_data_checks
-from ..trace.symbols import NumberGuards, symbolic_number
+from ..trace.host_numbers import HostNumber, HostNumbers
+from ..trace.symbols import symbolic_number
 from ..trace.tracing import Trace
 from .averaged_model import traced_update
-from .host_script import EntryId, GroupNumber, HostCall, HostScript, PassedNumbers, can_be_passed
+from .host_script import (
+    ArgumentNumber,
+    EntryId,
+    GroupNumber,
+    HostCall,
+    HostScript,
+    PassedNumbers,
+    ScriptEntry,
+    can_be_passed,
+)
 from .sources import Source, same_value
 from .state_graph import StateGraph
 from .wrappers import parts_of
 
-ScriptEntries = list[GroupNumber | HostCall]
+ScriptEntries = list[ScriptEntry]
 
 
 class HostScriptRecorder:
@@ -110,7 +120,7 @@ class GroupNumbers:
             id(g) for _, o in state.reached.optimizers.values() for g in o.param_groups
         }  # that existed before the run
         self.thread = threading.get_ident()  # the hooks are called on every thread
-        self.choices = NumberGuards()
+        self.choices = HostNumbers()
         self.placeholders: list[jax.Array] = []
         self._originals: list[tuple[dict[str, Any], str, Any]] = []
 
@@ -154,23 +164,28 @@ class GroupNumbers:
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
-    def _symbol(self, number: GroupNumber) -> Any:
-        array, host = self._input(number)
-        return symbolic_number(array, self.choices, host)
+    def among(self, arguments: Sequence[Any]) -> dict[int, Any]:
+        """The symbolic numbers that stand for numbers among the arguments, by their positions."""
+        return {i: self._symbol(ArgumentNumber(i), arguments) for i in self.passed.among(arguments)}
 
-    def _input(self, number: GroupNumber) -> tuple[jax.Array, Callable[[Sequence[float]], Any] | None]:
-        """A number as an input: the array that stands for it, and what picks it from the script's numbers before the
-        script is played; None if a scheduler changes it first."""
-        position = len(self.placeholders)
+    def _symbol(self, number: GroupNumber | ArgumentNumber, arguments: Sequence[Any] = ()) -> Any:
+        array, host = self._input(number, arguments)
+        return symbolic_number(array, self.choices, host, type(number.value(arguments)))
+
+    def _input(
+        self, number: GroupNumber | ArgumentNumber, arguments: Sequence[Any] = ()
+    ) -> tuple[jax.Array, HostNumber | None]:
+        """A number as an input: the array that stands for it, and what it is before the script is played; None if a
+        scheduler changes it first."""
         early = not any(isinstance(entry, HostCall) for entry in self.entries)
         self.entries.append(number)
-        value = number.value()
+        value = number.value(arguments)
         with jax.ensure_compile_time_eval():
             array = alias_array(put(np.asarray(value, np.float64), 0))
         self.placeholders.append(array)
-        self.choices.numbers.append(value)
         self.trace.aliases.add(id(array))
-        return array, (lambda numbers: numbers[position]) if early else None
+        place = self.choices.input(value)
+        return array, HostNumber(value, place) if early else None
 
 
 class SchedulerSteps:

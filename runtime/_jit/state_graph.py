@@ -94,6 +94,7 @@ class StateGraph:
         self.tables: set[int] = set()  # the ids of dicts of torch's own
         self.stored: set[str] = set()  # the attributes that the code of the functions sets
         self.named: set[str] = set()  # those that it names
+        self.asks_types = False  # whether it may ask if a value is a number
         self.extend()
 
     def extend(self) -> None:

@@ -180,6 +180,9 @@ def _call(
         TraceError: it left something changed that no call could change again.
     """
     modes = _modes()
+    if symbols := recorders.script.numbers.among(arguments):
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        args, kwargs = pytree.tree_unflatten([symbols.get(i, leaf) for i, leaf in enumerate(leaves)], spec)
     before = pytree.tree_flatten((args, kwargs))
     attributes = [(x, dict(vars(x))) for x in arguments if isinstance(x, torch.Tensor)]
     with recorders.attached(state):

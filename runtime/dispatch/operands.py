@@ -152,7 +152,7 @@ def encode_number(value: Any, wide: bool) -> tuple[Any, Any]:
 
 
 def _traced_number(array: jax.Array, kind: type, wide: bool) -> tuple[Any, Any]:
-    if kind is bool or not wide:
+    if kind is bool or (kind is float and not wide):  # an int may be a large one
         return kind, jax.lax.convert_element_type(array, NUMBER_TYPES[kind])
     with jax.enable_x64(True):
         return WideNumber(kind, False), jax.lax.bitcast_convert_type(array, np.uint32)

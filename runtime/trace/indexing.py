@@ -18,7 +18,7 @@ from .._torch import functorch, pytree
 from ..errors import TraceError
 from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
-from .symbols import symbolic_array
+from .symbols import is_of_host, symbolic_array
 
 _MASKS = (torch.bool, torch.uint8)
 
@@ -31,6 +31,7 @@ class IndexedCopy(NamedTuple):
     base: torch.Tensor
     base_version: int
     line: str
+    by_number: bool  # of the host, for which eager mode gives a view
 
 
 class TracedIndexing(TorchFunctionMode):
@@ -61,20 +62,24 @@ class TracedIndexing(TorchFunctionMode):
         part = x
         for axis, place in axes:
             part = _row(part, axis, place)
-        return self._copied(x, part[known])
+        return self._copied(x, part[known], index if isinstance(index, tuple) else (index,))
 
     def select(self, input: torch.Tensor, dim: Any, index: Any) -> Any:
         """`x.select(dim, index)`, or NotImplemented if torch needs no unknown value for it."""
         place = _tensor(index)
-        return self._copied(input, _taken(input, dim, place, 1).squeeze(dim)) if _is_asked(place) else NotImplemented
+        if not _is_asked(place):
+            return NotImplemented
+        return self._copied(input, _taken(input, dim, place, 1).squeeze(dim), (index,))
 
     def narrow(self, input: torch.Tensor, dim: Any, start: Any, length: int) -> Any:
         """`x.narrow(dim, start, length)`, or NotImplemented if torch needs no unknown value for it."""
         place = _tensor(start)
-        return self._copied(input, _taken(input, dim, place, length)) if _is_asked(place) else NotImplemented
+        if not _is_asked(place):
+            return NotImplemented
+        return self._copied(input, _taken(input, dim, place, length), (start,))
 
-    def _copied(self, x: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
-        self.copies.append(IndexedCopy(part, part._version, x, x._version, user_line()))
+    def _copied(self, x: torch.Tensor, part: torch.Tensor, index: tuple[Any, ...]) -> torch.Tensor:
+        self.copies.append(IndexedCopy(part, part._version, x, x._version, user_line(), any(map(is_of_host, index))))
         return part
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
@@ -106,6 +111,9 @@ class TracedIndexing(TorchFunctionMode):
     def verify(self, results: Any) -> None:
         """Raise if a write to a copy was lost, or a result is stale."""
         self.used(results)
+        copies = {_memory(copy.tensor) for copy in self.copies if copy.by_number}
+        if copies and not copies.isdisjoint(map(_memory, results)):
+            raise TraceError("a compiled function gives or keeps x[i], a view where i is a number of Python")
         for copy in self.copies:
             if copy.tensor._version != copy.version:
                 raise TraceError(

@@ -6,8 +6,10 @@ They are torch's `SymFloat`, `SymInt` and `SymBool` around a node that computes 
 
 from __future__ import annotations
 
+import functools
+import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -17,41 +19,20 @@ import torch
 
 from ..storage.placement import no_jax_trace
 from .core import require_known, user_line
+from .host_numbers import HostNumber, HostNumbers
 
 _WRAP = {bool: torch.SymBool, int: torch.SymInt, float: torch.SymFloat}
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
-HostFunction = Callable[[Sequence[float]], Any]
-
-
-class NumberGuards:
-    """Questions that a run asked about numbers of the host; the program is valid for the answers that it got."""
-
-    def __init__(self) -> None:
-        self.numbers: list[float] = []
-        self.asked: list[tuple[HostFunction, Any]] = []
-
-    def ask(self, host: HostFunction) -> Any:
-        """Answer a question from the current numbers, and record the answer."""
-        answer = host(self.numbers)
-        self.asked.append((host, answer))
-        return answer
-
-    def hold(self, numbers: Sequence[float]) -> bool:
-        """Whether other numbers lead to the same answers."""
-        return all(host(numbers) == answer for host, answer in self.asked)
-
-
 class TracedSymNode:
     """The node of a symbolic number, with the methods that torch calls on its `SymNode`.
 
-    A node that is computed from numbers of the host alone knows its value: `host` computes it, and `guards` records the
-    question.
+    A node that is computed from numbers of the host alone knows its value, `host`, which `numbers` computed.
     """
 
-    host: HostFunction | None = None
-    guards: NumberGuards | None = None
+    host: HostNumber | None = None
+    numbers: HostNumbers | None = None
 
     def __init__(self, array: Any, kind: type) -> None:
         with jax.enable_x64(True):
@@ -89,13 +70,21 @@ class TracedSymNode:
 
     def _constant(self, value: Any, kind: type) -> TracedSymNode:
         node = TracedSymNode(value, kind)
-        node.host = lambda numbers: value
+        node.host = HostNumber(value)
         return node
 
     def sym_float(self) -> TracedSymNode:
         """The number as a float."""
-        made = TracedSymNode(self.array, float)
-        made.host, made.guards = self.host, self.guards
+        return self._computed(TracedSymNode(self.array, float), float)
+
+    def _computed(self, made: TracedSymNode, function: Callable[..., Any], *others: TracedSymNode) -> TracedSymNode:
+        """A node that was computed from this one and others; it knows its value if they know theirs."""
+        made.numbers = next((node.numbers for node in (self, *others) if node.numbers is not None), None)
+        operands = tuple(node.host for node in (self, *others) if node.host is not None)
+        if made.numbers is not None and len(operands) == 1 + len(others):
+            made.host = made.numbers.compute(function, operands, made.kind)
+        else:
+            made.numbers = None
         return made
 
     def maybe_as_int(self) -> None:
@@ -118,7 +107,8 @@ class TracedSymNode:
 
     def round(self, digits: int | None = None) -> TracedSymNode:
         """The nearest int, or float of so many digits."""
-        return TracedSymNode(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
+        made = TracedSymNode(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
+        return self._computed(made, round if digits is None else functools.partial(round, ndigits=digits))
 
     def clone(self) -> TracedSymNode:
         """The node itself, because nodes are immutable."""
@@ -130,8 +120,8 @@ class TracedSymNode:
     nested_int_coeff = constant_int = nested_int
 
     def _unknown(self, *_: Any) -> Any:
-        if self.host is not None and self.guards is not None:
-            return self.kind(self.guards.ask(self.host))
+        if self.host is not None and self.numbers is not None:
+            return self.numbers.ask(self.host)
         require_known(self.array, {bool: "a condition", int: "an int", float: "a float"}[self.kind])
         return self.kind(self.array)
 
@@ -139,40 +129,26 @@ class TracedSymNode:
     guard_or_true = guard_or_false = statically_known_true = _unknown
 
     def __repr__(self) -> str:
-        return f"<{self.kind.__name__} of a trace>"
+        return f"<{self.kind.__name__} of a trace>" if self.numbers is None else repr(self._unknown())
 
     _graph_repr = __str__ = __repr__
     str = __repr__
 
 
-def _binary(
-    compute: Callable[[Any, Any], Any], kind: type | None
-) -> Callable[[TracedSymNode, TracedSymNode], TracedSymNode]:
-    def method(self: TracedSymNode, other: TracedSymNode) -> TracedSymNode:
+def _operation(
+    compute: Callable[..., Any], kind: type | None, host: Callable[..., Any]
+) -> Callable[..., TracedSymNode]:
+    def method(self: TracedSymNode, *others: TracedSymNode) -> TracedSymNode:
         with jax.enable_x64(True):
-            made = TracedSymNode(compute(self.array, other.array), kind or self.kind)
-        one, two = self.host, other.host
-        if one is not None and two is not None and compute.__module__ == "_operator":
-            made.host, made.guards = lambda numbers: compute(one(numbers), two(numbers)), self.guards or other.guards
-        return made
+            made = TracedSymNode(compute(self.array, *(node.array for node in others)), kind or self.kind)
+        return self._computed(made, host, *others)
 
     return method
 
 
-def _unary(compute: Callable[[Any], Any], kind: type | None) -> Callable[[TracedSymNode], TracedSymNode]:
-    def method(self: TracedSymNode) -> TracedSymNode:
-        with jax.enable_x64(True):
-            made = TracedSymNode(compute(self.array), kind or self.kind)
-        one = self.host
-        if one is not None and compute.__module__ == "_operator":
-            made.host, made.guards = lambda numbers: compute(one(numbers)), self.guards
-        return made
-
-    return method
-
-
-# Operations by their names in torch's SymNode: the implementation, and the type of the result if it differs.
-_BINARY: dict[str, tuple[Callable[[Any, Any], Any], type | None]] = {
+# Operations by their names in torch's SymNode: the implementation, the type of the result if it differs, and what
+# Python computes if that is not the implementation.
+_OPERATIONS: dict[str, tuple[Any, ...]] = {
     **{name: (getattr(operator, name), None) for name in ("add", "sub", "mul", "mod")},
     **{name: (getattr(operator, name), bool) for name in ("eq", "ne", "gt", "lt", "ge", "le")},
     "float_truediv": (operator.truediv, float),
@@ -180,41 +156,47 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], type | None]] = {
     "int_floordiv": (operator.floordiv, int),
     "float_pow": (operator.pow, float),
     "pow_by_natural": (operator.pow, int),
-    "sym_max": (jnp.maximum, None),
-    "sym_min": (jnp.minimum, None),
-    **dict.fromkeys(("and_", "sym_and"), (jnp.logical_and, bool)),
-    **dict.fromkeys(("or_", "sym_or"), (jnp.logical_or, bool)),
+    "sym_max": (jnp.maximum, None, max),
+    "sym_min": (jnp.minimum, None, min),
+    **dict.fromkeys(("and_", "sym_and"), (jnp.logical_and, bool, operator.and_)),
+    **dict.fromkeys(("or_", "sym_or"), (jnp.logical_or, bool, operator.or_)),
     "bitwise_and": (operator.and_, None),
     "bitwise_or": (operator.or_, None),
     "bitwise_xor": (operator.xor, None),
     "lshift": (operator.lshift, None),
     "rshift": (operator.rshift, None),
-}
-_UNARY: dict[str, tuple[Callable[[Any], Any], type | None]] = {
     "neg": (operator.neg, None),
     "pos": (operator.pos, None),
-    "abs": (jnp.abs, None),
-    "sym_not": (jnp.logical_not, bool),
-    "ceil": (jnp.ceil, int),
-    "floor": (jnp.floor, int),
-    "trunc": (jnp.trunc, int),
+    "abs": (jnp.abs, None, abs),
+    "sym_not": (jnp.logical_not, bool, operator.not_),
+    "ceil": (jnp.ceil, int, math.ceil),
+    "floor": (jnp.floor, int, math.floor),
+    "trunc": (jnp.trunc, int, math.trunc),
     **{
-        f"sym_{name}": (getattr(jnp, name), float)
+        f"sym_{name}": (getattr(jnp, name), float, getattr(math, name))
         for name in ("sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos", "asin", "atan", "exp", "log", "log2")
     },
 }
-for _name, (_compute, _kind) in _BINARY.items():
-    setattr(TracedSymNode, _name, _binary(_compute, _kind))
-for _name, (_one, _kind) in _UNARY.items():
-    setattr(TracedSymNode, _name, _unary(_one, _kind))
+for _name, (_compute, _kind, *_host) in _OPERATIONS.items():
+    setattr(TracedSymNode, _name, _operation(_compute, _kind, *(_host or [_compute])))
 
 
-def symbolic_number(array: jax.Array, guards: NumberGuards | None = None, host: HostFunction | None = None) -> Any:
-    """A symbolic number for a 0-d array; `host` computes its value if numbers of the host determine it."""
-    kind = bool if array.dtype == bool else int if jnp.issubdtype(array.dtype, jnp.integer) else float
+def symbolic_number(
+    array: jax.Array, numbers: HostNumbers | None = None, host: HostNumber | None = None, kind: type | None = None
+) -> Any:
+    """A symbolic number for a 0-d array; `host` is its value if it is one of `numbers` of the host. Its `kind` is that
+    of the array unless it is given."""
+    if kind is None:
+        kind = bool if array.dtype == bool else int if jnp.issubdtype(array.dtype, jnp.integer) else float
     node = TracedSymNode(array, kind)
-    node.host, node.guards = host, guards
+    node.host, node.numbers = host, numbers if host is not None else None
     return _WRAP[kind](node)
+
+
+def is_of_host(value: Any) -> bool:
+    """Whether a value is a symbolic number that numbers of the host determine."""
+    node = getattr(value, "node", None)
+    return isinstance(node, TracedSymNode) and node.numbers is not None
 
 
 def symbolic_array(value: Any) -> jax.Array | None:

@@ -1,0 +1,101 @@
+"""Numbers of the host that a run of a function computes with, in Python and in its program alike.
+
+The program of a run holds for other numbers if these lead to the same answers where the run asked (`if beta > 0.5`),
+and if Python's arithmetic on them neither raises nor leaves what 64 bits can hold. Both is found out before each call,
+by the steps of that arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HostNumber:
+    """A number that a run knows."""
+
+    value: Any  # in the run
+    place: int | None = None  # among the inputs, or -1 - place among the steps; None of a constant
+
+
+class _Step(NamedTuple):
+    function: Callable[..., Any]
+    operands: tuple[HostNumber, ...]
+    kind: type  # of the result
+
+
+@dataclass(slots=True)
+class HostNumbers:
+    """What a run computed from its numbers of the host, and the questions that it asked."""
+
+    inputs: list[float] = field(default_factory=list)  # what the numbers were in the run
+    steps: list[_Step] = field(default_factory=list)
+    failing: set[int] = field(default_factory=set)  # the steps that other numbers could make fail
+    asked: list[HostNumber] = field(default_factory=list)
+    _order: list[int] | None = None  # the steps that the questions need
+
+    def __bool__(self) -> bool:
+        return bool(self.asked or self.failing)
+
+    def input(self, value: float) -> int:
+        """The place of a further number."""
+        self.inputs.append(value)
+        return len(self.inputs) - 1
+
+    def compute(self, function: Callable[..., Any], operands: tuple[HostNumber, ...], kind: type) -> HostNumber:
+        """Do a step of arithmetic.
+
+        Raises:
+            ArithmeticError: Python raises it.
+            ValueError: Python raises it, or the result is of another kind, or an int of more than 64 bits.
+        """
+        value = function(*(number.value for number in operands))
+        if not _fits(value, kind):
+            raise ValueError(f"expected {kind.__name__} of 64 bits, got {value!r}")
+        if kind is int or function.__name__ in ("truediv", "floordiv", "mod", "pow"):
+            self.failing.add(len(self.steps))
+        self.steps.append(_Step(function, operands, kind))
+        return HostNumber(value, -len(self.steps))
+
+    def ask(self, number: HostNumber) -> Any:
+        """The value of a number, on which the run now depends."""
+        self.asked.append(number)
+        return number.value
+
+    def needs_values(self) -> bool:
+        """Whether the program depends on a number itself, and not only on choices by it."""
+        return any(not isinstance(number.value, bool) for number in self.asked)
+
+    def hold(self, inputs: Sequence[float]) -> bool:
+        """Whether the program of the run is also that of other numbers."""
+        if self._order is None:
+            self._order = self._needed()
+        results: dict[int, Any] = {}
+
+        def value(number: HostNumber) -> Any:
+            place = number.place
+            return number.value if place is None else inputs[place] if place >= 0 else results[-1 - place]
+
+        try:
+            for i in self._order:
+                function, operands, kind = self.steps[i]
+                results[i] = function(*map(value, operands))
+                if not _fits(results[i], kind):
+                    return False
+        except (ArithmeticError, ValueError):
+            return False
+        return all(value(number) == number.value for number in self.asked)
+
+    def _needed(self) -> list[int]:
+        needed = {*self.failing, *(-1 - n.place for n in self.asked if n.place is not None and n.place < 0)}
+        for i in reversed(range(len(self.steps))):
+            if i in needed:
+                places = [n.place for n in self.steps[i].operands]
+                needed.update(-1 - place for place in places if place is not None and place < 0)
+        return sorted(needed)
+
+
+def _fits(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and (not isinstance(value, int) or -(2**63) <= value < 2**63)

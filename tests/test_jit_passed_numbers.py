@@ -1,0 +1,166 @@
+"""Numbers among the arguments of a compiled function: one program serves all of them where it can, and every call gives
+what Python gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+import tenax
+from tenax.errors import TraceError
+from tests.agreement import close
+from tests.tolerances import ROUNDED
+
+BETAS = (0.25, 0.5, -1.5, 2.0, 0.0, -0.0, 1e-3, math.inf)
+PLACES = (0, 1, 2, -1, 1)
+
+
+def given() -> torch.Tensor:
+    return torch.linspace(-2, 2, 12, device="jax").view(3, 4)
+
+
+def assigned(x: torch.Tensor, i: int) -> torch.Tensor:
+    x[i] = x[i] * 2
+    x[:, i] += 7
+    return x.clone()
+
+
+def chosen(x: torch.Tensor, n: float) -> torch.Tensor:
+    return x.sin() if n > 0.3 else x * n
+
+
+def doubled(x: torch.Tensor, n: int) -> torch.Tensor:
+    for _ in range(50):  # whose value is computed once for each step
+        n = n + n
+    return x * 2 if n > 2**51 else x - 1
+
+
+def written(x: torch.Tensor, i: int) -> torch.Tensor:
+    x[i].add_(1)
+    return x + 0
+
+
+ONE_PROGRAM: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
+    "a weight": (lambda x, b: x * (1 - b) + b * x.cos(), BETAS, 2),
+    "a bound": (lambda x, b: x.clamp(-b, b).masked_fill(x > b, b), (0.25, 0.5, 1.0), 2),
+    "a number of an operator": (lambda x, b: torch.lerp(F.leaky_relu(x, b), torch.add(x, x, alpha=b), b), BETAS[:4], 2),
+    "other precisions": (lambda x, b: (x.double() * b, x.half() * b, (x > 0) * b), (0.1, 0.2, 0.3), 2),
+    "numbers of 64 bits": (lambda x, n: torch.arange(3, device="jax") * n, (1, 2, 2**31, 2**40, -(2**33)), 2),
+    "arithmetic": (lambda x, n: x * (n**2 + 2**n + max(n, 2) - n // 2 + n % 3) / n + round(n / 2), (1, 2, 3, 7), 2),
+    "a place": (lambda x, i: x[i].sum() + x.select(1, i), PLACES, 2),
+    "a place that is written": (assigned, PLACES, 2),
+    "a choice": (chosen, (0.1, 0.2, 0.4, 0.5, 0.25), 3),
+    "a long sum": (doubled, (1, 2, 3, 1, 4), 3),
+}
+# Each value needs a program of its own, because the program or the result depends on it.
+OWN_PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "a size": (lambda x, n: x[:, :n] @ torch.ones(n, 2, device="jax"), (1, 2, 3)),
+    "a loop": (lambda x, n: sum([x] * n) + sum(x for _ in range(n)), (1, 2, 3)),
+    "a function of C": (lambda x, b: x * math.exp(b), (0.1, 0.2, 0.3)),
+    "a key": (lambda x, n: x * {1: 3.0, 2: 5.0, 3: 7.0}[n], (1, 2, 3)),
+    "text": (lambda x, n: x * len(f"{n}") + float(f"{n:.2f}"), (1.0, 22.0, 333.0)),
+    "its type": (lambda x, n: x * n if isinstance(n, float) else x, (0.1, 0.2, 0.3)),
+    "a view": (lambda x, i: x[:, i], (0, 1, 2)),
+    "a write to a view": (written, (0, 1, 2)),
+    "the number itself": (lambda x, n: (x, n + 1), (1, 2, 3)),
+    "an exponent": (lambda x, b: x.abs() ** b, (2.0, 3.0, 0.5)),
+    "an axis": (lambda x, n: x.sum(n), (0, 1, -1)),
+    "integers beyond 64 bits": (lambda x, n: x * float(n**n), (2, 3, 100)),
+    "an integer that a float does not hold": (lambda x, n: x.long() + n, (2**53 + 1, 2**53 + 3, 2**53 + 5)),
+}
+
+
+def same(found: Any, expected: Any) -> None:
+    """Compare values, dtypes and strides of trees of tensors."""
+    found, expected = (r if isinstance(r, tuple) else (r,) for r in (found, expected))
+    for a, b in zip(found, expected, strict=True):
+        if not isinstance(b, torch.Tensor):
+            assert type(a) is type(b) and a == b
+            continue
+        close(a, b, ROUNDED, nan=True)
+        assert a.stride() == b.stride()
+
+
+@pytest.mark.parametrize("name", ONE_PROGRAM)
+def test_one_program_serves_all_numbers(name: str) -> None:
+    function, numbers, programs = ONE_PROGRAM[name]
+    compiled = tenax.jit(function)
+    for number in numbers:
+        same(compiled(given(), number), function(given(), number))
+    assert len(compiled.history) == programs
+
+
+@pytest.mark.parametrize("name", OWN_PROGRAMS)
+def test_a_program_that_needs_the_value_is_traced_for_each(name: str) -> None:
+    function, numbers = OWN_PROGRAMS[name]
+    compiled = tenax.jit(function)
+    for _ in range(2):
+        for number in numbers:
+            same(compiled(given(), number), function(given(), number))
+    assert len(compiled.history) == len(numbers)
+
+
+def test_the_result_of_a_place_is_the_view_that_python_gives() -> None:
+    x, row = given(), tenax.jit(lambda x, i: x[i])
+    for i in (0, 1, 2):
+        row(x, i).fill_(i)
+    assert x.tolist() == [[0] * 4, [1] * 4, [2] * 4]
+
+
+@pytest.mark.parametrize("function", [lambda x, n: x / (1 / n), lambda x, n: x * (5 % n), lambda x, n: x * (5 // n)])
+@pytest.mark.parametrize("number", [int, float])
+def test_arithmetic_that_python_refuses_raises(function: Any, number: type) -> None:
+    compiled, x = tenax.jit(function), given()
+    for n in (1, 2, 3):
+        same(compiled(x, number(n)), function(x, number(n)))
+    with pytest.raises(ZeroDivisionError):
+        compiled(x, number(0))
+    same(compiled(x, number(4)), function(x, number(4)))
+
+
+def test_a_training_step_takes_a_weight_of_its_loss() -> None:
+    def losses(device: str, compile: Callable[[Any], Any]) -> tuple[list[float], Any]:
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 1)
+        model.to(device)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+        def step(x: torch.Tensor, options: dict[str, float], *, rate: float = 1.0) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = model(x).square().mean() * options["beta"] * min(1.0, rate)
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        call = compile(step)
+        x = torch.linspace(-1, 1, 12, device=device).view(3, 4)
+        return [call(x, {"beta": 0.1 * i}, rate=0.3 * i).item() for i in range(1, 8)], call
+
+    found, compiled = losses("jax", tenax.jit)
+    close(torch.tensor(found), torch.tensor(losses("cpu", lambda f: f)[0]), ROUNDED)
+    assert len(compiled.history) == 3  # the numbers of the first call, all others, and those beyond the bound
+
+
+def test_a_derivative_outside_takes_the_number() -> None:
+    weight = torch.ones(3, device="jax", requires_grad=True)
+    compiled = tenax.jit(lambda b: (weight * b).sum() * b)
+    for b in (0.5, 1.5, 2.5):
+        weight.grad = None
+        compiled(b).backward()
+        close(weight.grad, torch.full((3,), b * b), ROUNDED)
+    assert len(compiled.history) == 2
+
+
+def test_an_error_of_the_function_is_that_of_a_constant() -> None:
+    compiled = tenax.jit(lambda x, n: x.view(n, -1))
+    for n in (1, 2, 3):
+        same(compiled(given(), n), given().view(n, -1))
+    with pytest.raises(RuntimeError, match="shape '\\[5, -1\\]' is invalid for input of size 12"):
+        compiled(given(), 5)
+    with pytest.raises(TraceError, match=r"test_jit_passed_numbers.py:\d+"):
+        tenax.jit(lambda x, n: x * int(x.sum()) * n)(given(), 1)
