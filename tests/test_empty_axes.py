@@ -94,6 +94,14 @@ def test_an_index_into_an_empty_view_raises_as_on_the_cpu(mode: str) -> None:
         compiled(*(map(tenax.to_jax, args) if mode == "t2j" else args))
 
 
+@pytest.mark.parametrize("name", ["cumsum_", "cumprod_"])
+def test_running_results_of_no_booleans_in_place_are_none(name: str) -> None:
+    x = torch.zeros(0, 3, dtype=torch.bool, device="jax")
+    assert getattr(x, name)(1) is x
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        getattr(x.new_zeros(2, 3), name)(1)
+
+
 @pytest.mark.parametrize("name", ["max", "min", "aminmax"])
 def test_the_greatest_of_nothing_raises_as_on_the_cpu(name: str) -> None:
     for x in torch.zeros(0), torch.zeros(0, 2, dtype=torch.int32), torch.zeros(0, dtype=torch.bool):
