@@ -255,10 +255,11 @@ def _refusal(
 
 
 def _forget_failed_checks() -> None:
-    """A call that raised may leave failed checks that no result has shown yet: later calls would raise them, one each."""
+    """A call that raised may leave failed checks that no result has shown yet; each later call would raise one."""
     for _ in range(mutation.LENGTH * CALLS):
         with suppress(Exception):
-            return tenax.synchronize()
+            tenax.synchronize()
+            return
 
 
 def _error_of(run: Run, changes: Sequence[str]) -> Exception | None:
