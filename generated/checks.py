@@ -24,7 +24,7 @@ def scatter_index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
 
 def wrapped_index_in_bounds(self: Any, dim: Any, index: Any) -> Array:
     """IndexError: index is out of bounds for dimension `dim` of self with its size"""
-    return within(index, -(self.shape or (1,))[dim], (self.shape or (1,))[dim])
+    return 0 in self.shape[:dim] + self.shape[dim:][1:] or all_within([index], (self.shape or (1,))[dim:][:1])
 
 
 def flat_index_in_bounds(self: Any, index: Any) -> Array:

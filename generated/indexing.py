@@ -142,7 +142,7 @@ def index_select__checks(self: Array, dim: int, index: Array) -> tuple[Array, ..
 
 def index_copy__checks(self: Array, dim: int, index: Array, source: Array) -> tuple[Array, ...]:
     """The conditions of index_copy; its row of the table has their errors."""
-    return ((self.size == 0 and self.shape[dim] > 0) or within(index, 0, (self.shape or (1,))[dim]),)
+    return (0 in self.shape[:dim] + self.shape[dim:][1:] or within(index, 0, (self.shape or (1,))[dim]),)
 
 
 def index_add__checks(self: Array, dim: int, index: Array, source: Array, *, alpha: ArrayLike = 1) -> tuple[Array, ...]:

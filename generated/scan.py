@@ -17,7 +17,7 @@ def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
     Spec: ops_spec/scan.yaml
     """
     dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
-    return cast(lax.cumsum(self, axis(self, dim)) if self.ndim else self, dtype)
+    return cast(lax.cumsum(self, axis(self, dim)) if self.ndim and self.size else self, dtype)
 
 
 def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -26,7 +26,7 @@ def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
     Spec: ops_spec/scan.yaml
     """
     dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
-    return cast(lax.cumprod(self, axis(self, dim)) if self.ndim else self, dtype)
+    return cast(lax.cumprod(self, axis(self, dim)) if self.ndim and self.size else self, dtype)
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:

@@ -45,7 +45,7 @@ OF_ROWS: dict[str, Function] = {
     "take": lambda x, i: x.take(i),
     "put": lambda x, i: x.put(i, torch.ones(1, device=x.device)),
 }
-SHAPES = {"rows": (0, 3), "numbers": (0,), "no columns": (2, 0)}
+SHAPES = {"rows": (0, 3), "numbers": (0,), "no columns": (2, 0), "neither": (0, 0)}
 MODES: dict[str, Callable[[Function], Callable[..., Any]]] = {
     "eager": lambda f: f,
     "jit": tenax.jit,
@@ -81,6 +81,25 @@ def test_an_index_into_nothing_raises_as_on_the_cpu(shape: tuple[int, ...], mode
         if found != [expected, expected]:
             differ[name] = (found, expected)
     assert not differ
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_index_into_an_empty_view_raises_as_on_the_cpu(mode: str) -> None:
+    def function(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        return x[:0].index_select(0, i)
+
+    compiled = MODES[mode](function)
+    args = [torch.zeros(2, 3).to("jax"), torch.tensor([0]).to("jax")]
+    with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
+        compiled(*(map(tenax.to_jax, args) if mode == "t2j" else args))
+
+
+@pytest.mark.parametrize("name", ["cumsum_", "cumprod_"])
+def test_running_results_of_no_booleans_in_place_are_none(name: str) -> None:
+    x = torch.zeros(0, 3, dtype=torch.bool, device="jax")
+    assert getattr(x, name)(1) is x
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        getattr(x.new_zeros(2, 3), name)(1)
 
 
 @pytest.mark.parametrize("name", ["max", "min", "aminmax"])

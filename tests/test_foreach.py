@@ -28,6 +28,10 @@ CALLS: dict[str, Callable[[Tensor], Any]] = {
     ),
     "a list read after it is written": lambda a: torch._foreach_add_([a[:3], a[3:]], [a[3:], a[:3]]),
     "copies in turn": lambda a: torch._foreach_copy_([a[:2], a[2:4], a[4:]], [a[4:], a[:2], a[2:4]]),
+    "an expanded tensor onto itself": lambda a: torch._foreach_copy_(
+        [a[:1].expand(3), a], [a[:1].expand(3), a.flip(0)]
+    ),
+    "an expanded tensor": lambda a: torch._foreach_copy_([a, a[:1].expand(3)], [a.flip(0), a[:3]]),
     "zeros": lambda a: torch._foreach_zero_([a[:3], a[1:4]]),
     "itself": lambda a: torch._foreach_mul_([a[:3], a[3:]], [a[:3], a[3:]]),
     "a part of itself": lambda a: torch._foreach_add_([a[:5]], [a[1:]]),

@@ -358,6 +358,21 @@ def test_two_parameters_may_come_to_share_data() -> None:
     assert a.tolist() == [5, 5]
 
 
+def test_data_of_a_conjugate_view_is_replaced_in_each_call() -> None:
+    x = torch.tensor([1 + 2j, 3 - 4j], device="jax")
+    lazy = x.clone().conj()
+
+    @tenax.jit
+    def replace() -> torch.Tensor:
+        lazy.data = x * 2
+        return lazy + 1
+
+    for _ in range(2):
+        close(replace(), torch.tensor([3 + 4j, 7 - 8j]))
+        close(lazy, torch.tensor([2 + 4j, 6 - 8j]))
+        lazy = x.clone().conj()
+
+
 def test_data_of_a_tensor_that_shares_memory_is_not_replaced() -> None:
     weight = torch.ones(2, device="jax")
     other = weight.detach()

@@ -230,6 +230,25 @@ def test_data_can_be_replaced():
     assert p.tolist() == [3, 3] and type(p) is torch.nn.Parameter
 
 
+def test_data_can_be_replaced_by_a_tensor_of_inference_mode():
+    p = torch.nn.Parameter(torch.ones(2, device="jax"))
+    with torch.inference_mode():
+        p.data = p.data * 3
+    (p * 2).sum().backward()
+    assert (p.tolist(), p.grad.tolist()) == ([3, 3], [2, 2])
+
+
+@pytest.mark.parametrize("bit", [torch.Tensor.conj, lambda x: x.conj().imag], ids=["conjugate", "negative"])
+def test_data_with_lazy_bits_can_be_replaced_and_replaces(bit):
+    cpu = torch.tensor([1 + 2j, 3 - 4j])
+    results = []
+    for x in (cpu, cpu.to("jax")):
+        lazy, plain = bit(x), bit(x).resolve_conj().resolve_neg()
+        lazy.data, plain.data = plain.clone(), bit(x * 2)
+        results.append([(t.is_conj(), t.is_neg(), t.cpu()) for t in (lazy, plain)])
+    close(results[1], results[0])
+
+
 @pytest.mark.parametrize("memory_format", [torch.channels_last, torch.contiguous_format])
 def test_pointwise_results_keep_the_layout(memory_format):
     cpu = torch.randn(2, 3, 4, 5).contiguous(memory_format=memory_format)

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import torch
 
+import tenax
 from tenax.coverage import cli, mutation, mutation_modes, mutation_search, stateful, stateful_programs
 from tenax.coverage.mutation_modes import Outcome, Program
+from tenax.trace import async_errors
 
 SHAPE = [((2, 3), torch.float32)]
 
@@ -229,3 +231,11 @@ def test_a_mask_without_axes_chooses_all_or_nothing(chosen: bool) -> None:
         x, one = torch.arange(4.0, device=device), torch.ones((), device=device)
         found.append(x.index_put_((torch.tensor(chosen, device=device),), one).tolist())
     assert found[0] == found[1]
+
+
+def test_all_failed_checks_of_a_call_that_raised_are_forgotten() -> None:
+    failed = async_errors.Assertion("IndexError", "index out of range in self", "")
+    for _ in range(3):
+        async_errors.record_assertions(torch.zeros(1, device="jax").jax() > 0, (failed,))
+    mutation_modes._forget_failed_checks()
+    tenax.synchronize()

@@ -29,9 +29,9 @@ def rewritten(signature: Signature) -> Callable[..., Any]:
     if rewrite is None:
         raise RuntimeError(OVERLAP)
 
-    def run(values: list[Any]) -> Tensor:
+    def run(values: list[Any]) -> Tensor | None:
         rewrite(*values)
-        return values[0]
+        return values[0] if signature.returns else None
 
     return run
 
@@ -113,9 +113,16 @@ def _one_for_each(values: Tensor, x: Tensor, indices: list[Tensor | None], dims:
     return values
 
 
+def _foreach_copy_(targets: list[Tensor], sources: list[Tensor], non_blocking: bool = False) -> None:
+    # One by one, as torch's composite does: a copy between two tensors of the same places changes nothing.
+    for target, source in zip(targets, sources, strict=True):
+        target.copy_(source, non_blocking)
+
+
 _REWRITTEN: dict[str, Callable[..., None]] = {
     "index_fill_": _index_fill_,
     "index_put_": _index_put_,
+    "_foreach_copy_": _foreach_copy_,
     "_index_put_impl_": _index_put_,
     "masked_fill_": _masked_fill_,
     "tril_": _tril_,

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from ..storage.placement import no_jax_trace
+from ..storage.spec import Operand
 from ..trace.async_errors import Assertion, condition_error
 from ..trace.core import current_trace, user_line
 from .encode import EncodedCall
@@ -88,10 +89,10 @@ def refuse_impossible(
 
     Shapes without elements alone decide checks, so others are not looked at.
     """
-    operands = (*call.operands, *call.starts)
-    flags: list[Any] = []
-    if all(getattr(operand, "size", 1) for operand in operands):
+    parts = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
+    if not any(p.__class__ is Operand and 0 in p.spec.size for p in parts):  # of views, whose bases may have elements
         return
+    operands, flags = (*call.operands, *call.starts), list[Any]()
     jax.eval_shape(lambda *traced: flags.extend(check(*traced)), *operands)
     for flag, (kind, message) in zip(flags, signature.row.checks, strict=True):
         if flag is False:

@@ -69,12 +69,20 @@ def swap(a: torch.Tensor, b: torch.Tensor) -> None:
 
 def _has_compatible_shallow_copy_type(self: torch.Tensor, source: torch.Tensor) -> Any:
     record_swap(self)
-    return may_share_implementation(self, source)
+    # torch compares the keys of all but the dense tensors of the devices that it knows: with lazy bits, or made in
+    # inference mode, those differ.
+    return (_is_dense(self) and _is_dense(source)) or may_share_implementation(self, source)
+
+
+def _is_dense(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "jax" and tensor.layout is torch.strided and not tensor.is_nested
 
 
 def install(library: Any) -> None:
     """Count assignments to `.data` and swaps."""
     name = "_has_compatible_shallow_copy_type"
     library.impl(name, _has_compatible_shallow_copy_type, "PrivateUse1")
-    library.impl(name, torch.library.fallthrough_kernel, "AutogradPrivateUse1")
+    # torch's fallbacks for lazy bits would pass a copy of the tensor in its place.
+    for key in ("AutogradPrivateUse1", "Conjugate", "Negative"):
+        library.impl(name, torch.library.fallthrough_kernel, key)
     patches.replace("torch._C._swap_tensor_impl", swap)

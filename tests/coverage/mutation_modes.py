@@ -255,9 +255,11 @@ def _refusal(
 
 
 def _forget_failed_checks() -> None:
-    """A call that raised may leave a failed check that no result has shown yet: the next call would raise it."""
-    with suppress(Exception):
-        tenax.synchronize()
+    """A call that raised may leave failed checks that no result has shown yet; each later call would raise one."""
+    for _ in range(mutation.LENGTH * CALLS):
+        with suppress(Exception):
+            tenax.synchronize()
+            return
 
 
 def _error_of(run: Run, changes: Sequence[str]) -> Exception | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -40,7 +41,9 @@ def random_program(mode: str, seed: str) -> Any:
 
 def run_random(mode: str, seed: str) -> Outcome:
     """Run the program of a seed in this process."""
-    program = random_program(mode, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = random_program(mode, seed)
     if mode == "eager":
         found = mutation.run(program.lines, program.leaves, program.shapes, "jax")
         return Outcome(mode) if found is None else Outcome(mode, found.message, program=mutation.shrink(found, "jax"))
