@@ -8,7 +8,7 @@ view of such.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -253,5 +253,5 @@ class OutputDescriber:
                     f"a compiled function gives or keeps a {type(leaf).__name__} that holds a tensor, "
                     "which no call can make anew; give the tensor"
                 )
-        if reached.streams:
+        if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
             raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")
