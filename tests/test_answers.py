@@ -114,7 +114,6 @@ def test_a_factorisation_that_fails_by_rounding_says_so() -> None:
     assert failed.any() and failed.equal(info != 0) and info[3] == 0 and (info <= 200).all()
     with pytest.raises(torch.linalg.LinAlgError, match="not positive-definite"):
         torch.linalg.cholesky(similar[2].to("jax"))
-        torch.jax.synchronize()
 
 
 def test_a_negative_variance_is_found_with_the_results() -> None:
