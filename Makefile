@@ -19,7 +19,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test generate check coverage fuzz bench docs ecosystem lint format-check types pytest wheel clean
+.PHONY: run run-distributed test generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -62,6 +62,10 @@ docs: build/links
 ECOSYSTEM ?=
 ecosystem: build/ecosystem-venv/.installed
 	build/ecosystem-venv/bin/python -m tests.ecosystem $(ECOSYSTEM)
+
+# The test suites of some of these libraries, about half an hour; the tests of two are cloned from GitHub.
+suites: build/ecosystem-venv/.installed
+	build/ecosystem-venv/bin/python -m tests.ecosystem.suites $(ECOSYSTEM)
 
 build/ecosystem-venv/.installed: pyproject.toml constraints.txt tests/ecosystem/constraints.txt
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)

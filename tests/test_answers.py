@@ -104,6 +104,18 @@ def test_a_factorisation_that_is_to_check_itself_does(name: str) -> None:
         torch.jax.synchronize()
 
 
+def test_a_factorisation_that_fails_by_rounding_says_so() -> None:
+    """Elimination, which finds `info`, rounds in another way and may find every pivot of such a matrix positive."""
+    points = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
+    similar = torch.exp(-torch.cdist(points, points).square() / torch.tensor([1.0, 3.0, 10.0])[:, None, None])
+    similar = torch.cat([similar + 1e-6 * torch.eye(200), torch.eye(200)[None]])
+    factor, info = torch.linalg.cholesky_ex(similar.to("jax"))
+    failed = factor.isnan().flatten(1).any(1)
+    assert failed.any() and failed.equal(info != 0) and info[3] == 0 and (info <= 200).all()
+    with pytest.raises(torch.linalg.LinAlgError, match="not positive-definite"):
+        torch.linalg.cholesky(similar[2].to("jax"))
+
+
 def test_a_negative_variance_is_found_with_the_results() -> None:
     compiled = tenax.jit(nn.GaussianNLLLoss())
     x = torch.ones(2, device="jax")

@@ -15,21 +15,30 @@ INT32 = np.dtype("int32")
 
 
 def _first_failure(a: Array) -> Array:
-    """The order of the first leading minor of `(*batch, n, n)` that is not positive, as LAPACK's `info`; 0: none."""
+    """The order of the first leading minor of `(*batch, n, n)` that is not positive, as LAPACK's `info`.
+
+    If none is, the factorisation failed by its own rounding, which is not that of this elimination: then it is the
+    order with the least pivot, as a part of its diagonal element.
+    """
     n = a.shape[-1]
     rows = lax.iota(INT32, n)
+    diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1))
 
-    def eliminate(j: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
-        a, info = state
+    def eliminate(j: Array, state: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
+        a, info, least, where = state
         column = lax.dynamic_index_in_dim(a, j, -1, keepdims=False)
         pivot = lax.dynamic_index_in_dim(column, j, -1)
         fails = ~(jnp.real(pivot[..., 0]) > 0)
+        part = jnp.real(pivot[..., 0]) / lax.dynamic_index_in_dim(diagonal, j, -1, keepdims=False)
         column = jnp.where(rows > j, column, jnp.zeros((), a.dtype))
         a = a - column[..., :, None] * (column / pivot).conj()[..., None, :]
-        return a, jnp.where((info == 0) & fails, j + 1, info)
+        where = jnp.where(part < least, j + 1, where)
+        return a, jnp.where((info == 0) & fails, j + 1, info), jnp.minimum(part, least), where
 
-    start = jnp.zeros(a.shape[:-2], INT32)
-    return loops.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (a, start))[1]
+    none = jnp.zeros(a.shape[:-2], INT32)
+    start = (a, none, jnp.full(a.shape[:-2], jnp.inf, diagonal.dtype), none + n)
+    _, info, _, where = loops.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, start)
+    return jnp.where(info == 0, where, info)
 
 
 def linalg_cholesky_ex(self: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:

@@ -1,9 +1,9 @@
 """Run the programs, or some of them, and write the table.
 
 `python -m tests.ecosystem` runs each program in a process of its own, from the same seed on the CPU and on the device,
-and prints a table; `--only WORD` selects libraries, `--write` keeps the results and writes docs/ecosystem.md. The exit
-status is 1 if the program of a library fails or disagrees, but not if the installed build of the library cannot even be
-imported beside this torch, without tenax: the row says so.
+and prints a table; `--only WORD,WORD` selects by name, `--write` keeps the results and writes docs/ecosystem.md. The
+exit status is 1 if a program fails or disagrees, but not if the installed build of its library cannot even be imported
+beside this torch, without tenax: the row says so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.table import Table
 
 from tests.ecosystem import programs, trainers  # noqa: F401  (they fill the table of programs)
 from tests.ecosystem.page import PAGE, RESULTS, ROOT, UNIMPORTABLE, Row, environment, page, read, version, write
-from tests.ecosystem.program import ALLOWED, PROGRAMS, difference
+from tests.ecosystem.program import ALLOWED, CLASSICS, PROGRAMS, difference
 
 # Libraries whose trainers have tests of their own, which `make test` runs.
 SUITES = ("accelerate", "lightning", "transformers")
@@ -50,9 +50,10 @@ def import_error(name: str) -> str:
 
 def run(name: str) -> Row:
     """Run the program of a library in a process of its own."""
-    if (installed := version(name)) is None:
+    library = "torch" if name in CLASSICS else name
+    if (installed := version(library)) is None:
         return Row(name, "", "not installed")
-    if reason := import_error(name):
+    if reason := import_error(library):
         return Row(name, installed, f"{UNIMPORTABLE}, tenax or not: {reason}")
     command = [sys.executable, "-m", "tests.ecosystem", "--one", name]
     if name in SUITES:
@@ -72,14 +73,14 @@ def run(name: str) -> Row:
 def main() -> None:
     """Run every program, print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.ecosystem", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="Select libraries whose names contain this text.")
+    parser.add_argument("--only", default="", help="Select by words of names, with commas between.")
     parser.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
     parser.add_argument("--one", choices=PROGRAMS, help="Run one program in this process, and print the difference.")
     options = parser.parse_args()
     if options.one:
         one(options.one)
         return
-    rows = [run(name) for name in sorted([*PROGRAMS, *SUITES]) if options.only in name]
+    rows = [run(name) for name in sorted([*PROGRAMS, *SUITES]) if any(word in name for word in options.only.split(","))]
     table = Table("library", "version", "result", "relative error", "s")
     for row in rows:
         table.add_row(row.library, row.version, row.result, row.digits, str(row.seconds or ""))

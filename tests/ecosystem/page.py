@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.ecosystem import images, sequences, suite_page  # noqa: F401  (the first two fill the table of classics)
+from tests.ecosystem.program import CLASSICS
+
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = ROOT / "docs/ecosystem.md"
@@ -54,6 +57,12 @@ HEAD = (
     "a row agrees if it is below 1e-3. "
     "Nothing in the libraries is changed except what [side-effects.md](side-effects.md) lists for trainers. "
     "`python -m tests.ecosystem --write` makes this page.\n"
+)
+CLASSIC_HEAD = (
+    "## Programs of a few lines\n\n"
+    "Programs in the manner of [pytorch/examples](https://github.com/pytorch/examples), with data made on the spot, "
+    "compared in the same way. They need no library but torch; random numbers are drawn on the CPU, because the device "
+    "has other ones.\n"
 )
 
 
@@ -109,6 +118,16 @@ def page() -> str:
         "| --- | --- | --- | --- | ---: | ---: |",
     ]
     for row in found["rows"]:
-        cells = (row.library, row.version, PROGRAMS[row.library], row.result, row.digits, row.seconds)
-        lines.append(f"| {' | '.join('' if cell is None else str(cell) for cell in cells)} |")
-    return "\n".join(lines) + "\n"
+        if row.library in PROGRAMS:
+            lines.append(line(row.library, row.version, PROGRAMS[row.library], row.result, row.digits, row.seconds))
+    lines += [f"\n{CLASSIC_HEAD}", "| program | what it does | result | relative error | s |"]
+    lines.append("| --- | --- | --- | ---: | ---: |")
+    for row in found["rows"]:
+        if row.library in CLASSICS:
+            lines.append(line(row.library, CLASSICS[row.library], row.result, row.digits, row.seconds))
+    return "\n".join([*lines, "", suite_page.section()])
+
+
+def line(*cells: str | int | None) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join('' if cell is None else str(cell) for cell in cells)} |"

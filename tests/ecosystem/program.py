@@ -9,6 +9,7 @@ import torch
 
 Run = Callable[[str], Any]  # the name of a device to tensors
 PROGRAMS: dict[str, Run] = {}
+CLASSICS: dict[str, str] = {}  # what the programs do that need no library but torch
 ALLOWED = 1e-3  # relative error of a program of several steps
 
 
@@ -16,6 +17,16 @@ def program(function: Run) -> Run:
     """Register a program under its library's name, with `-` for `_`."""
     PROGRAMS[function.__name__.replace("_", "-")] = function
     return function
+
+
+def classic(does: str) -> Callable[[Run], Run]:
+    """Register a program that needs no library but torch, and what it does."""
+
+    def register(function: Run) -> Run:
+        CLASSICS[function.__name__.replace("_", "-")] = does
+        return program(function)
+
+    return register
 
 
 def train(model: torch.nn.Module, loss: Callable[[torch.nn.Module], torch.Tensor], steps: int = 3) -> Any:
