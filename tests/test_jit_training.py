@@ -487,3 +487,20 @@ def test_modes_are_left_as_they_were_found() -> None:
     with pytest.raises(TraceError, match="leaves gradients or the default dtype otherwise"):
         tenax.jit(lambda: torch.set_grad_enabled(False))()
     assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("device", ["jax", "cpu"])
+def test_an_optimizer_that_does_not_step_has_no_state_of_parameters_that_are_frozen_or_elsewhere(device: str) -> None:
+    weight = torch.nn.Parameter(torch.ones(2, device="jax"))
+    frozen = torch.nn.Parameter(torch.ones(2, device=device))
+    frozen.grad = torch.ones_like(frozen)
+    frozen.requires_grad_(False)
+    optimizer = torch.optim.AdamW([weight, frozen])
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        if x.requires_grad:
+            optimizer.step()
+        return x * weight
+
+    tenax.jit(step)(torch.ones(2, device="jax"))
+    assert not optimizer.state

@@ -42,14 +42,15 @@ class OptimizerStateInit:
 
     def _init_group(self, optimizer: Any, group: dict[str, Any]) -> None:
         state = optimizer.state
-        without = [p for p in group["params"] if p.device.type == "jax" and p.requires_grad and not state.get(p)]
-        if not without:
+        without = [p for p in group["params"] if not state.get(p)]
+        begin = [p for p in without if p.device.type == "jax" and (p.requires_grad or p.grad is not None)]
+        if not begin:
             return
         lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
-        with _gradients(without), _capturable(group):
+        with _gradients(begin), _capturable(group):
             optimizer._init_group(group, *lists)
-        for p in without:
-            if state.get(p):
+        for p in without:  # of which those on other devices may have gradients, too
+            if p.device.type == "jax" and state.get(p):
                 self.parameters.append((optimizer, p))
             else:
                 state.pop(p, None)
