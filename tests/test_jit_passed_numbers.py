@@ -4,6 +4,7 @@ what Python gives."""
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,7 @@ ONE_PROGRAM: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "a place": (lambda x, i: x[i].sum() + x.select(1, i), PLACES, 2),
     "a place that is written": (assigned, PLACES, 2),
     "a choice": (chosen, (0.1, 0.2, 0.4, 0.5, 0.25), 3),
+    "the number itself": (lambda x, n: (x * n, n, n + 1, -n / 2), (1, 2, 3, -4), 2),
     "a long sum": (doubled, (1, 2, 3, 1, 4), 3),
 }
 # Each value needs a program of its own, because the program or the result depends on it.
@@ -67,7 +69,6 @@ OWN_PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "its type": (lambda x, n: x * n if isinstance(n, float) else x, (0.1, 0.2, 0.3)),
     "a view": (lambda x, i: x[:, i], (0, 1, 2)),
     "a write to a view": (written, (0, 1, 2)),
-    "the number itself": (lambda x, n: (x, n + 1), (1, 2, 3)),
     "an exponent": (lambda x, b: x.abs() ** b, (2.0, 3.0, 0.5)),
     "an axis": (lambda x, n: x.sum(n), (0, 1, -1)),
     "integers beyond 64 bits": (lambda x, n: x * float(n**n), (2, 3, 100)),
@@ -144,6 +145,113 @@ def test_a_training_step_takes_a_weight_of_its_loss() -> None:
     found, compiled = losses("jax", tenax.jit)
     close(torch.tensor(found), torch.tensor(losses("cpu", lambda f: f)[0]), ROUNDED)
     assert len(compiled.history) == 3  # the numbers of the first call, all others, and those beyond the bound
+
+
+class Trainer:
+    """A step that counts."""
+
+    def __init__(self, device: str) -> None:
+        torch.manual_seed(0)
+        self.model = torch.nn.Linear(3, 1)
+        self.model.to(device)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+        self.steps, self.weight, self.state = 0, 0.5, {"seen": 0}
+        self.every: list[Any] = []
+
+    def step(self, x: torch.Tensor) -> tuple[torch.Tensor, int, float]:
+        self.steps += 1
+        self.state["seen"] += len(x)
+        self.optimizer.zero_grad()
+        loss = self.model(x).square().mean() * min(1.0, self.steps / 5) + self.weight
+        if self.steps % 4 == 0:
+            loss = loss * 2
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach(), self.steps, self.state["seen"] / self.steps
+
+
+def test_a_counter_needs_no_program_for_each_value() -> None:
+    def run(device: str, compile: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+        trainer, found = Trainer(device), []
+        call, x = compile(trainer.step), torch.linspace(-1, 1, 15, device=device).view(5, 3)
+        for i in range(16):
+            loss, *numbers = call(x)
+            found.append([loss.item(), *numbers, trainer.steps, trainer.state["seen"]])
+            if i == 9:
+                trainer.steps = 100
+            trainer.weight = 0.5 + i // 8
+        return found, call
+
+    found, compiled = run("jax", tenax.jit)
+    expected, _ = run("cpu", lambda f: f)
+    close(torch.tensor(found), torch.tensor(expected), ROUNDED)
+    assert [type(n) for row in found for n in row] == [type(n) for row in expected for n in row]
+    reasons = [trace.reason for trace in compiled.history]
+    assert len(reasons) < 8 and "steps was 0 and is 1" in reasons[1]
+
+
+_calls = 0
+
+
+def _counting_in_a_module(x: torch.Tensor) -> torch.Tensor:
+    global _calls
+    _calls += 1
+    return x * _calls
+
+
+def _counting_in_a_variable() -> Callable[[torch.Tensor], torch.Tensor]:
+    calls = 0
+
+    def count(x: torch.Tensor) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        return x * calls
+
+    return count
+
+
+@pytest.mark.parametrize("function", [_counting_in_a_module, _counting_in_a_variable()], ids=["global", "nonlocal"])
+def test_a_variable_counts(function: Any) -> None:
+    compiled, x = tenax.jit(function), torch.ones(1, device="jax")
+    assert [compiled(x).item() for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+    assert len(compiled.history) == 2
+
+
+def test_a_number_that_becomes_something_else_is_noticed() -> None:
+    held = types.SimpleNamespace(scale=1)
+    compiled, x = tenax.jit(lambda x: x * held.scale), torch.ones(2, device="jax")
+    for scale in (1, 2, 3, 1.5, True, torch.tensor(4.0), 2**60, 5, 6.5):
+        held.scale = scale
+        found = compiled(x)
+        same(found, x * scale)
+    del held.scale
+    with pytest.raises(AttributeError, match="scale"):
+        compiled(x)
+
+
+def test_a_hook_of_backward_counts_beside_a_step_that_counts() -> None:
+    def run(compile: Callable[[Any], Any]) -> list[Any]:
+        held = types.SimpleNamespace(forward=0, backward=0)
+        weight, found = torch.ones(2, device="jax", requires_grad=True), []
+
+        def count(gradient: torch.Tensor) -> torch.Tensor:
+            held.backward += 1
+            return gradient * held.forward
+
+        def forward(x: torch.Tensor) -> torch.Tensor:
+            held.forward += 1
+            y = weight * x * held.forward
+            y.register_hook(count)
+            return y.sum()
+
+        call = compile(forward)
+        for _ in range(4):
+            weight.grad = None
+            call(torch.ones(2, device="jax")).backward()
+            found.append((weight.grad.tolist(), held.forward, held.backward))
+        return found
+
+    assert run(tenax.jit) == run(lambda f: f)
 
 
 def test_a_derivative_outside_takes_the_number() -> None:

@@ -78,6 +78,7 @@ class CompiledStep:
         self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read])
         self.host = HostOperands(step.inputs, self.cells.index)
         self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
+        self._gives_numbers = step.inputs.script.choices.given
         self.writes = self._writes(step, place)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
         differentiable = step.backward is not None and not step.backward.failure
@@ -153,6 +154,7 @@ class CompiledStep:
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` gave; what the function returns."""
         raise_failed_assertions()
+        numbers = self.host.script.peek(arguments) if self._gives_numbers else ()
         host = self.host.arrays(arguments) if self._takes_host else []
         if self.donation.numbers:
             with donating:
@@ -162,6 +164,7 @@ class CompiledStep:
         outputs, writes = self.outputs, self.writes
         rest = iter(results)
         builder = outputs.builder(rest, arguments)
+        builder.numbers = numbers
         if writes.places:
             rest = islice(rest, len(writes.places), None)
         if outputs.assertions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
-from .sources import MISSING, SEQUENCES, Source, StateChange, TensorSource, refill, tensor_at
+from .sources import MISSING, SEQUENCES, Source, StateChange, TensorSource, put_at, tensor_at
 
 
 class EntryEffect(NamedTuple):
@@ -79,26 +78,13 @@ class Effects:
     def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
         """Make the changes of one call."""
         for source, value in self.entries:
-            put(source, None if value is None else builder.make(value), value is None)
+            put_at(source, None if value is None else builder.make(value), value is None)
         for tensor, data in self.data:
             tensor_at(tensor, arguments).data = builder.make(data)
         for tensor, spec in self.geometries:
             set_geometry(tensor_at(tensor, arguments), spec.size, spec.stride, spec.offset)
         for tensor, value in self.gradients:
             tensor_at(tensor, arguments).grad = None if value is None else builder.make(value)
-
-
-def put(source: Source, value: Any, deleted: bool) -> None:
-    """Store a value where a source points, or delete the entry."""
-    container, key = source.container, source.key
-    if isinstance(container, types.CellType):
-        container.cell_contents = value
-    elif isinstance(container, SEQUENCES):
-        refill(container, value)
-    elif deleted:
-        container.pop(key, None)
-    else:
-        container[key] = value
 
 
 def describe_entries(

@@ -3,11 +3,14 @@ groups and steps schedulers, in the order of the traced run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..trace.host_numbers import HostNumbers
+from .sources import Source, content_at, entry_path
+from .state_graph import StateGraph
 
 EntryId = tuple[int, Any]  # of an entry of a container: the id of the container, and the key
 
@@ -35,6 +38,16 @@ class ArgumentNumber(NamedTuple):
         return arguments[self.position]
 
 
+class EntryNumber(NamedTuple):
+    """A number in an attribute, a dict or a variable that each call passes to the program."""
+
+    source: Source
+
+    def value(self, arguments: Sequence[Any]) -> float:
+        """The number now."""
+        return content_at(self.source)
+
+
 class HostCall(NamedTuple):
     """A call that each call of the compiled step makes on the host."""
 
@@ -43,7 +56,7 @@ class HostCall(NamedTuple):
     kwargs: dict[str, Any]
 
 
-ScriptEntry = GroupNumber | ArgumentNumber | HostCall
+ScriptEntry = GroupNumber | ArgumentNumber | EntryNumber | HostCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +81,16 @@ class HostScript:
         return numbers
 
     def passed(self) -> set[EntryId]:
-        """The entries of groups that are inputs."""
-        return {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)}
+        """The entries that are inputs."""
+        sources = [n.source for n in self.entries if isinstance(n, EntryNumber)]
+        entries = {(id(source.container), source.key) for source in sources}
+        return entries | {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)}
 
 
 @dataclass(slots=True)
 class PassedNumbers:
-    """The numbers of optimizers' groups, and among the arguments, that a function's programs take as inputs because
-    they were seen to change.
+    """The numbers of optimizers' groups, among the arguments, and in other entries that a function's programs take as
+    inputs because they were seen to change.
 
     Learning rates that are set outside are inputs in any case.
     """
@@ -84,7 +99,8 @@ class PassedNumbers:
     own: set[EntryId] = field(default_factory=set)  # learning rates that the function itself sets
     seen: dict[EntryId, Any] = field(default_factory=dict)  # what numbers were when a program was last traced
     arguments: set[int] = field(default_factory=set)  # their positions among the leaves of the arguments
-    constant: set[int] = field(default_factory=set)  # the positions where programs depend on the values
+    entries: set[EntryId] = field(default_factory=set)  # attributes, entries of dicts, variables
+    constant: set[int | EntryId] = field(default_factory=set)  # those where programs depend on the values
     given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace of each structure
 
     def __bool__(self) -> bool:
@@ -102,10 +118,25 @@ class PassedNumbers:
             pairs = enumerate(zip(last, arguments, strict=True))
             self.arguments |= {i for i, (old, new) in pairs if old is not None and old != new} - self.constant
 
-    def hold_constant(self, positions: Iterable[int]) -> None:
-        """Have programs depend on the values of some arguments again."""
+    def within(self, state: StateGraph) -> list[Source]:
+        """The entries of a state that are inputs."""
+        return [source for source in _numbers_of(state) if (id(source.container), source.key) in self.entries]
+
+    def note_entries(self, state: StateGraph) -> None:
+        """Take numbers as inputs that changed since a program was last traced: a counter of steps."""
+        for source in _numbers_of(state):
+            entry, value = (id(source.container), source.key), content_at(source)
+            if self.seen.setdefault(entry, value) != value:
+                self.seen[entry] = value
+                if entry not in self.constant:
+                    self.entries.add(entry)
+
+    def hold_constant(self, positions: Iterable[int], sources: Iterable[Source]) -> None:
+        """Have programs depend on the values of some arguments and entries again."""
         self.constant.update(positions)
+        self.constant.update((id(source.container), source.key) for source in sources)
         self.arguments -= self.constant
+        self.entries -= self.constant
 
     def note(self, optimizers: Iterable[Any]) -> None:
         """Take numbers as inputs that changed since a program was last traced: a momentum that a scheduler moves."""
@@ -122,6 +153,16 @@ class PassedNumbers:
         """Add further ones."""
         self.scheduled |= more.scheduled
         self.own |= more.own
+
+
+def _numbers_of(state: StateGraph) -> Iterator[Source]:
+    for snapshot in state.snapshots:
+        container = snapshot.container
+        if snapshot.kind or id(container) in state.tables or type(container) not in (dict, types.CellType):
+            continue
+        for key, value in snapshot.content.items():
+            if is_passable(value):
+                yield Source(container, key, entry_path(snapshot.path, container, key))
 
 
 def is_passable(value: Any) -> bool:

@@ -38,6 +38,7 @@ from .argument_history import without_history, written_argument
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers, is_passable
+from .late_reads import runs_late
 from .lines import locate
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit
@@ -198,10 +199,11 @@ class CompiledFunction:
         roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
         state = reach(**roots)
         self.numbers.note(optimizer for _, optimizer in state.reached.optimizers.values())
-        passed = self.numbers.among(arguments)
-        if passed and state.asks_types:
-            self.numbers.hold_constant(passed)
-            passed = []
+        self.numbers.note_entries(state)
+        passed = self.numbers.among(arguments), self.numbers.within(state)
+        if any(passed) and state.asks_types:
+            self.numbers.hold_constant(*passed)
+            passed = [], []
         function = self.function
         if self.out_shardings is not None:
             function = placing_results(function, self.out_shardings)
@@ -211,18 +213,21 @@ class CompiledFunction:
             step = trace_step(function, args, kwargs, inner, replaced, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
-            if passed and isinstance(error, Exception):  # it needs the value of a number
-                self.numbers.hold_constant(passed)
+            if any(passed) and isinstance(error, Exception):  # it needs the value of a number
+                self.numbers.hold_constant(*passed)
                 return self.compiled_step(args, kwargs, arguments, earlier)
             if replaced and (explained := written_argument(error)):
                 raise explained from error
             raise
         self.numbers.update(step.numbers)
         if step.inputs.script.choices.needs_values():
-            self.numbers.hold_constant(passed)
+            self.numbers.hold_constant(*passed)
+        if late := bool(passed[1] and runs_late(step)):
+            self.numbers.hold_constant((), passed[1])
         # The only case of a second run: the run did not use optimizer state that was created ahead of it, it changed a
-        # number that was not yet an input, or it met a mesh that its state was not on.
-        if any((created.remove_unused(step.inputs.touched), step.numbers, join_mesh(step, inner))):
+        # number that was not yet an input, backward reads a number in Python, or the run met a mesh that its state was
+        # not on.
+        if any((created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner))):
             step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
         return CompiledStep(step, arguments, earlier)
 

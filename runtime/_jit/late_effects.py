@@ -11,9 +11,8 @@ import torch
 
 from ..errors import TraceError
 from ..storage.cell import Cell
-from .effects import put
 from .output_builder import OutputBuilder
-from .sources import content_at, refill, same_value
+from .sources import content_at, put_at, refill, same_value
 from .traced_step import TracedBackward, output_count
 
 Contents = list[tuple[Cell, Any]]  # cells, with what they hold
@@ -59,7 +58,7 @@ class LateEffects:
             if appended:
                 refill(source.container, [*source.container, *value])
             else:
-                put(source, value, described is None)
+                put_at(source, value, described is None)
 
     def _write(self, arrays: Iterator[jax.Array], contents: Contents) -> None:
         if any(cell.content is not held for cell, held in contents):

@@ -39,8 +39,7 @@ class LateReads:
 
 def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateReads | None:
     """What the functions of a run read in backward, of all that was observed; None if that is nothing."""
-    classes = [c for c in (step.backward.functions if step.backward else ()) if is_own(c.__module__)]
-    if not classes:
+    if not (classes := _own_functions(step)):
         return None
     graph = StateGraph(step.state.visitor_of, {c.__qualname__: c.backward for c in classes})
     keys: dict[int, Any] = {}
@@ -63,3 +62,12 @@ def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateRea
     found = [o for o in observations if counts(o)]
     code = classes[0].backward.__code__
     return LateReads(Guard(found), f" ({code.co_filename}:{code.co_firstlineno}, in {code.co_name})") if found else None
+
+
+def runs_late(step: TracedStep) -> bool:
+    """Whether code of a program reads or changes Python in the backward pass that a step leaves."""
+    return bool(_own_functions(step) or (step.backward and step.backward.effects))
+
+
+def _own_functions(step: TracedStep) -> list[Any]:
+    return [c for c in (step.backward.functions if step.backward else ()) if is_own(c.__module__)]

@@ -34,6 +34,7 @@ from .averaged_model import traced_update
 from .host_script import (
     ArgumentNumber,
     EntryId,
+    EntryNumber,
     GroupNumber,
     HostCall,
     HostScript,
@@ -41,10 +42,11 @@ from .host_script import (
     ScriptEntry,
     can_be_passed,
 )
-from .sources import Source, same_value
+from .sources import MISSING, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
 from .wrappers import parts_of
 
+Number = GroupNumber | ArgumentNumber | EntryNumber
 ScriptEntries = list[ScriptEntry]
 
 
@@ -56,6 +58,7 @@ class HostScriptRecorder:
         self.entries: ScriptEntries = []
         self.numbers = GroupNumbers(trace, state, passed, self.entries)
         self.schedulers = SchedulerSteps(self.entries)
+        self.symbols: dict[EntryId, Any] = {}  # that stand in entries
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[None]:
@@ -83,6 +86,18 @@ class HostScriptRecorder:
     def finish(self) -> tuple[HostScript, tuple[jax.Array, ...]]:
         """The script, and the arrays that stand for its numbers in the trace."""
         return HostScript(tuple(self.entries), self.numbers.choices), tuple(self.numbers.placeholders)
+
+    def pass_entries(self) -> None:
+        """Have the entries that are inputs hold symbolic numbers; the end of the run restores them."""
+        self.symbols = {(id(s.container), s.key): symbol for s, symbol in self.numbers.within(self.state)}
+        for source in self.numbers.passed.within(self.state):
+            put_at(source, self.symbols[id(source.container), source.key])
+
+    def changes(self) -> list[StateChange]:
+        """What the run changed in Python, without the symbolic numbers that still stand where they were put."""
+        changes = [(change, (id(change.place.container), change.place.key)) for change in self.state.changes()]
+        deleted = {entry for change, entry in changes if change.new is MISSING}  # also those that come into new order
+        return [c for c, entry in changes if entry in deleted or self.symbols.get(entry, MISSING) is not c.new]
 
     def recomputed(self) -> set[EntryId]:
         """The entries of groups that a call passes or that its schedulers change."""
@@ -168,13 +183,15 @@ class GroupNumbers:
         """The symbolic numbers that stand for numbers among the arguments, by their positions."""
         return {i: self._symbol(ArgumentNumber(i), arguments) for i in self.passed.among(arguments)}
 
-    def _symbol(self, number: GroupNumber | ArgumentNumber, arguments: Sequence[Any] = ()) -> Any:
+    def within(self, state: StateGraph) -> list[tuple[Source, Any]]:
+        """The entries of a state that are inputs, with the symbolic numbers that stand for them."""
+        return [(source, self._symbol(EntryNumber(source))) for source in self.passed.within(state)]
+
+    def _symbol(self, number: Number, arguments: Sequence[Any] = ()) -> Any:
         array, host = self._input(number, arguments)
         return symbolic_number(array, self.choices, host, type(number.value(arguments)))
 
-    def _input(
-        self, number: GroupNumber | ArgumentNumber, arguments: Sequence[Any] = ()
-    ) -> tuple[jax.Array, HostNumber | None]:
+    def _input(self, number: Number, arguments: Sequence[Any] = ()) -> tuple[jax.Array, HostNumber | None]:
         """A number as an input: the array that stands for it, and what it is before the script is played; None if a
         scheduler changes it first."""
         early = not any(isinstance(entry, HostCall) for entry in self.entries)
@@ -185,6 +202,8 @@ class GroupNumbers:
         self.placeholders.append(array)
         self.trace.aliases.add(id(array))
         place = self.choices.input(value)
+        if not isinstance(number, GroupNumber):
+            self.choices.typed = True
         return array, HostNumber(value, place) if early else None
 
 

@@ -17,6 +17,7 @@ from .outputs import (
     DESCRIBED,
     AliasOfInput,
     ArgumentItself,
+    ComputedNumber,
     ConstantTensor,
     NewObject,
     NewTensor,
@@ -39,6 +40,7 @@ class OutputBuilder:
         """`contents` are those of the storages, on device `index`; `arguments` the leaves of the call's arguments."""
         self.results = ResultBuilder(storages, contents, index)
         self.arguments = arguments
+        self.numbers: Sequence[float] = ()  # of the host, before the call
         self.tensors: dict[NewTensor | AliasOfInput, torch.Tensor] = {}
         self.objects: dict[NewObject | NewWrapper, Any] = {}
 
@@ -59,6 +61,8 @@ class OutputBuilder:
             return self.arguments[leaf.index]
         if isinstance(leaf, ConstantTensor):
             return leaf.tensor
+        if isinstance(leaf, ComputedNumber):
+            return leaf.numbers.value(leaf.number, self.numbers)
         if leaf in self.objects:
             return self.objects[leaf]
         return self._wrapper(leaf) if isinstance(leaf, NewWrapper) else self._object(leaf)

@@ -23,6 +23,7 @@ from ..storage.rebuild import ResultRecorder, TensorOnStorage
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace.core import SYMBOLIC_TYPES
+from ..trace.host_numbers import HostNumber, HostNumbers
 from .container_adapters import attributes_of
 from .libraries import is_own
 from .sources import SEQUENCES, is_plain
@@ -69,6 +70,14 @@ class ArgumentItself:
     index: int
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ComputedNumber:
+    """A number that the run computed from numbers of the host."""
+
+    number: HostNumber
+    numbers: HostNumbers
+
+
 @dataclass(slots=True, eq=False)
 class NewObject:
     """An object that the run made and that is no tree to torch: its attributes, and its elements if it has any."""
@@ -94,7 +103,7 @@ class OutputTree:
     spec: Any  # None of a leaf, `tuple` of a tuple of leaves
 
 
-DESCRIBED = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, NewObject, NewWrapper}
+DESCRIBED = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
 
 
 def is_described(tree: OutputTree) -> bool:
@@ -136,8 +145,9 @@ def _leaf_predicate(objects: Container[int]) -> Callable[[Any], bool]:
 class OutputDescriber:
     """Describes what a run leaves."""
 
-    def __init__(self, scope: RunScope) -> None:
-        self.scope = scope
+    def __init__(self, scope: RunScope, numbers: HostNumbers | None = None) -> None:
+        """`numbers` are those of the host that calls compute; None where they cannot."""
+        self.scope, self.numbers = scope, numbers
         self.is_leaf = _leaf_predicate(scope.objects)
         self.recorder = ResultRecorder()
         self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
@@ -164,6 +174,9 @@ class OutputDescriber:
     def _leaf(self, leaf: Any) -> Any:
         if leaf.__class__ in SYMBOLIC_TYPES:
             number: Any = leaf
+            if self.numbers is not None and number.node.numbers is self.numbers:
+                self.numbers.given = True
+                return ComputedNumber(number.node.host, self.numbers)
             raise TraceError(
                 "a compiled function gives or keeps the value of a tensor as a Python number "
                 f"(.item()){number.node.where}; give the tensor"

@@ -46,6 +46,19 @@ def content_at(place: Source) -> Any:
     return place.container.get(place.key, MISSING)
 
 
+def put_at(source: Source, value: Any, deleted: bool = False) -> None:
+    """Store a value where a source points, or delete the entry."""
+    container, key = source.container, source.key
+    if isinstance(container, types.CellType):
+        container.cell_contents = value
+    elif isinstance(container, SEQUENCES):
+        refill(container, value)
+    elif deleted:
+        container.pop(key, None)
+    else:
+        container[key] = value
+
+
 class StateChange(NamedTuple):
     """What a run did to a container: `new` stands at `place`, or is gone."""
 

@@ -183,6 +183,7 @@ def _call(
     if symbols := recorders.script.numbers.among(arguments):
         leaves, spec = pytree.tree_flatten((args, kwargs))
         args, kwargs = pytree.tree_unflatten([symbols.get(i, leaf) for i, leaf in enumerate(leaves)], spec)
+    recorders.script.pass_entries()
     before = pytree.tree_flatten((args, kwargs))
     attributes = [(x, dict(vars(x))) for x in arguments if isinstance(x, torch.Tensor)]
     with recorders.attached(state):
@@ -228,7 +229,8 @@ def _describe(
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
     tensors = [t for _, t in state.reached.tensors.values()]
     outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in before.gradients if gradient is not None}
-    describer = OutputDescriber(RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse))
+    scope = RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse)
+    describer = OutputDescriber(scope, recorders.script.numbers.choices)
     tree = describer.describe(result)
     effects, missing = _describe_effects(describer, arguments, recorders, state, before)
     recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
@@ -271,7 +273,7 @@ def _describe_effects(
 ) -> tuple[Effects, PassedNumbers]:
     """Describe what a run changed in Python, and which of the numbers that it changed were not inputs."""
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
-    changes = state.changes()
+    changes = recorders.script.changes()
     missing = recorders.script.missing(source for source, _, _ in changes)
     entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
     changed = describe_gradients(describer, before.gradients, numbers)

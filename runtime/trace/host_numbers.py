@@ -7,7 +7,7 @@ by the steps of that arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -34,10 +34,12 @@ class HostNumbers:
     steps: list[_Step] = field(default_factory=list)
     failing: set[int] = field(default_factory=set)  # the steps that other numbers could make fail
     asked: list[HostNumber] = field(default_factory=list)
+    typed: bool = False  # whether other numbers may be of other types
+    given: bool = False  # whether the run leaves numbers that it computed
     _order: list[int] | None = None  # the steps that the questions need
 
     def __bool__(self) -> bool:
-        return bool(self.asked or self.failing)
+        return bool(self.asked or self.failing or self.typed)
 
     def input(self, value: float) -> int:
         """The place of a further number."""
@@ -70,26 +72,36 @@ class HostNumbers:
 
     def hold(self, inputs: Sequence[float]) -> bool:
         """Whether the program of the run is also that of other numbers."""
+        if not all(_fits(new, type(old)) for new, old in zip(inputs, self.inputs, strict=True)):
+            return False
         if self._order is None:
-            self._order = self._needed()
+            self._order = self._needed(self.failing, self.asked)
+        try:
+            asked = self._values(inputs, self.asked, self._order)
+        except (ArithmeticError, ValueError):
+            return False
+        return all(value == number.value for value, number in zip(asked, self.asked, strict=True))
+
+    def value(self, number: HostNumber, inputs: Sequence[float]) -> Any:
+        """A number of the run for other inputs, for which the program holds."""
+        return self._values(inputs, [number], self._needed((), [number]))[0]
+
+    def _values(self, inputs: Sequence[float], numbers: Sequence[HostNumber], order: Sequence[int]) -> list[Any]:
         results: dict[int, Any] = {}
 
         def value(number: HostNumber) -> Any:
             place = number.place
             return number.value if place is None else inputs[place] if place >= 0 else results[-1 - place]
 
-        try:
-            for i in self._order:
-                function, operands, kind = self.steps[i]
-                results[i] = function(*map(value, operands))
-                if not _fits(results[i], kind):
-                    return False
-        except (ArithmeticError, ValueError):
-            return False
-        return all(value(number) == number.value for number in self.asked)
+        for i in order:
+            function, operands, kind = self.steps[i]
+            results[i] = function(*map(value, operands))
+            if not _fits(results[i], kind):
+                raise ValueError(f"expected {kind.__name__} of 64 bits, got {results[i]!r}")
+        return [value(number) for number in numbers]
 
-    def _needed(self) -> list[int]:
-        needed = {*self.failing, *(-1 - n.place for n in self.asked if n.place is not None and n.place < 0)}
+    def _needed(self, steps: Iterable[int], numbers: Sequence[HostNumber]) -> list[int]:
+        needed = {*steps, *(-1 - n.place for n in numbers if n.place is not None and n.place < 0)}
         for i in reversed(range(len(self.steps))):
             if i in needed:
                 places = [n.place for n in self.steps[i].operands]
@@ -98,4 +110,4 @@ class HostNumbers:
 
 
 def _fits(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and (not isinstance(value, int) or -(2**63) <= value < 2**63)
+    return type(value) is kind and (not isinstance(value, int) or -(2**63) <= value < 2**63)
