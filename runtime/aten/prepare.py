@@ -168,7 +168,7 @@ def _is_wider(out: torch.Tensor, x: torch.Tensor) -> bool:
     return inexact and torch.promote_types(x.dtype, out.dtype) is not x.dtype
 
 
-def widen_to_out(signature: Signature, argument: str) -> Prepare:
+def widen_to_out(signature: Signature, argument: str) -> Callable[[Values], Values]:
     """Convert an argument to the precision of `out=` where that is higher, as CPU torch reduces it."""
     position, out = signature.names.index(argument), signature.outs[0]
 
