@@ -322,3 +322,14 @@ def test_division_of_booleans_by_integers_is_no_division_by_zero(divide):
     """The CPU is asked of zeros whether it takes the dtypes: that it cannot divide by these says nothing of them."""
     x = torch.tensor([True, False])
     same(divide(x.to("jax"), torch.tensor([2, 3], device="jax")).cpu(), divide(x, torch.tensor([2, 3])))
+
+
+@pytest.mark.parametrize("scan", ["cumsum_", "cumprod_"])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int32])
+def test_a_dtype_is_refused_before_an_expanded_tensor_is(scan, dtype):
+    def refusal(device):
+        with pytest.raises(RuntimeError) as error:
+            getattr(torch.ones(3, dtype=dtype, device=device).expand(2, 3), scan)(1)
+        return error.type, str(error.value)
+
+    assert refusal("jax") == refusal("cpu")
