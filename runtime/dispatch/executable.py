@@ -162,7 +162,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:
-        return _rewritten(signature)
+        return _rewritten(signature, values)
     name = None if is_on_mesh(call) else stored_key(signature, call)
     expected, resize = stored.remembered(name, lambda: infer(signature, values, call))
     if resize:
@@ -170,7 +170,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         stub.resize = resize
         return stub
     if expanded:
-        return _rewritten(signature)
+        return _rewritten(signature, values)
     donate = tuple(p for p in call.positions if p >= 0)
     run, check, kept = trace_functions(signature, values, call, expected)
     if row.rewrite:
@@ -201,7 +201,13 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     return executable
 
 
-def _rewritten(signature: Signature) -> Executable:
+def _rewritten(signature: Signature, values: Sequence[Any]) -> Executable:
     stub = Executable(_never, (), None, (), set())
-    stub.instead = signature.rewrite_expanded(signature)
+    try:
+        stub.instead = signature.rewrite_expanded(signature)
+    except RuntimeError:
+        from .host_errors import raise_host_error
+
+        raise_host_error(signature, values, blank=True)  # which may be one of the dtype
+        raise
     return stub
