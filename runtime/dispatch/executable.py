@@ -20,6 +20,7 @@ from ..xla.program import program
 from .encode import EncodedCall
 from .inference import infer
 from .lowering_trace import trace_functions
+from .operands import starts_are_fixed
 from .overlap import writes_expanded
 from .product_rewrite import REWRITES
 from .signature import Signature
@@ -103,7 +104,7 @@ class Executable:
 
 
 class BoundExecutable:
-    """An executable for views that start at known places, or one that checks: it gives None if `call` should raise."""
+    """One for views that start at known places, or one that checks: None where `Dispatcher.call` should decide."""
 
     __slots__ = ("finish", "run", "single")
 
@@ -113,7 +114,7 @@ class BoundExecutable:
             from .value_checks import results_if_valid
 
             run = results_if_valid(executable.checked, executable.count)
-        self.run = lambda *operands: run(*operands, *starts)
+        self.run = lambda *operands: None if starts and starts_are_fixed() else run(*operands, *starts)
         self.single = executable.single
         self.finish = executable.finish
 

@@ -16,6 +16,7 @@ from ..trace.ranks import set_compiler
 from . import reducer, traced_ddp
 from .compiled import compile_for_ranks
 from .group import JaxProcessGroup
+from .jaxprs import axes_among
 from .world import World, make_world
 
 dist: Any = torch.distributed
@@ -27,7 +28,7 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """The default group, which joins the processes, or a group of some of its ranks."""
     reducer.install()
     traced_ddp.install()
-    set_compiler(compile_for_ranks)
+    set_compiler(axes_among, compile_for_ranks)
     ranks = list(options.global_ranks_in_group)
     if not ranks:
         _worlds[:] = [make_world(options.store, options.group_rank, options.group_size, options.timeout)]
