@@ -388,4 +388,11 @@ LIBRARIES = (
         (When.GROUP,),
         "The reducer of a model on the device learns of `static_graph=True`. Elsewhere it behaves as before.",
     ),
+    Patch(
+        "torch.distributed.tensor.experimental._context_parallel._attention",
+        "_templated_ring_attention _templated_ring_attention_backward",
+        (When.CONTEXT,),
+        "In a compiled function, causal attention of `context_parallel` is the same program on every rank. Elsewhere "
+        "they behave as before.",
+    ),
 )

@@ -84,7 +84,7 @@ class AotCall:
         self.arguments = [
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
         ]
-        if traced.jaxpr.effects and (compile_for_ranks := ranks.compiler_of(traced.jaxpr.effects)):
+        if compile_for_ranks := ranks.compiler_of(traced.jaxpr):
             self.lowered, self.call = compile_for_ranks(traced.jaxpr, arrays, self.donated, self.options)
         elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)

@@ -21,6 +21,7 @@ from ..xla.calls import program
 from .encode import EncodedCall
 from .inference import infer
 from .lowering_trace import trace_functions
+from .operands import starts_are_fixed
 from .overlap import writes_expanded
 from .product_rewrite import REWRITES
 from .signature import Signature
@@ -104,18 +105,24 @@ class Executable:
 
 
 class BoundExecutable:
-    """An executable for views that start at known places, or one that checks: it gives None if `call` should raise."""
+    """One for views that start at known places, or one that checks: None where `Dispatcher.call` should decide."""
 
     __slots__ = ("finish", "run", "single")
 
     def __init__(self, executable: Executable, starts: Sequence[jax.Array]) -> None:
         if executable.checked is None:
-            self.run = lambda *operands: executable.run(*operands, *starts)
+
+            def run(*operands: Any) -> Any:  # looks `run` up, because good code may have taken over
+                return None if starts_are_fixed() else executable.run(*operands, *starts)
         else:
             from .value_checks import results_if_valid
 
-            run = results_if_valid(executable.checked, executable.count)
-            self.run = lambda *operands: run(*operands, *starts)
+            valid = results_if_valid(executable.checked, executable.count)
+
+            def run(*operands: Any) -> Any:
+                return None if starts and starts_are_fixed() else valid(*operands, *starts)
+
+        self.run = run
         self.single = executable.single
         self.finish = executable.finish
 
