@@ -57,6 +57,12 @@ def calls_of(dispatcher: Dispatcher) -> dict[Any, RecordedCall]:
     return _calls.setdefault(dispatcher, {})
 
 
+def forget_calls() -> None:
+    """Have no call take the fast path that was recorded so far."""
+    for calls in _calls.values():
+        calls.clear()
+
+
 def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: Sequence[jax.Array]) -> None:
     """Have calls of this key take the fast path."""
     calls = _calls.get(dispatcher)

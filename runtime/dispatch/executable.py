@@ -10,6 +10,7 @@ import jax
 import torch
 
 from .._torch.tensors import meta_as_strided
+from ..holding import narrowed
 from ..storage.access import memory_shape
 from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
@@ -173,6 +174,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     run, check, kept = trace_functions(signature, values, call, expected)
     if row.rewrite:
         run = REWRITES[row.rewrite](run)
+    run, name = narrowed(run, name and f"{name} {expected}")
     order, donate = call.key[3], tuple(dict.fromkeys(donate))
     if is_on_mesh(call):
         from .mesh import check_devices, guarded  # for programs on a mesh alone
@@ -185,7 +187,6 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        name = name and f"{name} {expected}"
         executable = Executable(program(run, name), donate, expected, order, kept, name=name)
     if row.checks:
         from .value_checks import refuse_impossible, with_checks
