@@ -24,6 +24,7 @@ LAYERS = (
         "errors",
         "tracebacks",
         "dtypes",
+        "holding",
         "words",
         "kernels",
         "generated",

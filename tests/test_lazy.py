@@ -10,8 +10,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from types import SimpleNamespace
 
 import jax
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own idiom)
@@ -20,8 +22,10 @@ from torch.utils.checkpoint import checkpoint
 
 import tenax
 from tenax._lazy import cuts
+from tenax._lazy.donation import paired
 from tenax._lazy.mode import own_tape
 from tenax._lazy.programs import History
+from tenax.storage.avals import aval_of
 from tests.agreement import close
 from tests.programs import PROGRAMS
 from tests.tolerances import LOSSES
@@ -264,6 +268,65 @@ def test_overwritten_arrays_are_donated_at_barriers_alone() -> None:
         assert sum(not a.is_deleted() for a in jax.live_arrays() if a.shape == (1 << 15,)) == 1
         x.mul_(2)
         assert x[5].item() == 12
+
+
+def test_a_result_takes_the_array_that_it_replaces() -> None:
+    # AdamW overwrites its states before the parameters, which the program is passed before the states.
+    with tenax.lazy():
+        model = perceptron()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+        kept = [*model.parameters()]
+
+        def step() -> list[int]:
+            optimizer.zero_grad()
+            model(torch.ones(5, 6, device="jax")).square().sum().backward()
+            optimizer.step()
+            tenax.sync()
+            states = [state for p in kept for state in optimizer.state[p].values() if state.device.type == "jax"]
+            return [t.detach().jax().unsafe_buffer_pointer() for t in (*kept, *states)]
+
+        places = [step() for _ in range(4)]
+    assert places[1] == places[2] == places[3]
+
+
+def test_donated_inputs_and_results_are_paired() -> None:
+    small, large = (aval_of((n,), np.dtype("float32")) for n in (2, 3))
+    results = [SimpleNamespace(aval=a, origin=o) for a, o in [(small, None), (small, 7), (large, None), (small, 4)]]
+    new, seven, wide, four = results
+    assert paired(results, [4, 5, 7], dict.fromkeys([4, 5, 7], small)) == ([four, new, seven, wide], (4, 5, 7))
+    assert paired(results, [5, 7], dict.fromkeys([5, 7], small)) == ([new, seven, wide, four], (5, 7))
+    assert paired([seven], [5, 7], dict.fromkeys([5, 7], small)) == ([seven], (7,))
+    assert paired([wide], [5], {5: small}) == ([wide], ())
+
+
+def test_the_first_step_of_a_loop_is_compiled_quickly_and_anew_if_it_runs_again(history: History) -> None:
+    seen = []
+    for _ in range(3):
+        with tenax.lazy():
+            x = torch.ones(3, device="jax") * 2
+            tenax.sync()
+            x.mul_(3)
+            tenax.sync()
+            seen.append(x.tolist())
+            (made,) = (p for p in history.programs if p.names == {"mul_.Tensor": 1})
+            seen.append(made._call.call is not None)
+    assert seen == [[6] * 3, False, [6] * 3, True, [6] * 3, True]
+
+
+def test_random_keys_of_kept_composites_are_numbers_of_the_program(history: History) -> None:
+    q = torch.randn(2, 3, 4, device="jax", requires_grad=True)
+
+    def step() -> torch.Tensor:
+        torch.manual_seed(1)
+        return torch.cat([F.scaled_dot_product_attention(q, q, q, dropout_p=0.5) for _ in range(2)])
+
+    expected = step()
+    with tenax.lazy():
+        for _ in range(2):
+            found = step()
+            tenax.sync()
+    close(found, expected)
+    assert [program.inputs for program in history.programs] == [1]
 
 
 def test_a_loop_without_barriers_is_cut_where_it_repeats(history: History) -> None:

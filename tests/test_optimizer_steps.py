@@ -10,6 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import tenax
+from tenax._lazy.mode import own_tape
 from tenax.aten import optimizer_steps
 from tests.agreement import close
 
@@ -83,6 +84,27 @@ def test_a_step_is_one_program(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(torch, "_foreach_mul_", None)  # torch's own step calls it
     optimizer.step()
     assert len(ran) == 1
+
+
+def test_gradients_that_are_stored_in_another_shape_take_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = torch.nn.Linear(4, 3).to("jax")
+    optimizer = torch.optim.AdamW(layer.parameters())
+    monkeypatch.setattr(torch, "_foreach_addcdiv_", None)  # torch's own step calls it
+    for _ in range(3):
+        layer(torch.ones(2, 4, device="jax")).square().sum().backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_is_one_operation_of_lazy_mode(name: str) -> None:
+    step, make = STEPS[name]
+    with tenax.lazy():
+        optimizer = trained(make, parameters("jax"))
+        tenax.sync()
+        for _ in range(2):
+            optimizer.step()
+            assert [op.name for op in own_tape().ops] == [f"tenax::{step}"]
+            tenax.sync()
 
 
 def test_parameters_that_share_memory_step_like_cpu() -> None:

@@ -35,7 +35,10 @@ class RecordedCall:
 
     def fresh(self, tape: Any, operands: list[Any], words: Sequence[int]) -> Any:
         """Record a call with new results."""
-        results = tape.record(self.op, operands, words, self.starts)
+        return self.made(tape.record(self.op, operands, words, self.starts))
+
+    def made(self, results: list[Any]) -> Any:
+        """The new tensors of a call."""
         if self.single is None:
             return self.executable.finish(results, 0, PendingCell)
         size, dtype, aval = self.single
@@ -46,7 +49,18 @@ class RecordedCall:
     def inplace(self, tape: Any, operands: list[Any], words: Sequence[int], cell: Any) -> None:
         """Record a call that writes its first operand."""
         for result in tape.record(self.op, operands, words, self.starts, cell):
-            result.put_into(cell)
+            result.overwrite(cell)
+
+
+def calls_of(dispatcher: Dispatcher) -> dict[Any, RecordedCall]:
+    """The calls of an overload that take the fast path, by their keys."""
+    return _calls.setdefault(dispatcher, {})
+
+
+def forget_calls() -> None:
+    """Have no call take the fast path that was recorded so far."""
+    for calls in _calls.values():
+        calls.clear()
 
 
 def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: Sequence[jax.Array]) -> None:
@@ -63,7 +77,7 @@ def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
     shape = schema_shape(dispatcher.signature)
     assert shape is not None
     letters, names, defaults = shape
-    calls = _calls.setdefault(dispatcher, {})
+    calls = calls_of(dispatcher)
     bits, inplace = dispatcher.signature.sees_bits, not dispatcher.signature.fresh
 
     def make(letters: str, numeric: Any) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from ..dispatch.aot_call import AotCall
 from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
+from ..xla.one_run import options_for_one_run
 from .recorded import RecordedOp
 
 Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]  # entries of the tape, slots of results, donated inputs
@@ -30,14 +31,16 @@ listeners: list[Callable[[TapeProgram, float, bool], None]] = []  # called after
 class TapeProgram:
     """A compiled tape."""
 
-    def __init__(self, key: Key, before: TapeProgram | None) -> None:
-        """`before` is the program that ran last, with which `changes` compares this one."""
+    def __init__(self, key: Key, before: TapeProgram | None, begins: bool = False) -> None:
+        """`before` is the program that ran last, with which `changes` compares this one. One that `begins` a loop is
+        compiled quickly, and anew if it runs again: the steps after it find state that it has made."""
         self.key = key
         self._before = None if before is None else before.key
         donated = [i + 1 for i in key[2]]
         # float16, of whose small numbers `reduce_precision` makes zeros, is rounded within operations as well.
         halves = any(a.dtype == np.float16 for e in key[0] if e.__class__ is RecordedOp for a in e.avals)
-        self._call = AotCall(self._replay, donated, {"xla_allow_excess_precision": False} if halves else None)
+        options = {"xla_allow_excess_precision": False} if halves else None
+        self._call = AotCall(self._replay, donated, options, options_for_one_run() if begins else None)
         self.seconds = 0.0  # of tracing and compiling
         self._words: tuple[list[int], jax.Array] | None = None
 
@@ -89,7 +92,7 @@ class TapeProgram:
         else:
             with jax.ensure_compile_time_eval():
                 self._call.into(results, arrays)
-        self.seconds = time.perf_counter() - begun
+        self.seconds += time.perf_counter() - begun
 
     def lower(self, words: list[int], inputs: Sequence[jax.Array]) -> jax.stages.Lowered:
         """The program as text and module, not compiled."""
@@ -141,6 +144,7 @@ class History:
         self.last: TapeProgram | None = None
         self.programs: OrderedDict[TapeProgram, Runs] = OrderedDict()
         self.runs = 0  # of all programs
+        self.begun = False  # whether one of them has ended a step that overwrote something
 
     def note(self, program: TapeProgram, cause: str, seconds: float, compiled: bool) -> None:
         """Count a run, for which the program may have been compiled."""
@@ -166,11 +170,13 @@ def is_variant(key: Key) -> bool:
     return True
 
 
-def program_of(key: Key, history: History) -> TapeProgram:
-    """The program of a tape, made when the tape is new."""
+def program_of(key: Key, history: History, steps: bool) -> TapeProgram:
+    """The program of a tape, made when the tape is new. With `steps` it ends a step that overwrites something: the
+    first of a thread is the first step of a loop, and makes the state of its optimizer."""
+    begins, history.begun = steps and not history.begun, steps or history.begun
     program = _programs.get(key)
     if program is None:
-        program = _programs[key] = TapeProgram(key, history.last)
+        program = _programs[key] = TapeProgram(key, history.last, begins)
         if len(_programs) > _HELD:
             _programs.popitem(last=False)
     else:

@@ -125,3 +125,9 @@ def recorded_fill(fill: LazyFill) -> tuple[RecordedOp, list[int]]:
     if value in (0, 1) and not np.signbit(number.real):
         return _fill_op(aval, int(value.real), None), []
     return _fill_op(aval, None, Words((), number.dtype)), words_of_array(number)
+
+
+@cache
+def recorded_words(aval: Aval) -> RecordedOp:
+    """A small array of the host as an operation: the words of its values."""
+    return RecordedOp("words", jax.jit(lambda array: (array,)), (Words(aval.shape, aval.dtype),), (aval,), 1)

@@ -6,7 +6,6 @@ import gc
 import threading
 import time
 import weakref
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,20 +25,32 @@ from ..storage.placement import no_jax_trace
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
 from ..trace.core import user_line
 from .cuts import Cuts
+from .donation import paired
 from .kernels import recording_kernel, remember
+from .lists import list_call
 from .programs import History, Key, TapeProgram, is_variant, program_of
-from .recorded import RecordedOp, recorded_fill, recorded_op
+from .recorded import RecordedOp, recorded_fill, recorded_op, recorded_words
 from .words import words_of_array
 
 
 class Pending(PendingArray):
     """A result that a tape holds weakly, and computes if somebody holds it."""
 
-    __slots__ = ("op", "slot")
+    __slots__ = ("op", "origin", "slot")
 
     def __init__(self, tape: Tape, slot: int, op: RecordedOp, aval: Aval) -> None:
-        super().__init__(tape, aval)
-        self.slot, self.op = slot, op
+        self.tape, self.slot, self.op, self.aval = tape, slot, op, aval
+        self.origin: int | None = None  # the slot of the input that it takes the place of
+
+    def overwrite(self, cell: Cell) -> None:
+        """Take the place of what a cell holds, which the operation has read."""
+        state = cell.__dict__
+        old = state.get("pending")
+        if old is None:
+            self.origin = self.tape.input_of.get(id(state.get("content")))
+        elif old.tape is self.tape:
+            self.origin = old.origin
+        self.put_into(cell)
 
 
 class NotRecordableError(Exception):
@@ -64,10 +75,11 @@ class Tape:
         self.entries: list[Any] = []
         self.slots: list[weakref.ref[Pending] | None] = []  # a result, or None for an input
         self.inputs: list[jax.Array] = []
+        self.input_slots: list[int] = []
         self.donatable: list[int] = []  # the positions of those that come from cells
         self.input_avals: list[Aval] = []
         self.input_of: dict[int, int] = {}  # the slot of an array, by its id: `inputs` keeps it alive
-        self.words: list[int] = []
+        self.numbers: list[int] = []
         self.assertions: list[Assertion] = []
         self.ops: list[RecordedOp] = []
 
@@ -101,10 +113,14 @@ class Tape:
         """As `operand`; None for a cell off the fast path."""
         return None if cell.mixed or cell.index else self.operand(cell)
 
+    def words(self, array: np.ndarray) -> Cell:
+        """A cell that holds a small array of the host, such as a random key."""
+        with self.lock:
+            (pending,) = self.record(recorded_words(aval_of(array.shape, array.dtype)), (), words_of_array(array))
+        return pending.cell(0)
+
     def _slot(self, operand: Any, shared: bool = True) -> int:
-        if operand.__class__ is Pending:
-            if operand.tape is self:
-                return int(operand.slot)
+        if operand.__class__ is Pending:  # of another tape
             operand = operand.value(checked=False)
         if shared and (found := self.input_of.get(id(operand))) is not None:
             return found
@@ -114,6 +130,7 @@ class Tape:
         self.slots.append(None)
         aval = aval_of(operand.shape, operand.dtype)
         self.inputs.append(operand)
+        self.input_slots.append(slot)
         self.input_avals.append(aval)
         self.entries.append(aval)
         if shared:
@@ -143,12 +160,12 @@ class Tape:
             again = held is not None and held.tape is self and held.op is op
             if self.cuts.due(self.ops, op, target, again):
                 self.flush(barrier=True, cause="a loop that repeats")
-        slots = [self._slot(operand) for operand in operands]
+        slots = [o.slot if o.__class__ is Pending and o.tape is self else self._slot(o) for o in operands]
         if starts:
             slots += [self._slot(start, shared=False) for start in starts]
         self.entries.append(op)
         self.entries += slots
-        self.words += words
+        self.numbers += words
         self.ops.append(op)
         if op.checks:
             self.assertions += op.assertions(user_line())
@@ -184,7 +201,7 @@ class Tape:
             fresh = iter(results[op.count :])
             for cell, replaced in zip(cells, op.replaces, strict=True):
                 if replaced:
-                    next(fresh).put_into(cell)
+                    next(fresh).overwrite(cell)
         known = fast_key is not None and -1 not in call.positions and not op.checks
         if known and dispatcher.is_fast(call, executable.specs, donates=False):
             remember(dispatcher, fast_key, executable, call.starts)
@@ -194,6 +211,10 @@ class Tape:
     def kernel(self, dispatcher: Dispatcher) -> Callable[..., Any]:
         """What an overload calls in place of its fast path; see kernels.py."""
         return recording_kernel(dispatcher)
+
+    def list_call(self, dispatcher: Dispatcher, values: list[Any]) -> Callable[[], Any]:
+        """What records a call of an operator on lists; see lists.py."""
+        return list_call(self, dispatcher, values)
 
     # Computing
 
@@ -225,11 +246,11 @@ class Tape:
             live.clear()
             gc.collect()
             live, key = self._live(entries, barrier)
-        program = program_of(key, self.history)
+        program = program_of(key, self.history, barrier and any(p.origin is not None for p in live))
         ran: list[Sequence[jax.Array]] = []
         compiled, begun = program.seconds, time.perf_counter()
         try:
-            program.run(self.words, self.inputs, ran)
+            program.run(self.numbers, self.inputs, ran)
         finally:
             if ran:  # even if Ctrl-C interrupts: what was donated is gone
                 for pending, array in zip(live, ran[0], strict=False):
@@ -253,21 +274,13 @@ class Tape:
             wanted = [p.slot for p in operands if p.__class__ is Pending and p.tape is self] if operands else slots
             if not live or not wanted:
                 raise ValueError("nothing is recorded that is not computed yet")
-            return TapeProgram((entries, tuple(wanted), ()), None).lower(self.words, self.inputs)
+            return TapeProgram((entries, tuple(wanted), ()), None).lower(self.numbers, self.inputs)
 
     def _live(self, entries: tuple[Any, ...], barrier: bool) -> tuple[list[Pending], Key]:
         """The results that somebody holds, and the key of the program that computes them."""
         live = [p for found in self.slots if found is not None and (p := found()) is not None]
-        return live, (entries, tuple([p.slot for p in live]), self._donated(live) if barrier else ())
-
-    def _donated(self, live: Sequence[Pending]) -> tuple[int, ...]:
-        """The positions of inputs that the program may reuse: their cells are gone or hold something else now, nobody
-        else holds them, and a result is like them."""
-        wanted = Counter([p.aval for p in live])
-        chosen = []
-        for i in held_by_list_only(self.inputs, self.donatable):
-            aval = self.input_avals[i]
-            if wanted[aval]:
-                wanted[aval] -= 1
-                chosen.append(i)
-        return tuple(chosen)
+        if not barrier:
+            return live, (entries, tuple([p.slot for p in live]), ())
+        held = {self.input_slots[i]: i for i in held_by_list_only(self.inputs, self.donatable)}
+        live, donated = paired(live, [*held], {slot: self.input_avals[i] for slot, i in held.items()})
+        return live, (entries, tuple([p.slot for p in live]), tuple([held[slot] for slot in donated]))

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ..dtypes import numpy_dtype
+from ..holding import narrow_number
 from ..storage.avals import LazyFill
 from ..storage.spec import lazy_bits
 from ..storage.tensors import cell_of
@@ -25,7 +26,7 @@ def fill_whole(self: Tensor, value: Any) -> bool:
         return False
     if not isinstance(value, (bool, int, float, complex)):
         return False
-    cell.replace(LazyFill(cell.aval, value))
+    cell.replace(LazyFill(cell.aval, narrow_number(value, cell.dtype)))
     return True
 
 

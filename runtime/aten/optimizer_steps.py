@@ -2,7 +2,7 @@
 
 torch takes such a step by a dozen operators, each of which goes through all parameters. The same arithmetic in one
 program needs one pass. Steps of another kind (half precision, sparse gradients, numbers that are tensors, tensors that
-share memory, traces, lazy mode) are torch's own.
+share memory, traces) are torch's own.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from tenax.generated.table import Row
 
 from .._torch.modes import dispatch_mode_count
 from ..dispatch.dispatcher import Dispatcher
-from ..dispatch.list_path import ListKernel, is_eager
+from ..dispatch.list_path import ListKernel
 from ..dispatch.signature import Signature
+from ..storage.placement import no_jax_trace
 from .registration import library
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
@@ -44,10 +45,7 @@ def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) ->
     tensors = [t for part in lists for t in part]
     if dispatch_mode_count() or not set(map(type, tensors)) <= _PLAIN or not {t.dtype for t in tensors} <= _DTYPES:
         return None
-    kernel = _kernel(name)
-    values = [*lists, *numbers.values()]
-    call = kernel.taken_apart(values)
-    return None if call is None else lambda: kernel.run(values, call)
+    return _kernel(name).prepared([*lists, *numbers.values()])
 
 
 def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
@@ -58,7 +56,7 @@ def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) 
     usual = not (options["capturable"] or options["differentiable"] or options["has_complex"])
     if (
         usual
-        and is_eager()
+        and no_jax_trace()
         and params
         and all(n.__class__ is float or n.__class__ is int for n in numbers)
         and _on_host(counts)

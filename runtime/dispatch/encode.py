@@ -36,7 +36,7 @@ from .operands import (
 )
 from .signature import Argument, Signature, hashable
 
-_NO_KEY = np.zeros(2, np.uint32)
+NO_KEY = np.zeros(2, np.uint32)
 
 
 class EncodedCall:
@@ -135,7 +135,7 @@ def _is_shared(call: EncodedCall, distinct: set[Cell]) -> bool:
 
 def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.Generator | None = None) -> Any:
     """Raw key data for a random op; none is drawn for a call that needs no number."""
-    return _NO_KEY if signature.is_idle(values) else next_key(generator)
+    return NO_KEY if signature.is_idle(values) else next_key(generator)
 
 
 def _number(call: EncodedCall, value: Any) -> Any:

@@ -11,6 +11,7 @@ import jax
 import torch
 
 from .._torch.tensors import meta_as_strided
+from ..holding import narrowed
 from ..storage.access import memory_shape
 from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
@@ -182,6 +183,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     run, check, kept = trace_functions(signature, values, call, expected)
     if row.rewrite:
         run = REWRITES[row.rewrite](run)
+    run, name = narrowed(run, name and f"{name} {expected}")
     order, donate = call.key[3], tuple(dict.fromkeys(donate))
     if is_on_mesh(call):
         from .mesh import check_devices, guarded  # for programs on a mesh alone
@@ -194,7 +196,6 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        name = name and f"{name} {expected}"
         compiled: Any = program(run, name)
         executable = Executable(compiled, donate, expected, order, kept, name=name)
         compiled.program.holder = weakref.ref(executable)

@@ -7,13 +7,15 @@ A step has hundreds of tensors, so the lists go as wholes through functions of C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
 import torch
 from jax.errors import JaxRuntimeError
 
+from ..storage.avals import Aval
 from ..storage.cell import Cell
 from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
@@ -21,6 +23,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from .dispatcher import Dispatcher
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
+from .executable import Executable
 from .operands import NUMBER_TYPES, device_scalar
 from .signature import hashable
 
@@ -30,13 +33,18 @@ _shape, _strides = attrgetter("shape"), attrgetter("stride")
 _NOTHING = type(None)
 
 
-def is_eager() -> bool:
-    """Whether operators run at once: the thread neither traces nor records."""
-    return recording.tape is None and no_jax_trace()
-
-
 class UnusualArgumentError(Exception):
     """A call that the fast path does not cover."""
+
+
+def _geometry(tensor: torch.Tensor, aval: Aval, size: torch.Size, stride: tuple[int, ...]) -> Any:
+    """The part of the key for a tensor that shows all of its array, perhaps in another shape: the gradient of a bias
+    has the axis in which it was summed."""
+    if size == aval.shape and stride == aval.stride:
+        return aval
+    if not tensor.is_contiguous() or tensor.numel() != math.prod(aval.shape):
+        raise UnusualArgumentError
+    return aval, size, stride
 
 
 class ListCall:
@@ -58,7 +66,7 @@ class ListCall:
                 if kind == "tensor" or kind == "number":
                     self.operands.append(None)
             elif kind == "tensors" or kind == "tensor":
-                cells = self._tensors(key, value if kind == "tensors" else (value,))
+                cells = self._tensors(key, value if kind == "tensors" else (value,), slot.written)
                 if slot.written:
                     start = len(self.operands) - len(cells)
                     self.cells += cells
@@ -67,11 +75,15 @@ class ListCall:
                     read += cells
             elif kind == "numbers":
                 key.append(tuple([v.__class__ for v in value]))
-                self.operands += [device_scalar(v) for v in value]
+                for v in value:
+                    self._number(v)
             elif kind == "number":
                 usual = slot.keyword and value.__class__ in NUMBER_TYPES and value == slot.default
                 key.append((value.__class__, usual))
-                self.operands.append(None if usual else device_scalar(value))
+                if usual:
+                    self.operands.append(None)
+                else:
+                    self._number(value)
             else:
                 raise UnusualArgumentError
         written = set(self.cells)
@@ -79,21 +91,29 @@ class ListCall:
             raise UnusualArgumentError
         self.key = tuple(key)
 
-    def _tensors(self, key: list[Any], tensors: Sequence[torch.Tensor]) -> list[Cell]:
+    def _tensors(self, key: list[Any], tensors: Sequence[torch.Tensor], written: bool) -> list[Cell]:
         cells = list(map(_cell, map(_storage, tensors)))
         avals = tuple(map(_aval, cells))
-        if list(map(_size, tensors)) != list(map(_shape, avals)) or list(map(_stride, tensors)) != list(
-            map(_strides, avals)
-        ):
-            raise UnusualArgumentError
-        key.append(avals)
+        sizes, strides = list(map(_size, tensors)), list(map(_stride, tensors))
+        if sizes != list(map(_shape, avals)) or strides != list(map(_strides, avals)):
+            if written:
+                raise UnusualArgumentError
+            key.append(tuple(map(_geometry, tensors, avals, sizes, strides)))
+        else:
+            key.append(avals)
+        self.operands += self._arrays(cells)
+        return cells
+
+    def _number(self, value: Any) -> None:
+        self.operands.append(device_scalar(value))
+
+    def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         arrays = list(map(_array, cells))
         if _NOTHING in map(type, arrays):  # a fill, or a cell off the fast path
             if any(c.mixed or c.index for c in cells):
                 raise UnusualArgumentError
             arrays = [c.read() for c in cells]
-        self.operands += arrays
-        return cells
+        return arrays
 
 
 class ListKernel:
@@ -104,23 +124,27 @@ class ListKernel:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = self.dispatcher.signature.bind(args, kwargs)
-        call = self.taken_apart(values)
-        return self.dispatcher.call(values) if call is None else self.run(values, call)
+        prepared = self.prepared(values)
+        return self.dispatcher.call(values) if prepared is None else prepared()
 
-    def taken_apart(self, values: Sequence[Any]) -> ListCall | None:
-        """The call of arguments in schema order; None if the fast path does not cover it."""
-        if not is_eager():
+    def prepared(self, values: list[Any]) -> Callable[[], Any] | None:
+        """What carries the call of arguments in schema order out; None if the fast path does not cover it."""
+        tape = recording.tape
+        if not no_jax_trace() or (tape is not None and tape.ahead):
             return None
         try:
-            return ListCall(self.dispatcher, values)
+            if tape is not None:
+                return tape.list_call(self.dispatcher, values)
+            call = ListCall(self.dispatcher, values)
         except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, UnusualArgumentError):
             return None
+        return lambda: self.run(values, call)
 
     def run(self, values: list[Any], call: ListCall) -> Any:
         """Execute the operator. Nothing but `call` may hold its operands."""
         dispatcher = self.dispatcher
         executable: Any = dispatcher.fast.get(call.key)
-        if executable is None:
+        if executable.__class__ is not Executable:  # there is none, or its views start at operands
             call.operands.clear()  # or they would count as held
             return dispatcher.call(values, call.key)
         cells, operands, count = call.cells, call.operands, executable.count

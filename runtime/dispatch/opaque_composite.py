@@ -7,6 +7,7 @@ So are composites (`grad: vjp`) that torch would take apart, an LSTM into steps,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -22,12 +23,13 @@ from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
 from ..storage.avals import meshes
 from ..storage.placement import no_jax_trace, put
+from ..storage.recording import recording
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of, wrap
+from ..storage.tensors import cell_of, new_tensor, wrap
 from ..trace.indexing import unwrapped
 from ..words import mesh_devices
 from .dtype_support import check_dtypes
-from .encode import draw_key_for
+from .encode import NO_KEY, draw_key_for
 from .jax_call import Arrays, call, function_number, shape_of
 from .operands import StaticValue
 from .shape_inference import describe_results, infer_results
@@ -107,7 +109,11 @@ class OpaqueComposite:
         """The key data of a random op; in a graph that torch records, what draws it."""
         signature, index = self.signature, device.index or 0
         if not is_traced(tensors(values)):
-            key = draw_key_for(signature, values)
+            if signature.is_idle(values) and no_jax_trace():
+                return wrap(_no_key(index), index)
+            key, tape = draw_key_for(signature, values), recording.tape
+            if tape is not None and not tape.ahead and not index and isinstance(key, np.ndarray):
+                return new_tensor(tape.words(key), (2,), torch.uint32)
             return wrap(key if isinstance(key, jax.Array) else put(key, index), index)
         if signature.is_idle(values):
             return torch.zeros(2, dtype=torch.uint32, device=device)
@@ -123,6 +129,11 @@ class OpaqueComposite:
         check_dtypes(signature, values)
         described = describe_results(infer_results(signature, values))
         return signature.corrected(values, described if isinstance(described, list) else [described])
+
+
+@lru_cache
+def _no_key(index: int) -> jax.Array:
+    return put(NO_KEY, index)
 
 
 def function_of(

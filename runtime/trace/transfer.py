@@ -13,6 +13,7 @@ import torch
 
 from .._torch.tensors import awaited, is_wrapper
 from ..dtypes import CARRIER, numpy_dtype
+from ..holding import narrow
 from ..storage.access import load
 from ..storage.avals import MAX_NDIM, meshes
 from ..storage.ordinals import jax_devices
@@ -81,6 +82,7 @@ def _uploaded(
     start = -raw.ctypes.data % _ALIGNMENT
     owned = raw[start : start + nbytes].view(kind).reshape(size)
     from_numpy(owned, dtype).copy_(tensor.detach())
+    narrow(owned)
     return put(owned, index, sharding)
 
 

@@ -13,20 +13,16 @@ from typing import Any
 
 import torch
 
-from . import device_type, process, statistics
+from . import bfloat16, device_type, process, statistics
 from .alias import install as install
 from .devices import xla_device, xla_devices, xla_real_devices
 from .steps import end_step
 
-if os.environ.get("XLA_USE_BF16", "0") != "0" or os.environ.get("XLA_DOWNCAST_BF16", "0") != "0":
-    raise NotImplementedError(
-        "XLA_USE_BF16 and XLA_DOWNCAST_BF16: tensors of device 'jax' have the dtype that they report; expected "
-        'torch.autocast("xla", torch.bfloat16) or model.bfloat16(), and the variable unset'
-    )
 process.take_environment()
 device_type.enable()
 process.register_backend()
 statistics.listen()
+bfloat16.follow_environment()
 
 __version__ = "2.9.0"  # whose names these are
 
