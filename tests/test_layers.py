@@ -161,4 +161,4 @@ def test_an_eager_process_is_thin() -> None:
     lines = sum(len(MODULES[m].read_text().splitlines()) for m in runtime)
     assert lines <= 6000, f"an eager program imports {lines} lines of the runtime; expected 6000 at most"
     compilation = sum(len(MODULES[m].read_text().splitlines()) for m in loaded if part_of(m) == "xla")
-    assert compilation <= 750, f"an eager program imports {compilation} lines for compilation; expected 750 at most"
+    assert compilation <= 950, f"an eager program imports {compilation} lines for compilation; expected 950 at most"

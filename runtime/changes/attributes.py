@@ -317,6 +317,12 @@ LIBRARIES = (
     ),
     Patch(
         "torch",
+        "_fused_adam_ _fused_adamw_ _fused_sgd_ _fused_adagrad_",
+        (When.JIT_TRACE,),
+        "They take numbers whose values are unknown while tracing.",
+    ),
+    Patch(
+        "torch",
         "_is_all_true",
         _TRACES,
         "A check of a distribution's arguments becomes a condition of the program.",
