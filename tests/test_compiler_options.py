@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import tenax
+from tenax._jit import executables
 from tenax.dispatch.aot_call import AotCall
 from tenax.xla.one_run import options_for_one_run
 from tenax.xla.options import computed, first_code, good_code
@@ -134,15 +135,55 @@ def train(
     return losses
 
 
-def test_the_step_that_makes_an_optimizers_state_is_compiled_for_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """LLVM's levels that compiled functions ask for, one after another; None is the default."""
     monkeypatch.delenv("XLA_FLAGS")
-    chosen = []
+    levels: list[str | None] = []
     compile_for_call = AotCall._compile
 
-    def compile_and_note(self: AotCall, lowered: jax.stages.Lowered, options: dict[str, object]) -> jax.stages.Compiled:
-        chosen.append((options or {}).get("xla_backend_optimization_level"))
-        return compile_for_call(self, lowered, options)
+    def compile_and_note(
+        self: AotCall, lowered: jax.stages.Lowered, more: dict[str, str] | None = None
+    ) -> jax.stages.Compiled:
+        levels.append((more or {}).get("xla_backend_optimization_level"))
+        return compile_for_call(self, lowered, more)
 
     monkeypatch.setattr(AotCall, "_compile", compile_and_note)
+    return levels
+
+
+def test_the_step_that_makes_an_optimizers_state_is_compiled_for_one_run(
+    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executables, "_LONG", 1 << 20)
     close(train("jax", tenax.jit), train("cpu", lambda step: step))
     assert chosen == ["0", None, None]  # state is made, steady, state is made for the second time
+
+
+def test_the_first_call_of_a_long_training_step_does_not_wait_for_good_code(
+    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executables, "_LONG", 1)
+    close(train("jax", tenax.jit), train("cpu", lambda step: step))
+    assert chosen == ["0", "0", None, None]  # state is made, the second step twice, state is made for the second time
+
+
+def test_a_call_that_can_be_repeated_gives_the_same_bits(
+    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executables, "_LONG", 1)
+    x = torch.randn(64, generator=torch.Generator().manual_seed(0)).to("jax")
+    step = tenax.jit(lambda: torch.tanh(x) * x + x)
+    assert len({step().cpu().numpy().tobytes() for _ in range(3)}) == 1 and chosen == [None]
+
+
+def test_deterministic_mode_has_one_tier_of_compiled_code(
+    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executables, "_LONG", 1)
+    torch.use_deterministic_algorithms(True)
+    try:
+        train("jax", tenax.jit)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert set(chosen) == {None}

@@ -67,17 +67,20 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
     return facts
 
 
-def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:
-    """The executable of a lowered program, which is stored under its text and the facts that its text does not show."""
+def compile_or_load(
+    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any
+) -> jax.stages.Compiled:
+    """The executable of a lowered program, compiled with more options of XLA's; it is stored under its text, these
+    options, and the facts that its text does not show."""
     key, text = None, "" if folder.folder() is None else lowered.as_text()
     if text and "callback" not in text:  # whose text holds a pointer into this process
         weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
-        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
+        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, options, *facts)
         found = load(key)
         if found is not None:
             return found.compiled
     with waiting_for(name):
-        compiled = lowered.compile()
+        compiled = lowered.compile(options)
     if key is not None:
         store(key, compiled)
     return compiled
