@@ -10,7 +10,7 @@ from jax.extend.core import Jaxpr, Literal
 
 from ..dispatch.aot_call import AotCall
 from ..xla.one_run import options_for_one_run
-from ..xla.options import is_deterministic
+from ..xla.options import has_one_tier
 from .inputs import Inputs
 from .partition import forward_part, gradient_part, live_variables, partition
 
@@ -74,7 +74,7 @@ class Executables:
         function = self.inputs.function(self._forward_jaxpr, range(cells))
         # Quick code may give other last bits, which shows where a call can be repeated.
         quick = once or (changes and len(self._forward_jaxpr.eqns) >= _LONG)
-        first_options = options_for_one_run() if quick and not is_deterministic() else None
+        first_options = options_for_one_run() if quick and not has_one_tier() else None
         self.forward = AotCall(function, [host + i for i in donated], None, first_options, recurs=not once)
 
     def gradient(self) -> Callable[..., list[jax.Array]]:

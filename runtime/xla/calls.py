@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from .._jax import jit_of_compiled
-from .options import has_tiers, is_deterministic
+from .options import has_one_tier, has_tiers
 from .program import EagerProgram
 
 
@@ -31,7 +31,7 @@ def counting(call: Any) -> Callable[..., Any]:
     def counted(*operands: Any) -> Any:
         if source.work:
             source.left -= source.work
-            if source.left < 0 or is_deterministic():
+            if source.left < 0 or has_one_tier():
                 from .takeover import advance
 
                 advance(source, call, operands)

@@ -39,6 +39,7 @@ _SMALL_MOVED = 1 << 13  # elements of an array that good code transposes or scat
 _MANY = 16  # results: operators on lists, which the older emitters compile slowly
 _ITERATIONS = 256  # of a loop: an assumption
 _COMPARISONS = 64  # operations for each element that is sorted
+_TIERS = os.environ.get("TENAX_TIERS") != "0"
 
 _TYPES = re.compile(r"tensor<((?:\d+x)*)(\w+)")
 _WINDOW = re.compile(r"window_dimensions = array<i64: ([\d, ]+)>")
@@ -47,13 +48,13 @@ _PARTS = re.compile(r"stablehlo\.(?:gather|slice|dynamic_slice)\b")
 
 
 def has_tiers() -> bool:
-    """Whether programs of this platform begin with code that is ready soon."""
-    return of_platform(_SOON) is not None
+    """Whether a program may begin with code that is ready soon."""
+    return _TIERS and of_platform(_SOON) is not None
 
 
-def is_deterministic() -> bool:
-    """Whether the program wants the same bits of every call: then all code is good code."""
-    return torch.are_deterministic_algorithms_enabled()
+def has_one_tier() -> bool:
+    """Whether all code is to be good code now, because every call of an operation must give the same bits."""
+    return not _TIERS or torch.are_deterministic_algorithms_enabled()
 
 
 class Code(NamedTuple):

@@ -18,7 +18,7 @@ from .._jax import ArrayImpl, trace_settings, trace_state_clean
 from . import stored
 from .environment import key_of
 from .folder import folder
-from .options import ENOUGH, first_code, good_code, is_deterministic
+from .options import ENOUGH, first_code, good_code, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -79,7 +79,7 @@ class EagerProgram:
         """The name of the stored executable, of that with good code if so wanted; None where there can be none."""
         if self.key is None or folder() is None:
             return None
-        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good or is_deterministic() else []))
+        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good or has_one_tier() else []))
 
     def load(self, signature: tuple[Any, ...], *, good: bool = False) -> jax.stages.Compiled | None:
         """The stored executable, if there is one."""
@@ -104,7 +104,7 @@ class EagerProgram:
     def compile(self, lowered: jax.stages.Lowered, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """The executable of a lowered program, which is stored under a key."""
         text = lowered.as_text()
-        options, work = good_code(text) if good or is_deterministic() else first_code(text)
+        options, work = good_code(text) if good or has_one_tier() else first_code(text)
         compiled = lowered.compile(options)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
         if key is not None and "custom_call" not in text:

@@ -14,7 +14,7 @@ import jax
 
 from .._jax import ask_again, trace_state_clean
 from .ahead import background
-from .options import ENOUGH, is_deterministic
+from .options import ENOUGH, has_one_tier
 from .program import EagerProgram
 from .totals import count_compiled
 
@@ -35,7 +35,7 @@ def advance(program: EagerProgram, call: Any, operands: tuple[Any, ...]) -> None
         if program.good is None:
             program.good = begin(program, operands)
             program.left = ENOUGH // 2
-        if program.left < 0 or is_deterministic():
+        if program.left < 0 or has_one_tier():
             finish(program, call)
     except Exception as error:  # whatever XLA raises, such as a full memory: there is code that works
         logger.warning("%s stays in code that is slow: %s: %s", program.function.__name__, type(error).__name__, error)
