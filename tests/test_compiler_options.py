@@ -143,10 +143,10 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     compile_for_call = AotCall._compile
 
     def compile_and_note(
-        self: AotCall, lowered: jax.stages.Lowered, more: dict[str, str] | None = None
+        self: AotCall, lowered: jax.stages.Lowered, more: dict[str, str] | None = None, ahead: bool = False
     ) -> jax.stages.Compiled:
         levels.append((more or {}).get("xla_backend_optimization_level"))
-        return compile_for_call(self, lowered, more)
+        return compile_for_call(self, lowered, more, ahead=ahead)
 
     monkeypatch.setattr(AotCall, "_compile", compile_and_note)
     return levels

@@ -23,7 +23,7 @@ from ..trace.axes import with_automatic_axes
 from ..xla.ahead import background
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
-from ..xla.waiting import waiting_for
+from ..xla.waiting import announced, timed, waiting_for
 
 
 class AotCall:
@@ -86,7 +86,8 @@ class AotCall:
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         if self._coming is not None:
-            self.compiled, self._coming = self._coming(), None
+            with announced(self._run.__name__):
+                self.compiled, self._coming = self._coming(), None
             return self._use(self.compiled, arrays)
         # Of a jit of its own: JAX keeps what it lowers, a megabyte, for as long as the function lives.
         traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
@@ -106,7 +107,7 @@ class AotCall:
             return self._use(self.compiled, arrays)
         first, self._first_options = self._compile(lowered, self._first_options), None
         if self._recurs:
-            self._coming = background(lambda: self._compile(lowered))
+            self._coming = background(lambda: self._compile(lowered, ahead=True))
         call, *_ = self._calls(first)
         return call(arrays)
 
@@ -150,16 +151,19 @@ class AotCall:
         """The compiled program."""
         return self._compile(self.lowered) if self._coming is None else self._coming()
 
-    def _compile(self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None) -> jax.stages.Compiled:
-        """Compile, with more options of XLA's; a program of the first device is kept for later processes."""
+    def _compile(
+        self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None, *, ahead: bool = False
+    ) -> jax.stages.Compiled:
+        """Compile, with more options of XLA's; a program of the first device is kept for later processes. `ahead` of
+        the call that needs it, nobody waits."""
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
-            with waiting_for(self._run.__name__):
+            with (timed if ahead else waiting_for)(self._run.__name__):
                 compiled = lowered.compile(more)
         else:
-            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed)
+            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed, ahead=ahead)
         hold(compiled if more else self, compiled, pinned=True)
         return compiled
 

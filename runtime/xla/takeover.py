@@ -7,7 +7,6 @@ call from which on the good code runs is always the same one, however long the c
 from __future__ import annotations
 
 import logging
-import time
 from typing import Any
 
 import jax
@@ -16,7 +15,7 @@ from .._jax import ask_again, trace_state_clean
 from .ahead import background
 from .options import ENOUGH, has_one_tier
 from .program import EagerProgram
-from .totals import count_compiled
+from .waiting import timed
 
 logger = logging.getLogger("tenax")
 
@@ -55,11 +54,8 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
     )
 
     def compiled() -> jax.stages.Compiled:
-        start = time.perf_counter()
-        executable = program.compile(lowered, key, good=True)
-        count_compiled(seconds := time.perf_counter() - start)
-        logger.debug("compiled good code of %s in %.3f s", name, seconds)
-        return executable
+        with timed(f"good code of {name}"):
+            return program.compile(lowered, key, good=True)
 
     return background(compiled)
 

@@ -98,17 +98,32 @@ _watch = _Watch()
 
 
 @contextmanager
-def waiting_for(name: str) -> Iterator[None]:
-    """Measure a compilation that holds up the caller."""
+def announced(name: str) -> Iterator[None]:
+    """Say so if waiting for the code of a program takes long."""
     quiet = os.environ.get("TENAX_QUIET") == "1"
     if not quiet:
         _watch.begin(name)
+    try:
+        yield
+    finally:
+        if not quiet:
+            _watch.end()
+
+
+@contextmanager
+def timed(name: str) -> Iterator[None]:
+    """Count a compilation."""
     start = time.perf_counter()
     try:
         yield
     finally:
         seconds = time.perf_counter() - start
         count_compiled(seconds)
-        if not quiet:
-            _watch.end()
         logger.debug("compiled %s in %.3f s", name, seconds)
+
+
+@contextmanager
+def waiting_for(name: str) -> Iterator[None]:
+    """Count a compilation that holds up the caller, and say so if it takes long."""
+    with announced(name), timed(name):
+        yield
