@@ -64,10 +64,10 @@ def torch_step(net: nn.Module, x: torch.Tensor, y: torch.Tensor) -> Callable[...
     optimizer = torch.optim.SGD(net.parameters(), lr=RATE)
 
     def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
         loss = nn.functional.mse_loss(net(x), y)
         loss.backward()
         optimizer.step()
+        optimizer.zero_grad()  # at the end: the step by hand keeps no gradients either
         return loss.detach()
 
     return step

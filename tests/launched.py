@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 import torch.distributed as dist
+
+import tenax
 
 
 def late() -> None:
@@ -22,3 +26,15 @@ def detected() -> None:
     dist.all_reduce(x)
     print("detected", dist.get_rank(), dist.get_world_size(), x.tolist(), flush=True)
     dist.destroy_process_group()
+
+
+def summed(rank: int, number: int) -> None:
+    x = torch.full((2,), 10.0 * number + rank, device="jax")
+    for _ in range(3):
+        dist.all_reduce(x, dist.ReduceOp.AVG)
+    if not rank:
+        print("sum of", number, x.tolist(), flush=True)
+
+
+def beside_others() -> None:
+    tenax.launch(summed, 2, [int(os.environ["NUMBER"])])

@@ -410,3 +410,27 @@ def test_a_complex_convolution_with_a_repeated_bias(bias: Callable[[torch.Tensor
     want = torch.nn.functional.conv1d(x, w, bias(b), stride=2, padding=2)
     ours = torch.nn.functional.conv1d(x.to("jax"), w.to("jax"), bias(b.to("jax")), stride=2, padding=2)
     close(ours, want)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        *((torch.float32, v) for v in (0.0, -0.0, math.nan)),
+        (torch.bfloat16, 1.5),
+        (torch.float64, math.pi),
+        (torch.int64, 2**40 + 1),
+        (torch.complex64, complex(1, -0.0)),
+        (torch.bool, True),
+        (torch.float8_e5m2, 1.5),
+    ],
+)
+def test_large_constants_that_are_made_often_are_those_of_the_cpu(dtype: torch.dtype, value: complex) -> None:
+    """After some uploads a program makes them: they have the same bytes, and are as free to move."""
+    bits = torch.full((300, 128), value, dtype=dtype).view(torch.uint8)
+    for _ in range(20):
+        found = torch.full((300, 128), value, dtype=dtype, device="jax")
+        assert not found.jax().committed
+        assert torch.equal(found.cpu().view(torch.uint8), bits)
+    written, other = (torch.full((300, 128), value, dtype=dtype, device="jax") for _ in range(2))
+    written[1:3] = 0
+    assert torch.equal(other.cpu().view(torch.uint8), bits)

@@ -58,6 +58,18 @@ def test_the_processes_that_jax_detects_are_a_group() -> None:
         assert f"detected {rank} 2 [3.0, 3.0]" in output
 
 
+def test_programs_of_one_host_do_not_meet() -> None:
+    """The ports of each are chosen by the operating system, and held."""
+    processes = [started("beside_others", NUMBER=str(n)) for n in (1, 2)]
+    try:
+        outputs = [process.communicate(timeout=120) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    for n, (output, errors) in enumerate(outputs, 1):
+        assert f"sum of {n} [{10 * n + 0.5}, {10 * n + 0.5}]" in output, errors[-2000:]
+
+
 def under_torchrun(example: str, word: str) -> list[float]:
     """The losses that an example of two ranks prints in lines that begin with a word."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

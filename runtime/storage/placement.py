@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
 from .._jax import ArrayImpl, trace_state_clean
 from .._torch.frames import set_eval_frame
+from ..xla.fills import filled
 from .avals import LazyFill
 from .memory_errors import as_torch_error
 from .ordinals import jax_devices
@@ -91,7 +92,7 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
         return _constant(fill, repr(fill.value), index)
     device = device_of(index)
     if aval.nbytes <= _QUICKLY_FILLED and aval.sharding is None and (device or jax_devices()[0]).platform == "cpu":
-        return fill_from_host(fill, index)
+        return filled(aval.shape, aval.dtype, fill.value, device, partial(fill_from_host, fill, index))
     try:
         return jnp.full(aval.shape, fill.value, aval.dtype, device=aval.sharding or device)
     except jax.errors.JaxRuntimeError as error:
