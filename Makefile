@@ -57,11 +57,13 @@ docs: build/links
 		build/docs-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]')
 	build/docs-venv/bin/mkdocs build --strict --quiet
 
-# Small programs of other libraries on the device and on the CPU, in an environment of its own, about ten minutes.
+# Small programs of other libraries, and models of transformers and timm, on the device and on the CPU, in an
+# environment of its own, about twenty minutes.
 # `make ecosystem ECOSYSTEM=--write` keeps the results and writes docs/ecosystem.md.
 ECOSYSTEM ?=
 ecosystem: build/ecosystem-venv/.installed
 	build/ecosystem-venv/bin/python -m tests.ecosystem $(ECOSYSTEM)
+	build/ecosystem-venv/bin/python -m tests.ecosystem.models $(ECOSYSTEM)
 
 # The test suites of some of these libraries, about half an hour; the tests of two are cloned from GitHub.
 suites: build/ecosystem-venv/.installed

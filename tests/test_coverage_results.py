@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tenax.coverage import history, plan, processes, report, results, source, summary
+from tenax.coverage import history, libraries, plan, processes, report, results, source, summary
 from tenax.coverage.entries import select
 from tenax.coverage.journal import Journal, Record
 from tenax.coverage.outcome import Outcome, fail
@@ -204,6 +205,29 @@ def test_links_lead_to_the_public_tree_of_a_published_commit(monkeypatch: pytest
     monkeypatch.setattr(source, "_declared", lambda: "/srv/name.git")
     answers["branch"] = "origin/main"
     assert not source.public_tree()
+
+
+def test_models_and_libraries_have_sections_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {
+        "results.json": [
+            {"library": "timm", "version": "1.0", "result": "agrees", "error": 1e-7},
+            {"library": "vae", "version": "2.13.0", "result": "differs", "error": 0.5},
+        ],
+        "models.json": [
+            {"library": "timm", "model": "resnet10t", "version": "1.0", "result": "agrees", "errors": {"jit": 2e-7}}
+        ],
+    }
+
+    def read(name: str, torch_version: str) -> dict[str, Any]:
+        about = {"torch": "2.13.0", "jax": "0.10.2", "date": "2026-01-01"}
+        return {**about, "rows": kept[name]} if torch_version == "2.13.0" else {}
+
+    monkeypatch.setattr(libraries, "_read", read)
+    assert [row["library"] for row in libraries.libraries("2.13.0")["rows"]] == ["timm"]
+    page = report.render(report.Run(made(forward=Outcome("p"))))
+    (tab,) = re.findall(r'<section id="models".*?</section>', page, re.DOTALL)
+    assert re.search(r"resnet10t.*?✓.*?2\.0e-07", tab, re.DOTALL) and re.search(r"vae.*?✗.*?5\.0e-01", tab, re.DOTALL)
+    assert "vae" not in re.findall(r'<section id="libraries".*?</section>', page, re.DOTALL)[0]
 
 
 def test_the_tests_of_process_groups_have_a_section_of_their_own() -> None:

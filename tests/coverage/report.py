@@ -12,7 +12,7 @@ import jinja2
 
 from .entries import CHECKS, SUITES
 from .history import Total, matrix, total
-from .libraries import libraries
+from .libraries import libraries, models
 from .outcome import LETTERS, Outcome
 from .processes import passing, tests_of
 from .results import Results, Row, changes, shared
@@ -95,6 +95,7 @@ def render(shown: Run, others: Sequence[Run] = (), source: str = "", totals: Seq
         tests=tests,
         passed=passing(tests),
         libraries=libraries(release),
+        models=models(release),
         letters=LETTERS,
         data=_embedded(shown, others, source),
     )

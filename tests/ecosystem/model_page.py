@@ -13,7 +13,8 @@ MODES = ("eager", "lazy", "jit")
 HEAD = (
     "## Models\n\n"
     "Small models with random weights take two steps of SGD on the CPU and on the device: eagerly, in lazy mode, and "
-    "as one program of `tenax.jit`. Columns show the relative error of losses and trained parameters. "
+    "as one program of `tenax.jit`. Columns show the error of losses and trained parameters, relative "
+    "to the largest value of the tensor, or to 1e-3. "
     "`python -m tests.ecosystem.models --write` runs them in the same environment.\n"
 )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.ecosystem import images, sequences, suite_page  # noqa: F401  (the first two fill the table of classics)
+from tests.ecosystem import images, model_page, sequences, suite_page  # noqa: F401  (two fill the table of classics)
 from tests.ecosystem.program import CLASSICS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,44 +25,43 @@ PROGRAMS = {
     "captum": "integrated gradients and DeepLift",
     "diffusers": "two steps of a denoising `UNet2DModel` with `DDPMScheduler`",
     "einops": "`rearrange`, `reduce`, `einsum`",
-    "gpytorch": "an exact Gaussian process is fitted and asked",
+    "gpytorch": "an exact Gaussian process is fitted and queried",
     "lightning": "`Trainer`, `Fabric` and the compiled strategy: `tests/test_trainers.py`",
-    "opacus": "gradients for each sample",
-    "peft": "a Llama with DoRA trains, and is merged",
+    "opacus": "per-sample gradients",
+    "peft": "a Llama with DoRA is trained and merged",
     "pyro-ppl": "the log density of a conditioned model",
     "pytorch-ignite": "a supervised trainer and a metric",
     "safetensors": 'a tensor is saved from the device; `load_file(device="jax")` raises "device jax is invalid", '
-    "because the library's Rust code knows a closed list of devices: load on the CPU, then move",
+    "because the library's Rust code has a fixed list of devices: load on the CPU, then move",
     "sentence-transformers": "`SentenceTransformerTrainer` with a ranking loss",
     "skorch": "`NeuralNetClassifier`",
-    "stable-baselines3": "DQN plays CartPole for 64 steps. Algorithms that sample actions, such as A2C, take "
-    "other actions than on the CPU, because the device draws other random numbers",
+    "stable-baselines3": "DQN plays CartPole for 64 steps. Algorithms that sample actions, such as A2C, choose "
+    "different actions than on the CPU, because the device draws different random numbers",
     "tensordict": "`TensorDict` and `TensorDictModule`",
     "timm": "two steps of `resnet10t`",
     "torch-geometric": "graph convolutions and graph attention train",
     "torchdiffeq": "the adjoint method trains a field",
     "torchmetrics": "accuracy, F1 score and AUROC",
-    "torchvision": "`nms`, `roi_align`, `deform_conv2d`. Its wheel has to fit the build of torch: take both from one "
-    "index",
+    "torchvision": "`nms`, `roi_align`, `deform_conv2d`. Its wheel must match the build of torch: install both "
+    "from the same index",
     "transformers": "`Trainer` in bf16 and `CompiledTrainer`: `tests/test_trainers.py`",
     "vit-pytorch": "NaViT trains on images of different sizes, by attention of jagged tensors",
     "x-transformers": "a decoder with rotary positions trains",
 }
 HEAD = (
     "# Other libraries on the device\n\n"
-    "`make ecosystem` installs the extra `ecosystem` into an environment of its own, and runs a small program of each "
-    "library on the CPU and on the device, from the same seed and each in a process of its own. It takes PyPI's builds "
-    "of torch and torchvision, which fit each other and bring about 3 GB of CUDA libraries; no GPU is needed. The "
-    "error is the largest difference of a result or a trained parameter, relative to the largest value of that tensor; "
-    "a row agrees if it is below 1e-3. "
-    "Nothing in the libraries is changed except what [side-effects.md](side-effects.md) lists for trainers. "
-    "`python -m tests.ecosystem --write` makes this page.\n"
+    "`make ecosystem` installs the extra `ecosystem` into a separate environment and runs a small program for each "
+    "library on the CPU and on the device, from the same seed and each in its own process. It uses PyPI's builds of "
+    "torch and torchvision, which match each other and bring about 3 GB of CUDA libraries; no GPU is needed. The error "
+    "is the largest difference in a result or a trained parameter, relative to the largest value of that tensor; a row "
+    "agrees if it is below 1e-3. The libraries are unmodified, except for the changes to trainers listed in "
+    "[side-effects.md](side-effects.md). `python -m tests.ecosystem --write` writes this page.\n"
 )
 CLASSIC_HEAD = (
     "## Programs of a few lines\n\n"
-    "Programs in the manner of [pytorch/examples](https://github.com/pytorch/examples), with data made on the spot, "
-    "compared in the same way. They need no library but torch; random numbers are drawn on the CPU, because the device "
-    "has other ones.\n"
+    "Programs in the style of [pytorch/examples](https://github.com/pytorch/examples), on synthetic data, compared in "
+    "the same way. They need only torch. Random numbers are drawn on the CPU, because the device draws different "
+    "ones.\n"
 )
 
 
@@ -125,7 +124,7 @@ def page() -> str:
     for row in found["rows"]:
         if row.library in CLASSICS:
             lines.append(line(row.library, CLASSICS[row.library], row.result, row.digits, row.seconds))
-    return "\n".join([*lines, "", suite_page.section()])
+    return "\n".join([*lines, "", model_page.section(), suite_page.section()])
 
 
 def line(*cells: str | int | None) -> str:

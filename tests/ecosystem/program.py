@@ -43,8 +43,8 @@ def train(model: torch.nn.Module, loss: Callable[[torch.nn.Module], torch.Tensor
     return torch.stack(losses), [p.detach() for p in trained]
 
 
-def difference(found: Any, expected: Any) -> float:
-    """The largest error, relative to the largest value of each tensor.
+def difference(found: Any, expected: Any, least: float = 1e-6) -> float:
+    """The largest error, relative to the largest value of each tensor, or to `least` if that is more.
 
     Raises:
         ValueError: shapes or dtypes differ, a result is not finite, or none is on the device.
@@ -60,5 +60,5 @@ def difference(found: Any, expected: Any) -> float:
         if not (a.isfinite().all() and b.isfinite().all()):
             raise ValueError("results are not finite")
         if b.numel():
-            worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp(min=1e-6)))
+            worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp(min=least)))
     return worst

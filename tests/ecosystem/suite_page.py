@@ -16,11 +16,11 @@ EXPLANATIONS = Path(__file__).with_name("explanations.yaml")
 HEAD = (
     "## Test suites\n\n"
     "`make suites` runs the tests of these libraries on the CPU and on the device, in the same environment. The tests "
-    "of einops, from its source distribution, have no parameter for a device: "
-    '`torch.set_default_device("jax:0")` moves them. Those of kornia (color, filters and morphology in float32) and '
-    "torch-geometric (the tests that take a device) come from their repositories at the tag of the release, because "
-    "the source distributions have none. Each failure is explained below; a failure without an explanation fails the "
-    "command.\n"
+    "of einops and gpytorch (all but `examples` and `variational`), from their source distributions, have no parameter "
+    'for a device: `torch.set_default_device("jax:0")` moves them. Those of kornia (color, filters and morphology in '
+    "float32) and torch-geometric (the tests that take a device) come from their repositories at the tag of the "
+    "release, because their source distributions contain no tests. Each failure is explained below; a failure without "
+    "an explanation fails the command.\n"
 )
 
 

@@ -49,9 +49,15 @@ class Suite:
     variables: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
+# All folders but `examples` and `variational`, which train many Gaussian processes and take several times as long.
+GPYTORCH = (
+    *("constraints", "distributions", "functions", "kernels", "lazy", "likelihoods", "means"),
+    *("metrics", "mlls", "models", "optim", "priors", "utils"),
+)
+
 SUITES = {
     "einops": Suite(("einops/tests",), variables={"EINOPS_TEST_BACKENDS": "torch"}),
-    "gpytorch": Suite(("test",)),
+    "gpytorch": Suite(tuple(f"test/{name}" for name in GPYTORCH)),
     "kornia": Suite(
         ("tests/color", "tests/filters", "tests/morphology"),
         choice="option",
