@@ -206,7 +206,29 @@ STOPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "detached twice": lambda x: _both(x.sin().detach(), x),
     "written after detach, then without grad": lambda x: _clamped(_written(x.sin().detach(), x)) * 2,
     "written after detach, then detach_": lambda x: _written(x.sin().detach(), x).detach_() * x,
+    "a fill of what is detached": lambda x: _changed(x, lambda y: y.detach().fill_(2.0)),
+    "a fill of its data": lambda x: _changed(x, lambda y: y.data.t().fill_(2.0)),
+    "zeros in its data": lambda x: _changed(x, lambda y: y.data.zero_()),
+    "a fill without grad": lambda x: _changed(x, torch.no_grad()(lambda y: y.fill_(2.0))),
+    "a constant copied without grad": lambda x: _changed(
+        x, torch.no_grad()(lambda y: y.copy_(torch.full((2, 3), 2.0)))
+    ),
+    "new data": lambda x: _changed(x, lambda y: setattr(y, "data", y.data * 2)),
+    "constant new data": lambda x: _changed(x, lambda y: setattr(y, "data", torch.ones(2, 3))),
+    "new data of a tensor with a derivative": lambda x: _changed(x, lambda y: _shares_data(y, y.exp())),
+    "new data of another shape order": lambda x: _changed(x, lambda y: setattr(y, "data", y.data.mT.clone().mT)),
 }
+
+
+def _changed(x: torch.Tensor, change: Callable[[torch.Tensor], Any]) -> torch.Tensor:
+    y = x.sin()
+    change(y)
+    return (y * 3 + 1) * y
+
+
+def _shares_data(y: torch.Tensor, other: torch.Tensor) -> None:
+    y.data = other
+    other.detach().add_(1)
 
 
 def _clamped(y: torch.Tensor) -> torch.Tensor:
@@ -239,6 +261,16 @@ def test_jax_takes_no_derivative_where_torch_takes_none(name: str) -> None:
     close(f(X), value)
     close(jax.grad(lambda x: f(x).sum())(X), grad)
     close(jax.jit(jax.grad(lambda x: f(x).sum()))(X), grad)
+
+
+def test_new_data_that_is_a_part_of_another_tensor_raises_for_one_that_has_a_derivative() -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        y = x.sin()
+        y.data = torch.ones(4, 3)[1:3]
+        return y
+
+    with pytest.raises(NotImplementedError, match=r"expected a copy: tensor\.data = part\.clone\(\)"):
+        jax.grad(lambda x: t2j(f)(x).sum())(X)
 
 
 def test_a_random_operation_needs_a_key_and_draws_from_it() -> None:

@@ -210,6 +210,22 @@ def test_a_bad_value_raises_when_it_is_computed_and_names_the_line() -> None:
         assert table.sum().item() == 8
 
 
+def test_a_bad_value_before_an_error_is_noted_there_and_raised_by_no_later_program() -> None:
+    x = torch.ones(3, device="jax")
+
+    @tenax.lazy()
+    def fails(x: torch.Tensor) -> None:
+        x.index_select(0, torch.tensor([7], device="jax"))
+        raise ValueError("of the program")
+
+    with pytest.raises(ValueError, match="of the program") as caught:
+        fails(x)
+    assert "index" in caught.value.__notes__[0]
+    with tenax.lazy():
+        y = x * 2
+    assert y.tolist() == [2, 2, 2]
+
+
 def test_a_value_that_is_read_after_a_barrier_was_checked() -> None:
     def read(loss: torch.Tensor) -> None:
         tenax.sync()  # does not wait, and raises what is known

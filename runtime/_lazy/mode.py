@@ -37,10 +37,15 @@ class lazy(ContextDecorator):  # noqa: N801 (used as a function)
         self._outer.append(recording.tape)
         recording.tape = _own.tape
 
-    def __exit__(self, kind: Any, *error: object) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: object) -> None:
         recording.tape = self._outer.pop()
-        if kind is None:  # else what is still held is computed when it is read
+        if error is None:
             _own.tape.flush(barrier=True, wait=True, cause="the end of tenax.lazy")
+        elif isinstance(error, Exception):
+            try:  # what was recorded until then; a check that fails would be raised by a later program
+                _own.tape.flush(barrier=True, wait=True, cause="an error in tenax.lazy")
+            except Exception as failed:
+                error.add_note(f"tenax.lazy: before that, a recorded operation failed: {failed}")
 
     def _recreate_cm(self) -> lazy:
         return lazy()  # calls of a function may overlap

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from ..dispatch.host_errors import raise_host_error
 from ..dispatch.signature import Signature
 from ..storage.spec import TensorSpec
 
@@ -19,14 +20,15 @@ OVERLAP = (
 )
 
 
-def rewritten(signature: Signature) -> Callable[..., Any]:
+def rewritten(signature: Signature, values: Sequence[Any]) -> Callable[..., Any]:
     """What carries out a call of the operator on an expanded tensor.
 
     Raises:
-        RuntimeError: torch's error, for an operator that torch does not let write to one.
+        RuntimeError: torch's error, for an operator that torch does not let write to one; one of the dtype comes first.
     """
     rewrite = _REWRITTEN.get(signature.name.partition(".")[0])
     if rewrite is None:
+        raise_host_error(signature, values, blank=True)
         raise RuntimeError(OVERLAP)
 
     def run(values: list[Any]) -> Tensor | None:

@@ -47,10 +47,10 @@ def _correction(signature: Signature) -> Callable[..., Any]:
     return CORRECTIONS[signature.row.results]
 
 
-def _rewrite_expanded(signature: Signature) -> Callable[..., Any]:
+def _rewrite_expanded(signature: Signature, values: Any) -> Callable[..., Any]:
     from .expanded import rewritten
 
-    return rewritten(signature)
+    return rewritten(signature, values)
 
 
 @cache

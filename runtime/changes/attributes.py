@@ -78,6 +78,24 @@ LIBRARIES = (
         'With `map_location="jax"`, a TorchScript file is read on the CPU, then moved. Other calls behave as before.',
     ),
     Patch(
+        "torch.jit",
+        "trace trace_module",
+        (When.IMPORT,),
+        "Convolutions of the device are recorded. Other calls behave as before.",
+    ),
+    Patch(
+        "torch",
+        "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+        (When.SCRIPT_TRACE,),
+        "They call the operator that the tracer records.",
+    ),
+    Patch(
+        "torch.nn.functional",
+        "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+        (When.SCRIPT_TRACE,),
+        "The same.",
+    ),
+    Patch(
         "torch.jit.RecursiveScriptModule",
         "save save_to_buffer",
         (When.IMPORT,),

@@ -28,6 +28,7 @@ class When(enum.Enum):
     TRANSFORMERS = "with the import of both tenax and the trainer of transformers"
     LIGHTNING = "with the import of both tenax and Lightning"
     JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
+    SCRIPT_TRACE = "while `torch.jit.trace` runs on a tensor of the device, and then put back"
     PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
 
 

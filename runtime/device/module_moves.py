@@ -17,7 +17,7 @@ from .. import patches
 from ..storage.ordinals import NAME, device_index
 
 Conversion = Callable[[torch.Tensor], torch.Tensor]
-_OF_TRACED = "ScriptModule.save", "ScriptModule.save_to_buffer"
+_SAVES = [f"{name}.save{to}" for name in ("ScriptModule", "RecursiveScriptModule") for to in ("", "_to_buffer")]
 
 
 def _crosses(module: nn.Module, fn: Conversion) -> bool:
@@ -109,6 +109,6 @@ def _jax(self: nn.Module, device: Any = None) -> nn.Module:
 def install() -> None:
     """Replace what moves, loads and saves modules, which behaves as before where the device plays no part."""
     patches.wrap("torch.nn.Module._apply", _keeping_parameters)
-    saved = "load", "RecursiveScriptModule.save", "RecursiveScriptModule.save_to_buffer"
-    patches.delegate("torch.jit", " ".join((*saved, *_OF_TRACED)), f"{__package__}.torchscript")
+    names = " ".join(("load", "trace", "trace_module", *_SAVES))
+    patches.delegate("torch.jit", names, f"{__package__}.torchscript")
     patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which gives an array

@@ -1,17 +1,25 @@
-"""TorchScript modules, whose tensors are moved, saved and loaded in C++."""
+"""TorchScript: tracing on the device, and modules, whose tensors are moved, saved and loaded in C++."""
 
 from __future__ import annotations
 
 import copy
+import functools
+import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from .. import patches
+from .._torch import pytree
+from .._torch.operators import CONVOLUTION
 from ..storage.ordinals import NAME
 
 Plain = Callable[..., Any]
+_PACKAGE = str(Path(patches.__file__).parent)
 
 
 def move(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor]) -> nn.Module:
@@ -26,6 +34,95 @@ def move(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor]) -> nn.Mo
                     moved[tensor] = nn.Parameter(new, tensor.requires_grad) if is_parameter else new
                 tensors[name] = None if tensor is None else moved[tensor]
     return module
+
+
+def trace(plain: Plain, func: Any, *args: Any, **kwargs: Any) -> Any:
+    """`torch.jit.trace`."""
+    return _traced(plain, func, args, kwargs)
+
+
+def trace_module(plain: Plain, mod: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """`torch.jit.trace_module`."""
+    return _traced(plain, mod, args, kwargs)
+
+
+def _traced(plain: Plain, traced: Any, args: Any, kwargs: Any) -> Any:
+    held = (*traced.parameters(), *traced.buffers()) if isinstance(traced, nn.Module) else ()
+    tensors = (x for x in (*held, *pytree.tree_leaves((args, kwargs))) if isinstance(x, torch.Tensor))
+    if all(t.device.type != NAME for t in tensors):
+        return plain(traced, *args, **kwargs)
+    with ExitStack() as undo:
+        for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
+            for owner in ("torch", "torch.nn.functional"):
+                undo.enter_context(patches.temporarily(f"{owner}.{name}", _recorded(name)))
+        with warnings.catch_warnings(record=True) as caught:
+            found = plain(traced, *args, **kwargs)
+    for each in caught:
+        if not _is_of_a_kernel(each.filename):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return found
+
+
+def _is_of_a_kernel(file: str) -> bool:
+    """Whether a warning is one of the kernels, which compare sizes: these are tensors while `torch.jit.trace` runs."""
+    return file.startswith(("<tenax", _PACKAGE))
+
+
+@functools.cache
+def _recorded(name: str) -> Callable[..., torch.Tensor]:
+    """A convolution by `aten::_convolution`, which `torch.jit.trace` records: torch's own function leads to it within a
+    kernel that the device replaces."""
+    plain, n = getattr(torch, name), int(name[-2])
+    compute = _transposed_convolution if "transpose" in name else _convolution
+
+    def convolve(*args: Any, **kwargs: Any) -> torch.Tensor:
+        found = compute(n, *args, **kwargs)
+        return plain(*args, **kwargs) if found is NotImplemented else found
+
+    return convolve
+
+
+def _convolution(
+    n: int,
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    if isinstance(padding, str):
+        return NotImplemented
+    numbers = (_spread(x, n) for x in (stride, padding, dilation))
+    return _convolve(n, input, weight, bias, *numbers, False, [0] * n, groups)
+
+
+def _transposed_convolution(
+    n: int,
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    numbers = (_spread(x, n) for x in (stride, padding, dilation))
+    return _convolve(n, input, weight, bias, *numbers, True, _spread(output_padding, n), groups)
+
+
+def _spread(value: Any, n: int) -> list[int]:
+    values = [*value] if isinstance(value, (tuple, list)) else [value]
+    return values * n if len(values) == 1 else values
+
+
+def _convolve(n: int, input: torch.Tensor, *args: Any) -> torch.Tensor:
+    batched = input.dim() > n + 1
+    x = input if batched else input.unsqueeze(0)
+    found: torch.Tensor = CONVOLUTION(x, *args, False, False, True, True)
+    return found if batched else found.squeeze(0)
 
 
 def load(plain: Plain, f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:

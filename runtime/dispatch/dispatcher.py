@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from jax.errors import JaxRuntimeError
 
+from .._torch.modes import tracing_state, untraced
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
 from ..storage.recording import compiles_ahead, recording
@@ -54,6 +55,9 @@ class Dispatcher:
     def call(self, values: list[Any], fast_key: Any = None) -> Any:
         """Execute the op for a user's program, whose tracebacks end here."""
         try:
+            if tracing_state() is not None:  # of torch.jit.trace, which makes tensors of the sizes that are read
+                with untraced():
+                    return self.run(values)
             return self.run(values, fast_key)
         except Exception as error:
             raise shortened(error)  # noqa: B904 (the same one)

@@ -209,13 +209,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     return executable
 
 
-def _rewritten(signature: Signature, values: Sequence[Any]) -> Executable:
+def _rewritten(signature: Signature, values: list[Any]) -> Executable:
     stub = Executable(_never, (), None, (), set())
-    try:
-        stub.instead = signature.rewrite_expanded(signature)
-    except RuntimeError:
-        from .host_errors import raise_host_error
-
-        raise_host_error(signature, values, blank=True)  # which may be one of the dtype
-        raise
+    stub.instead = signature.rewrite_expanded(signature, values)
     return stub

@@ -61,7 +61,7 @@ class Signature:
     correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
 
     # What carries out a call that writes to an expanded tensor; raises where torch refuses it.
-    rewrite_expanded: Callable[[Signature], Callable[..., Any]]
+    rewrite_expanded: Callable[[Signature, Values], Callable[..., Any]]
 
     def __init__(self, name: str, row: Any) -> None:
         packet, _, overload = name.partition(".")

@@ -18,16 +18,20 @@ from .._torch import functorch
 from .._torch.modes import device_constructors
 from ..dtypes import torch_dtype
 from ..kernels.graft import graft
-from ..storage.avals import Aval
+from ..storage.avals import Aval, LazyFill
 from ..storage.cell import Cell
 from ..storage.ordinals import NAME
+from ..storage.placement import materialise
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of, new_tensor
+from ..storage.tensors import cell_of, covers_array, new_tensor
 from ..trace import autograd_engine
 from ..trace.indexing import TracedIndexing, unwrapped
 from ..trace.tracing import Trace
+from ..trace.transfer import read
 
 _DETACHING = {torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__}  # type: ignore[attr-defined]
+
+_SET_DATA = torch.Tensor.data.__set__  # type: ignore[attr-defined]
 
 
 def without_derivative(content: Any) -> Any:
@@ -37,6 +41,8 @@ def without_derivative(content: Any) -> Any:
 
 def with_derivative_of(new: Any, old: Any) -> Any:
     """The value of `new` with the derivative of `old`, if `old` is an array of the same shape and dtype."""
+    if isinstance(new, LazyFill) and isinstance(old, jax.core.Tracer):
+        new = materialise(new, 0)
     both = isinstance(new, jax.Array) and isinstance(old, jax.Array)
     if not both or not any(isinstance(a, jax.core.Tracer) for a in (new, old)):
         return without_derivative(new)
@@ -150,6 +156,8 @@ class DetachMode(TracedIndexing):
         kwargs = kwargs or {}
         if func in self.makers and kwargs.get("device") is None:
             kwargs = {**kwargs, "device": NAME}
+        if func == _SET_DATA:
+            args = (args[0], _as_data_of(*args))
         result = super().__torch_function__(func, types, args, kwargs)
         if func in _DETACHING:
             return detach(result)
@@ -159,6 +167,32 @@ class DetachMode(TracedIndexing):
         elif args and isinstance(args[0], torch.Tensor) and _quiet():
             return _without_views(result, args[0])
         return result
+
+
+def _as_data_of(tensor: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+    """What takes the place of `source` in `tensor.data = source`: its memory, with the derivative of the tensor.
+
+    Raises:
+        NotImplementedError: the source is a part of its memory, and the tensor has a derivative.
+    """
+    plain = all(t.device.type == NAME and t.layout is torch.strided for t in (tensor, source))
+    if not plain or functorch.level_of(tensor) > 0 or functorch.level_of(source) > 0:
+        return source
+    data, old = detach(source), read(tensor)
+    cell = cell_of(data)
+    if (
+        not isinstance(cell, DetachedCell)
+        or not isinstance(old, jax.core.Tracer)
+        or (old.shape, old.dtype) != (source.shape, cell.dtype)
+    ):
+        return data
+    if not covers_array(source, cell):
+        raise NotImplementedError(
+            "tensor.data = a part of another tensor, in a function that JAX traces, for a tensor that has a "
+            "derivative; expected a copy: tensor.data = part.clone()"
+        )
+    cell.written, cell.base_after = with_derivative_of(cell.content, old), cell.base.content
+    return data
 
 
 def _without_views(result: Any, source: torch.Tensor) -> Any:

@@ -173,6 +173,8 @@ def _meta(rng: random.Random, p: list[torch.Tensor]) -> str:
     ]
     if n:
         choices.append(f"p[{i}].transpose_(0, {rng.randrange(n)})")
+    if _shows_a_part(p, i):
+        choices = choices[1:]
     return rng.choice(choices)
 
 
@@ -191,6 +193,8 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
     sharing = _sharing(p)
     if _is_expanded(p[k]) or (p[k].shape != p[i].shape and sharing[k] in (sharing[i], sharing[j])):
         return f"p[{k}].add_(1)"  # CPU torch writes one place twice, or resizes what it reads
+    if _shows_a_part(p, k):
+        return f"p[{k}].neg_()" if p[k].dtype is not torch.bool else f"p[{k}].zero_()"
     if (
         sharing[k] in (sharing[i], sharing[j]) or p[k].dtype in NARROW
     ):  # CPU kernels of the others read what they have written
@@ -234,6 +238,13 @@ def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
 
 
 KINDS: tuple[Line, ...] = (_view, _view, _view, _write, _write, _write, _list, _out, _meta)
+
+
+def _shows_a_part(p: list[torch.Tensor], k: int) -> bool:
+    """Whether a tensor shows parts of the elements of another, as `.real` does: a storage of the device that grows
+    through it holds whole elements, and so may have some bytes more."""
+    sharing = _sharing(p)
+    return any(sharing[m] == sharing[k] and y.itemsize > p[k].itemsize for m, y in enumerate(p))
 
 
 def _is_expanded(x: torch.Tensor) -> bool:
