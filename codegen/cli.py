@@ -34,7 +34,10 @@ def main(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if specs or output are wrong.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Write only these families and the table.")] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="After each edit of a spec or kernel, generate, and test what was edited.")
+        bool,
+        typer.Option(
+            "--watch", help="Whenever a spec or kernel changes, regenerate and rerun the checks of the edited entries."
+        ),
     ] = False,
     root: Root = PACKAGE,
 ) -> None:

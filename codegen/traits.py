@@ -19,17 +19,19 @@ from tenax.codegen.spec import Entry
 # The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
 PREPARATIONS = {
     "dtype_of_out": 1,
-    "dtype_of_out_of_integers": 1,
+    "dtype_of_wider_out": 1,
     "expand_masks": 1,
     "put_masks": 2,
     "raise_info": 1,
+    "real_part_to_out": 1,
     "refuse_empty_axis": 2,
     "to_device": 1,
     "transpose_strided": 1,
     "truth_of_bytes": 1,
+    "widen_to_out": 1,
 }
 # Those that only rows have which write: in place, or to `out=`.
-OF_WRITES = ("dtype_of_out", "dtype_of_out_of_integers", "truth_of_bytes")
+OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",

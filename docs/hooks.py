@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from charts import with_charts
+
 from tenax.codegen import spec
 from tenax.generated.table import ROWS
 
@@ -37,6 +39,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     place = page.file.src_uri
     if place.startswith("catalogue/"):
         return markdown
+    if place == "benchmarks.md":
+        markdown = with_charts(markdown)
     origin = next((source for source, target in PAGES.items() if target == place), f"docs/{place}")
 
     def lead(found: re.Match[str]) -> str:
@@ -58,6 +62,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     return LINK.sub(lead, markdown)
 
 
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Name source files as the repository does, and not by the links through which they are read."""
+    return html.replace("build/links/tenax/", "runtime/")
+
+
 def catalogue() -> dict[str, str]:
     """The pages of the catalogue: one for each spec file, and their index."""
     passed = checks()
@@ -75,8 +84,8 @@ def catalogue() -> dict[str, str]:
         lines.append(f"| [{path.stem}]({path.stem}.md) | {len(entries)} | {' | '.join(map(str, counts))} |")
         pages[f"catalogue/{path.stem}.md"] = family(path, entries, passed)
     head = (
-        "# Operators\n\nEach entry of the specs gives one overload of torch its lowering; in-place and `out=` variants "
-        f"are derived from it. {len(ROWS)} overloads have one.\n\n"
+        "# Operators\n\nEach spec entry defines the lowering of one torch overload; its in-place and `out=` variants "
+        f"are derived from it. {len(ROWS)} overloads have a lowering.\n\n"
     )
     return pages | {"catalogue/index.md": head + "\n".join(lines) + "\n"}
 
@@ -84,10 +93,11 @@ def catalogue() -> dict[str, str]:
 def family(path: Path, entries: list[Any], passed: dict[str, str]) -> str:
     """The page of one spec file."""
     places = functions()
-    parts = [f"# Operators: {path.stem}\n", f"[The specs](../source/ops_spec/{path.name}.txt) of this family.\n"]
+    specs = f"../source/ops_spec/{path.name}.txt"
+    parts = [f"# Operators: {path.stem}\n", f"[All operators](index.md) · [the specs of this family]({specs})\n"]
     for entry in entries:
         row = ROWS.get(entry.name)
-        facts = [("schema", f"`{entry.func}`"), ("status", kind(entry))]
+        facts = [("status", kind(entry))]
         if entry.unsupported:
             facts.append(("reason", entry.unsupported))
         facts += [("lowering", f"`{code}`") for code in (entry.jnp, entry.kernel, entry.each, entry.decompose) if code]
@@ -101,7 +111,7 @@ def family(path: Path, entries: list[Any], passed: dict[str, str]) -> str:
         facts.append(("spec", f"[ops_spec/{path.name}:{entry.line}](../source/ops_spec/{path.name}.txt)"))
         if entry.name in passed:
             facts.append(("checks of torch's databases", passed[entry.name]))
-        parts += [f"## {entry.name}\n", "| | |", "| --- | --- |"]
+        parts += [f"## {entry.name}\n", f"| schema | `{entry.func}` |", "| --- | --- |"]
         parts += [f"| {name} | {' '.join(str(text).split()).replace('|', '&#124;')} |" for name, text in facts]
         parts.append("")
     return "\n".join(parts)

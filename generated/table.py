@@ -2132,9 +2132,23 @@ ROWS: dict[str, Row] = {
     "hardtanh_backward.grad_input": Row("generated.activation", "hardtanh_backward", "out"),
     "hash_tensor": Row("generated.reduction", "hash_tensor", dtypes=(("", "bool integral floating"),)),
     "hash_tensor.out": Row("generated.reduction", "hash_tensor", "out", dtypes=(("", "bool integral floating"),)),
-    "heaviside": Row("generated.pointwise", "heaviside", dtypes=(("", "bool integral floating"),)),
-    "heaviside.out": Row("generated.pointwise", "heaviside", "out", dtypes=(("", "bool integral floating"),)),
-    "heaviside_": Row("generated.pointwise", "heaviside", "inplace", dtypes=(("", "bool integral floating"),)),
+    "heaviside": Row(
+        "generated.pointwise",
+        "heaviside",
+        dtypes=(("self", "bool integral floating"), ("values", "bool integral floating"), ("out", "not complex")),
+    ),
+    "heaviside.out": Row(
+        "generated.pointwise",
+        "heaviside",
+        "out",
+        dtypes=(("self", "bool integral floating"), ("values", "bool integral floating"), ("out", "not complex")),
+    ),
+    "heaviside_": Row(
+        "generated.pointwise",
+        "heaviside",
+        "inplace",
+        dtypes=(("self", "bool integral floating"), ("values", "bool integral floating"), ("out", "not complex")),
+    ),
     "histc": Row(
         "kernels.histogram",
         "histc",
@@ -2608,7 +2622,9 @@ ROWS: dict[str, Row] = {
     "logspace.Tensor_Tensor_out": Row("kernels.creation", "logspace", "out", dtypes=(("", "not complex"),)),
     "logspace.out": Row("kernels.creation", "logspace", "out"),
     "logsumexp": Row("generated.reduction", "logsumexp", dtypes=(("", "not float8"),)),
-    "logsumexp.out": Row("generated.reduction", "logsumexp", "out", dtypes=(("", "not float8"),)),
+    "logsumexp.out": Row(
+        "generated.reduction", "logsumexp", "out", prepare=("real_part_to_out", "self"), dtypes=(("", "not float8"),)
+    ),
     "lstm.data": Row(
         "kernels.recurrent",
         "lstm_data",
@@ -2868,7 +2884,7 @@ ROWS: dict[str, Row] = {
         "generated.reduction",
         "nansum",
         "out",
-        prepare=("dtype_of_out_of_integers", "dtype"),
+        prepare=("dtype_of_wider_out", "dtype"),
         dtypes=(("self", "not float8"), ("out", "not complex")),
     ),
     "narrow_copy": Row("generated.shape", "narrow_copy"),
@@ -4057,6 +4073,7 @@ ROWS: dict[str, Row] = {
         "std__correction",
         "out",
         static=("correction",),
+        prepare=("widen_to_out", "self"),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "std_mean.correction": Row(
@@ -4319,6 +4336,7 @@ ROWS: dict[str, Row] = {
         "var__correction",
         "out",
         static=("correction",),
+        prepare=("widen_to_out", "self"),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "var_mean.correction": Row(

@@ -115,6 +115,12 @@ def jit_of_compiled(function: Callable[..., Any], program: ExecutableSource) -> 
         return call
 
 
+def ask_again(call: Any) -> None:
+    """Have a result of `jit_of_compiled` ask its program about its next call."""
+    with private_names("jax", jax.__version__):
+        call._clear_cache()
+
+
 def call_compiled(compiled: jax.stages.Compiled, operands: tuple[Any, ...]) -> Any:
     """The results of an executable, whatever JAX's settings are now."""
     with private_names("jax", jax.__version__):

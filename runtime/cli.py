@@ -20,8 +20,20 @@ from rich.table import Table
 # Commands of other modules, imported when they are called: name, module with an `app`, help.
 MOUNTED = {
     "codegen": ("tenax.codegen.cli", "Render ops_spec/ to generated/; see also python -m tenax.codegen."),
-    "coverage": ("tenax.coverage.cli", "Run torch's OpInfo database on the device and show what passes."),
+    "coverage": ("tenax.coverage.cli", "Run torch's own test databases on the device and compare with CPU torch."),
 }
+
+# Libraries that tenax has code for; none is required.
+INTEGRATIONS = (
+    "accelerate",
+    "equinox",
+    "flax",
+    "lightning",
+    "optax",
+    "orbax-checkpoint",
+    "torchvision",
+    "transformers",
+)
 
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -77,6 +89,23 @@ def _device() -> str:
     return f"works: {devices}" if total == 8 else f"failed: a 2x2 matmul of ones summed to {total}; expected 8"
 
 
+def _accelerator() -> str:
+    """The platform that JAX computes on, and what makes others available."""
+    import jax
+
+    platform_, count = jax.default_backend(), jax.device_count()
+    devices = f"{count} device{'s' * (count != 1)}"
+    if platform_ == "cpu":
+        return f"none: {devices} on the CPU; tenax[cuda] and tenax[tpu] install JAX for a GPU or TPU"
+    return f"{platform_}, {devices}"
+
+
+def _integrations() -> str:
+    """The installed libraries that tenax works with, and their versions."""
+    found = {name: _version(name) for name in INTEGRATIONS}
+    return ", ".join(f"{name} {text}" for name, text in found.items() if text != "not installed") or "none installed"
+
+
 def _lowerings() -> str:
     try:
         table = importlib.import_module("tenax.generated.table")
@@ -113,25 +142,27 @@ def _changes() -> str:
 
 
 def _settings() -> Iterator[tuple[str, str]]:
-    """What programs find: where executables are kept, and the dtypes of JAX code that names none."""
+    """What a program depends on: accelerator, libraries, the folder of executables, default dtypes of JAX."""
     import jax
 
     from .xla import folder, housekeeping
 
+    yield "accelerator", _accelerator()
+    yield "libraries", _integrations()
     location = folder.location()
-    kept = f"{_programs(housekeeping.usage(location))} in {location}" if location else "nothing is kept (TENAX_CACHE=0)"
+    kept = f"{_programs(housekeeping.usage(location))} in {location}" if location else "off (TENAX_CACHE=0)"
     yield "cache", kept
     wide = "64" if jax.config.read("jax_enable_x64") else "32"
-    yield "x64", f"torch's dtypes are kept, float64 and int64 included; JAX code that names none gets {wide} bits"
+    yield "x64", f"explicit dtypes are kept, including int64 and float64; JAX's default is {wide} bits"
 
 
 @app.command()
 def doctor(
-    xla: Annotated[Path | None, typer.Option(help="A script: list the names of torch_xla that it uses.")] = None,
+    xla: Annotated[Path | None, typer.Option(help="Script whose uses of torch_xla to list.")] = None,
 ) -> None:
-    """Show the installed versions and whether the device works as tenax's tables say; exit 1 if it does not.
+    """Show the installed versions and check that the device works; exit 1 if it does not.
 
-    With --xla, show instead what a script uses of PyTorch/XLA and whether it runs; exit 1 if a name does not.
+    With --xla, list instead the PyTorch/XLA names that a script uses and whether they work; exit 1 if one does not.
     """
     if xla is not None:
         _torch_xla_names(xla)
@@ -152,13 +183,13 @@ def doctor(
     raise typer.Exit(1 if any("failed" in value for value in checks.values()) else 0)
 
 
-cache = typer.Typer(help="The compiled programs that are kept for later processes.", no_args_is_help=True)
+cache = typer.Typer(help="Manage the compiled programs cached for later processes.", no_args_is_help=True)
 app.add_typer(cache, name="cache")
 
 
 @cache.command()
 def info() -> None:
-    """Show where compiled programs are kept, how many, and how much they take."""
+    """Show the folder, number and size of the cached programs."""
     from .xla import folder, housekeeping
 
     kept = housekeeping.usage(folder.location())
@@ -168,7 +199,7 @@ def info() -> None:
 
 @cache.command()
 def clear() -> None:
-    """Delete all compiled programs that are kept."""
+    """Delete all cached programs."""
     from .xla import folder, housekeeping
 
     typer.echo(f"deleted {_programs(housekeeping.clear(folder.location()))}")
@@ -206,7 +237,7 @@ def run(
     script: Annotated[Path, typer.Argument(help="The Python program.", exists=True, dir_okay=False)],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
 ) -> None:
-    """Run a program with the device registered and chosen by trainers that use Accelerate."""
+    """Run a program with the device registered, and selected in trainers that use Accelerate."""
     os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
     import tenax  # noqa: F401
 
@@ -218,9 +249,9 @@ def run(
 @app.command()
 def changes(
     path: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/side-effects.md"),
-    write: Annotated[bool, typer.Option("--write", help="Put the tables between the markers of the file.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write the tables between the markers of the file.")] = False,
 ) -> None:
-    """Print what tenax changes in torch and JAX, as Markdown, or write it into the docs."""
+    """Print the changes that tenax makes to torch and JAX as Markdown, or write them to the docs."""
     from .doctor import page, write_page
 
     if write:

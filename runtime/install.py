@@ -44,6 +44,10 @@ _TRAINERS = {
     "lightning_fabric.connector": "lightning",
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
 }
+_DELEGATED = (  # functions of modules that torch imports late, and the modules in which tenax has its own
+    (*tensors.JAGGED_ATTENTION, "tenax.sparse.jagged"),
+    (*tensors.RING_ATTENTION, "tenax.distributed.ring_attention"),
+)
 
 
 def install() -> None:
@@ -61,7 +65,8 @@ def install() -> None:
     after_import.after_import("jax", _install_jax_protocols)
     after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
     after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
-    after_import.after_import(tensors.JAGGED_OPERATIONS, _install_jagged_attention)
+    for module, names, own in _DELEGATED:
+        after_import.after_import(module, functools.partial(patches.delegate, module, names, own))
     for module, integration in _TRAINERS.items():
         after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
@@ -98,10 +103,6 @@ def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
 
 def _install_flex_attention() -> None:
     importlib.import_module("tenax.aten.flex_attention").install()
-
-
-def _install_jagged_attention() -> None:
-    patches.delegate("torch.nested._internal.ops.jagged_scaled_dot_product_attention", "tenax.sparse.jagged")
 
 
 def _integrate(name: str, module: str) -> None:

@@ -44,9 +44,9 @@ def wrap(path: str, make: Callable[[Any], Any]) -> None:
     replace(path, make(getattr(owner, name)))
 
 
-def delegate(path: str, module: str) -> None:
-    """Replace a function of the table by that of the same name in a module of tenax, which is imported when it is first
-    called. It gets the function that was there before its arguments."""
+def delegate(owner: str, names: str, module: str) -> None:
+    """Replace functions of the table, apart by spaces, by those of the same names in a module of tenax, which is
+    imported when one is first called. They get the function that was there before their arguments."""
 
     def make(plain: Any) -> Any:
         @functools.wraps(plain)
@@ -55,7 +55,8 @@ def delegate(path: str, module: str) -> None:
 
         return call
 
-    wrap(path, make)
+    for name in names.split():
+        wrap(f"{owner}.{name}", make)
 
 
 @contextmanager

@@ -106,6 +106,7 @@ by_others = {
     "DYNAMO": "torch._dynamo.",
     "FLEX": "torch.nn.attention.flex_attention",
     "JAGGED": "torch.nested.",
+    "CONTEXT": "torch.distributed.tensor.experimental.",
 }
 report("IMPORT", [path for path in changed(start, imported) if not path.startswith((*by_others.values(),))])
 for when, prefix in by_others.items():

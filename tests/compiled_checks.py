@@ -138,6 +138,33 @@ def check_gradients_pass_through_collectives_of_compiled_functions(rank: int) ->
     close(gradients[1], gradients[0], COMPOSED)
 
 
+def check_a_program_whose_only_collective_is_a_permutation(rank: int) -> None:
+    def moved(x: torch.Tensor) -> torch.Tensor:
+        return wait_tensor(functional.permute_tensor(x, [1, 0], dist.group.WORLD)) * 2
+
+    x = torch.arange(3.0, device="jax") + 10 * rank
+    assert torch.equal(tenax.jit(moved)(x).cpu(), 2 * (torch.arange(3.0) + 10 * (1 - rank)))
+
+
+def check_a_program_does_not_depend_on_what_a_rank_has_run_before(rank: int) -> None:
+    """A view that starts elsewhere than one before has its start as an operand, in eager mode."""
+
+    def parts(x: torch.Tensor) -> list[torch.Tensor]:
+        total = x[3:6] + x.conj()[3:6]
+        dist.all_reduce(total)
+        written = x.clone()
+        written[3:6].add_(total)
+        return [total, written]
+
+    x = torch.arange(18.0, device="jax").reshape(9, 2) * (1 + 1j)
+    for i in range(1 + rank, 4):
+        x[i : i + 3] + x.conj()[i : i + 3]
+        x.clone()[i : i + 3].add_(x[:3])
+    expected = parts(x)
+    for found, wanted in zip(tenax.jit(parts)(x), expected, strict=True):
+        close(found.cpu(), wanted.cpu())
+
+
 def check_random_numbers_and_constants_are_those_of_the_rank(rank: int) -> None:
     table = torch.arange(3.0, device="jax") + 100 * rank
 

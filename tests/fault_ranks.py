@@ -101,6 +101,19 @@ def meets_at_a_monitored_barrier(rank: int) -> None:
         time.sleep(TIMEOUT.total_seconds() + 1)
 
 
+def forks(rank: int) -> None:
+    """The child has neither the arrays nor the threads of its parent."""
+    x = tensor(4)
+    if rank == 0:
+        if not (child := os.fork()):
+            report(lambda: dist.all_reduce(x))
+            report(dist.barrier)
+            os._exit(0)
+        os.waitpid(child, 0)
+    dist.barrier()
+    print(json.dumps("met"), flush=True)
+
+
 def compiles_another_program(rank: int) -> None:
     """Each function and group has a fault of its own; the last one leaves a thread of rank 0 waiting in XLA."""
     groups = [dist.new_group([0, 1], timeout=10 * TIMEOUT) for _ in range(3)]  # it is not waited for

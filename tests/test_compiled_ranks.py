@@ -6,5 +6,5 @@ from tests import rank_checks
 
 
 def test_collectives_inside_compiled_functions_of_two_ranks() -> None:
-    wrong, errors = rank_checks.run(2, "tests.compiled_checks")
+    wrong, errors = rank_checks.run(2, "tests.compiled_checks", "tests.ring_checks")
     assert not wrong, "\n".join([*wrong, errors[-2000:]])

@@ -100,7 +100,7 @@ def test_the_quick_tier_asks_every_entry_that_has_a_dtype() -> None:
 def test_the_summary_stands_between_its_markers() -> None:
     text = f"# Title\n{summary.BEGIN}\nold\n{summary.END}\nrest"
     written = summary.replace_marked(text, summary.markdown(made(forward=Outcome("p"), gradient=fail("x"))))
-    assert "| operators (`op_db`) | 1 | 0 | 0 (0 %) | 1 of 2 (50 %) |" in written
+    assert "| operators (`op_db`) | 1 | 0 | 0 (0%) | 1 of 2 (50%) |" in written
     assert "old" not in written
     assert written.endswith("\nrest")
     with pytest.raises(ValueError, match="expected the lines"):
@@ -175,6 +175,10 @@ def test_the_dashboard_compares_each_two_runs() -> None:
     assert compare["pairs"]["2 1"]["changes"]["newly failing"] == [["op_db/exp", "float32", "forward", "x"]]
     assert compare["pairs"]["0 2"]["changes"]["newly skipped"] == [["op_db/exp", "float32", "forward", "why"]]
     assert {pair["checks"] for pair in compare["pairs"].values()} == {1}
+    assert compare["initial"] == ["1", "0"]
+    second.about["torch"] = "2.15.0"
+    page = report.render(report.Run(first), [report.Run(second)])
+    assert embedded(page)["compare"]["initial"] == ["0", "1"], "expected the older release first"
 
 
 def test_lazy_mode_is_a_column_of_the_eager_run_of_its_release() -> None:

@@ -97,6 +97,14 @@ def test_a_monitored_barrier_names_the_rank_that_does_not_come() -> None:
     assert codes == [0, 0]
 
 
+def test_a_forked_child_of_a_rank_is_told_that_it_has_no_part_in_the_group() -> None:
+    errors, codes = run("forks")
+    assert len(errors[0]) == 3
+    assert all("forked subprocess" in error for error in errors[0][:2])
+    assert errors[0][2] == errors[1][0] == "met"
+    assert codes == [0, 0]
+
+
 def test_a_rank_that_compiles_alone_or_another_program_is_named() -> None:
     errors, codes = run("compiles_another_program")
     for found in errors:

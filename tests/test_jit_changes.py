@@ -5,11 +5,17 @@ Each program yields what a user sees after each call, with changes in between.
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import collections
 import configparser
+import contextvars
+import decimal
 import functools
+import gc
+import io
 import logging
+import mmap
 import os
 import queue
 import string
@@ -19,6 +25,7 @@ import types
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -475,6 +482,113 @@ def _objects_of_the_standard_library(jit: Any) -> Iterator[Any]:
         yield take(given()), waiting.qsize()
 
 
+# -- objects of C, and words of functions and classes ------------------------------------------------------------------
+
+
+def _an_element_of_xml(jit: Any) -> Iterator[Any]:
+    root = ElementTree.fromstring("<a scale='2'><b>3</b></a>")
+    call, x = jit(lambda x: x * float(root.get("scale")) * len(root) + float(root[0].text)), given()
+    yield call(x)
+    root.set("scale", "5")
+    yield call(x)
+    root[0].text = "7"
+    yield call(x)
+    ElementTree.SubElement(root, "c")
+    yield call(x)
+
+
+def _a_memory_map(jit: Any) -> Iterator[Any]:
+    with mmap.mmap(-1, 16) as memory:
+        memory[0] = 2
+        call, x = jit(lambda x: x * memory[0]), given()
+        yield call(x)
+        memory[0] = 3
+        yield call(x)
+
+
+def _a_context(jit: Any) -> Iterator[Any]:
+    variable: contextvars.ContextVar[float] = contextvars.ContextVar("variable")
+    context = contextvars.copy_context()
+    context.run(variable.set, 2.0)
+    call, x = jit(lambda x: x * context[variable] * context.run(variable.get)), given()
+    yield call(x)
+    context.run(variable.set, 3.0)
+    yield call(x)
+
+
+def _files_in_memory(jit: Any) -> Iterator[Any]:
+    text, data = io.StringIO("2"), io.BytesIO(b"3")
+    call, x = jit(lambda x: x * float(text.getvalue()) + float(data.getvalue())), given()
+    yield call(x)
+    text.write("4")
+    yield call(x)
+    data.write(b"5")
+    yield call(x)
+
+
+def _words_of_functions(jit: Any) -> Iterator[Any]:
+    def scale(x: float) -> float:
+        """2"""
+        return x
+
+    call = jit(lambda x: x * float(scale.__doc__) * len(scale.__name__) * len(scale.__annotations__))
+    yield call(given())
+    scale.__doc__ = "3"
+    yield call(given())
+    scale.__name__ = "longer"
+    yield call(given())
+    scale.__annotations__["y"] = float
+    yield call(given())
+    scale.__annotations__ = {}
+    yield call(given())
+
+
+def _names_of_classes(jit: Any) -> Iterator[Any]:
+    class Scale:
+        pass
+
+    scale = Scale()
+    call = jit(lambda x: x * len(type(scale).__name__) + len(Scale.__qualname__))
+    yield call(given())
+    Scale.__name__ = "S"
+    yield call(given())
+    Scale.__qualname__ = "Of.S"
+    yield call(given())
+
+
+def _a_class_that_is_registered(jit: Any) -> Iterator[Any]:
+    class Base(abc.ABC):  # noqa: B024
+        pass
+
+    class Scale:
+        pass
+
+    scale = Scale()
+    call = jit(lambda x: x * (2 if isinstance(scale, Base) else 3) * (5 if issubclass(Scale, Base) else 7))
+    yield call(given())
+    Base.register(Scale)
+    yield call(given())
+
+
+def _settings_of_c(jit: Any) -> Iterator[Any]:
+    before, enabled = gc.get_threshold(), gc.isenabled()
+    third = decimal.Decimal(1), decimal.Decimal(3)
+    call = jit(lambda x: x * gc.get_threshold()[0] + gc.isenabled() + len(str(decimal.Decimal(1) / third[1])))
+    try:
+        yield call(given())
+        gc.set_threshold(600)
+        yield call(given())
+        gc.disable()
+        yield call(given())
+        with decimal.localcontext() as context:
+            context.prec = 5
+            yield call(given())
+    finally:
+        gc.set_threshold(*before)
+        if enabled:
+            gc.enable()
+
+
 PROGRAMS: tuple[Program, ...] = (
     *(_tables_of_a_module, _what_a_module_keeps_to_itself, _swapped_parameters_of_an_optimizer),
     *(_default_factories, _imports),
@@ -484,6 +598,8 @@ PROGRAMS: tuple[Program, ...] = (
     *(_settings, _levels_of_logging, _functions_that_a_library_calls, _methods_of_libraries),
     *(_functions_that_count_their_calls, _events_and_queues, _objects_of_the_standard_library),
     *(_data_that_python_makes_of_a_class, _subclasses, _arguments_of_an_exception, _cells),
+    *(_an_element_of_xml, _a_memory_map, _a_context, _files_in_memory),
+    *(_words_of_functions, _names_of_classes, _a_class_that_is_registered, _settings_of_c),
 )
 
 
@@ -506,6 +622,30 @@ def test_a_queue_whose_content_cannot_be_read_raises() -> None:
     waiting.put(2.0)
     with pytest.raises(tenax.errors.TraceError, match=r"reaches waiting, a SimpleQueue.*test_jit_changes.py:\d+"):
         tenax.jit(lambda x: x * waiting.get())(given())
+
+
+def test_reading_on_in_a_file_in_memory_raises_and_leaves_it_as_it_was() -> None:
+    lines, data = io.StringIO("2\n3\n"), io.BytesIO(b"23")
+    for read in (lambda x: x * float(lines.readline()), lambda x: x * float(data.read(1))):
+        with pytest.raises(tenax.errors.TraceError, match=r"reads on in it.*test_jit_changes.py:\d+"):
+            tenax.jit(read)(given())
+    assert lines.readline() == "2\n"
+    assert data.read(1) == b"2"
+
+
+def test_a_change_of_an_xml_element_raises_and_leaves_it_as_it_was() -> None:
+    root = ElementTree.fromstring("<a><b/></a>")
+    child = root[0]
+
+    def change(x: torch.Tensor) -> torch.Tensor:
+        root.set("scale", "2")
+        root.remove(child)
+        return x
+
+    with pytest.raises(tenax.errors.TraceError, match=r"changes root, an object of class Element"):
+        tenax.jit(change)(given())
+    assert root[0] is child
+    assert not root.attrib
 
 
 def test_an_error_after_the_run_names_the_line() -> None:

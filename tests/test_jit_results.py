@@ -333,3 +333,34 @@ def test_a_write_to_detached_data_counts_no_version_of_its_tensor() -> None:
     step()
     assert x._version == version
     assert x.tolist() == [4.0, 4.0]
+
+
+def test_a_tensor_with_new_data_stays_itself_where_it_is_kept_and_given() -> None:
+    """`.data = ...` gives a tensor a cell of the run: the tensor was taken for one that the run had made."""
+
+    def run(device: str, compiled: Callable[[Any], Any]) -> list[Any]:
+        held = [torch.ones(3, device=device), torch.zeros(3, device=device)]
+        box = {"mean": torch.zeros(3, device=device)}
+        weight = nn.Parameter(torch.ones(3, device=device))
+
+        @compiled
+        def step(x: torch.Tensor) -> tuple[torch.Tensor, nn.Parameter, torch.Tensor]:
+            box["mean"].data = box["mean"] + 1
+            held[0], held[1] = held[1], held[0]
+            box["last"] = box["mean"]
+            weight.data = weight.data * 0.5
+            return box["mean"], weight, weight * x
+
+        found = []
+        for number in range(4):
+            if number == 2:
+                box["mean"] = held[0]
+            mean, same, result = step(torch.full((3,), number + 1.0, device=device))
+            result.sum().backward()
+            assert weight.grad is not None
+            identities = [mean is box["mean"], same is weight, box["last"] is mean, *(t is mean for t in held)]
+            found.append([*identities, weight.grad.tolist(), *(t.tolist() for t in (mean, weight, *held))])
+            weight.grad = None
+        return found
+
+    assert run("jax", tenax.jit) == run("cpu", lambda function: function)

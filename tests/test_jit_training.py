@@ -328,7 +328,17 @@ def test_a_group_whose_parameters_get_no_gradient_is_added(kind: str) -> None:
     assert_same_state(ours, reference, COMPOSED)
 
 
-@pytest.mark.parametrize(("kind", "options"), [("SGD", {"momentum": 0.9}), ("AdamW", {}), ("Adam", {"foreach": False})])
+CYCLED: list[tuple[str, dict[str, object]]] = [
+    ("SGD", {"momentum": 0.9}),
+    ("AdamW", {}),
+    ("Adam", {"foreach": False}),
+    ("SGD", {"momentum": 0.9, "weight_decay": 0.1, "fused": True}),
+    ("AdamW", {"fused": True}),
+    ("Adam", {"fused": True, "amsgrad": True}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), CYCLED, ids=str)
 @pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
 def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[str, object], inside: bool) -> None:
     x, y = data()
@@ -363,6 +373,26 @@ def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[st
     assert len(step.history) <= 2
     for key in ("lr", "momentum", "betas"):
         assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "Adagrad"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_numbers_of_a_fused_optimizer_change_without_a_new_program(kind: str, index: int) -> None:
+    x, y = data()
+    reference = mlp(6, 8, 4)
+    ours = copy.deepcopy(reference).to(f"jax:{index}")
+    expected, theirs = trainer(reference, kind, {"lr": 0.01, "weight_decay": 0.01, "fused": True})
+    step, optimizer = trainer(ours, kind, {"lr": 0.01, "weight_decay": 0.01, "fused": True})
+    step = tenax.jit(step)
+    for number in range(6):
+        for each in (theirs, optimizer):
+            each.param_groups[0]["weight_decay"] = 0.01 * max(number, 1)
+            if "betas" in each.param_groups[0]:
+                each.param_groups[0]["betas"] = (0.9 - 0.01 * number, 0.999 - 0.001 * number)
+        expected(x, y)
+        step(x.to(f"jax:{index}"), y.to(f"jax:{index}"))
+    assert_same_state(ours, reference, COMPOSED)
+    assert len(step.history) <= 3  # constants, the state that the first step made, inputs
 
 
 def test_the_second_device_compiles_too() -> None:

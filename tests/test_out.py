@@ -274,3 +274,62 @@ def test_an_expanded_tensor_is_neither_filled_nor_resized(size: tuple[int, int])
         index = torch.tensor([0, 1], device=device)
         with pytest.raises(RuntimeError, match="unsupported operation"):
             torch.index_select(torch.zeros(3, 6, device=device), 1, index, out=out)
+
+
+WIDER = {
+    "logsumexp": lambda x, out: torch.logsumexp(x, 0, out=out),
+    "nansum": lambda x, out: torch.nansum(x, 0, out=out),
+    "std": lambda x, out: torch.std(x, 0, out=out),
+    "var": lambda x, out: torch.var(x, 0, out=out),
+}
+
+
+@pytest.mark.parametrize("reduce", WIDER.values(), ids=list(WIDER))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_reduction_is_computed_in_the_precision_of_a_wider_out(reduce, dtype):
+    x = torch.tensor([1.3, 2.1, -0.7, 0.4], dtype=torch.bfloat16 if dtype is torch.float32 else torch.float32)
+    exact = reduce(x.double(), torch.empty((), dtype=torch.float64))
+    found = reduce(x.to("jax"), torch.empty((), dtype=dtype, device="jax")).cpu()
+    assert found.dtype is dtype
+    torch.testing.assert_close(found.double(), exact, rtol=4 * torch.finfo(dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool])
+def test_a_spread_of_integers_is_refused_also_into_a_wider_out(dtype):
+    for device in ("cpu", "jax"):
+        with pytest.raises(RuntimeError, match="std and var only support floating point and complex"):
+            torch.std(torch.ones(3, dtype=dtype, device=device), 0, out=torch.empty((), device=device))
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4)])
+def test_logsumexp_of_complex_numbers_into_a_real_out_is_that_of_the_real_sum(shape):
+    x = torch.view_as_complex(torch.arange(2.0 * 3 * 4).view(3, 4, 2).sin())[: shape[0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "Casting complex values to real", of the CPU
+        cpu = torch.logsumexp(x, 0, out=torch.empty(4))
+    close(torch.logsumexp(x.to("jax"), 0, out=torch.empty(4, device="jax")).cpu(), cpu)
+
+
+def test_heaviside_refuses_a_complex_out():
+    for device in ("cpu", "jax"):
+        x = torch.ones(2, device=device)
+        with pytest.raises(RuntimeError, match="heaviside is not yet implemented for complex tensors"):
+            torch.heaviside(x, x, out=torch.empty(2, dtype=torch.complex64, device=device))
+
+
+@pytest.mark.parametrize("divide", [torch.floor_divide, torch.remainder, torch.fmod])
+def test_division_of_booleans_by_integers_is_no_division_by_zero(divide):
+    """The CPU is asked of zeros whether it takes the dtypes: that it cannot divide by these says nothing of them."""
+    x = torch.tensor([True, False])
+    same(divide(x.to("jax"), torch.tensor([2, 3], device="jax")).cpu(), divide(x, torch.tensor([2, 3])))
+
+
+@pytest.mark.parametrize("scan", ["cumsum_", "cumprod_"])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int32])
+def test_a_dtype_is_refused_before_an_expanded_tensor_is(scan, dtype):
+    def refusal(device):
+        with pytest.raises(RuntimeError) as error:
+            getattr(torch.ones(3, dtype=dtype, device=device).expand(2, 3), scan)(1)
+        return error.type, str(error.value)
+
+    assert refusal("jax") == refusal("cpu")

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from pkgutil import resolve_name
 
+import jax
 import pytest
 import torch
 from typer.testing import CliRunner
@@ -110,6 +111,19 @@ def test_doctor_names_an_attribute_that_another_library_replaced(monkeypatch: py
     result = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "300"})
     assert result.exit_code == 1
     assert "torch.nn.functional.ctc_loss: is missing" in " ".join(result.output.split())
+
+
+def test_doctor_shows_the_accelerator_and_the_versions_of_libraries() -> None:
+    from importlib.metadata import version
+
+    from tenax.cli import app
+
+    shown = " ".join(CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "300"}).output.split())
+    where = "none: " if jax.default_backend() == "cpu" else jax.default_backend()
+    assert f"accelerator {where}" in shown and f"{jax.device_count()} device" in shown
+    for library in ("torch", "jax", "transformers", "flax"):
+        assert f"{library} {version(library)}" in shown
+    assert "JAX's default is 32 bits" in shown
 
 
 def test_the_command_prints_the_page() -> None:

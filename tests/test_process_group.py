@@ -24,7 +24,7 @@ def test_pipelines_of_two_ranks() -> None:
 
 
 def test_groups_and_meshes_of_four_ranks() -> None:
-    wrong, errors = rank_checks.run(4, "tests.grid_checks")
+    wrong, errors = rank_checks.run(4, "tests.grid_checks", "tests.ring_checks")
     assert not wrong, "\n".join([*wrong, errors[-2000:]])
 
 

@@ -8,6 +8,7 @@ import io
 import types
 from collections import defaultdict
 from collections.abc import Iterator
+from contextvars import Context
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from .code_visitors import visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
 from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
+from .host_objects import host_kind
 from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python
 from .sources import PLAIN_TYPES, text_of
 from .state_graph import StateGraph, StateNode
@@ -135,6 +137,11 @@ def visit_other(graph: StateGraph, node: StateNode) -> None:
     module = type(value).__module__
     if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module):
         visit_stream(graph, node)
+    elif host_kind(type(value)) is not None:
+        visit_host_array(graph, node)
+        if isinstance(value, Context):
+            node.edges += [(None, None, node.path, part) for item in value.items() for part in item]
+        _visit_subclass(graph, node)
     elif "__wrapped__" in getattr(value, "__dict__", ()):
         visit_wrapper(graph, node)
     elif module in _STREAMS:

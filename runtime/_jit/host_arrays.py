@@ -1,4 +1,4 @@
-"""Arrays of the host that a function reaches.
+"""Arrays of the host that a function reaches, and objects of `host_objects.py`.
 
 The values that a trace reads from them are constants of its program, so their content is compared before each call.
 Price: a copy of each array, and the time to compare it.
@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from .host_objects import host_kind
+
 C_DATA: Any = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
 ARRAYS = (np.ndarray, bytearray, array.array, *C_DATA)
-Content = tuple[bytes, tuple[Any, ...]]  # the bytes of an array, and how it shows them
+Content = tuple[Any, tuple[Any, ...]]  # the bytes of an array, and how it shows them; the content of an object
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,9 @@ class HostArray:
         """Put back the content."""
         value: Any = self.array
         content, shown = self.content
-        if isinstance(value, np.ndarray):
+        if (kind := host_kind(type(value))) is not None:
+            kind.restore(value, content)
+        elif isinstance(value, np.ndarray):
             if value.dtype.hasobject or _shown(value) != shown:
                 return  # numpy cannot make objects of bytes
             value[...] = np.frombuffer(content, value.dtype).reshape(value.shape)
@@ -58,4 +62,5 @@ def content_of(value: Any) -> Content:
     """The bytes of an array, and its shape, strides and dtype; for an array of objects, the bytes are addresses."""
     if isinstance(value, np.ndarray):
         return value.tobytes(), _shown(value)
-    return bytes(value), ()
+    kind = host_kind(type(value))
+    return (bytes(value) if kind is None else kind.read(value)), ()

@@ -32,6 +32,7 @@ from .lines import line_naming
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
 from .sources import MISSING, entry_path, is_plain
+from .state_graph import StateGraph, StateNode
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
@@ -127,6 +128,18 @@ KEYWORDS = SingleKind(attrgetter("keywords"), lambda o, *_: f"{o.name} has other
 FACTORY = SingleKind(attrgetter("default_factory"), lambda o, *_: f"{o.name} has another default_factory")
 DEFAULTS = SingleKind(attrgetter("__defaults__"), lambda o, *_: f"{o.name} has other defaults")
 KEYWORD_DEFAULTS = SingleKind(attrgetter("__kwdefaults__"), DEFAULTS.reason)
+# What code reads of functions and classes only if it names these.
+FUNCTION_WORDS = ("__name__", "__qualname__", "__doc__", "__module__")
+CLASS_WORDS = ("__name__", "__qualname__")  # the others are entries of the class
+WORDS = {
+    word: SingleKind(attrgetter(word), lambda o, *_, word=word: f"{o.name} has another {word}")
+    for word in FUNCTION_WORDS
+}
+ANNOTATIONS = Kind(
+    lambda owners, keys, _: [*chain.from_iterable(chain.from_iterable(f.__annotations__.items()) for f in owners)],
+    lambda o, *_: f"{o.name} has other annotations",
+    spreads=True,
+)
 VARIABLE = SingleKind(attrgetter("cell_contents"), describe_change)
 ENTRY = Kind(None, describe_change)
 NAMESPACE = Kind(None, describe_change)
@@ -138,7 +151,7 @@ ORDER = Kind(
 )
 ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
 HOST_ARRAY = Kind(
-    lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds other numbers", plain=True
+    lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds something else", plain=True
 )
 SUBCLASSES = Kind(
     lambda owners, keys, _: [*map(type.__subclasses__, owners)],
@@ -181,7 +194,7 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In the order in which they are compared.
 KINDS = (
-    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, HOST_ARRAY, SUBCLASSES, CHOICES, HOST_TENSOR),
+    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, CHOICES, HOST_TENSOR),
     *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
@@ -228,10 +241,13 @@ def observe(
         if isinstance(node.value, types.FunctionType):
             kinds = (CODE, DEFAULTS, KEYWORD_DEFAULTS)
             observations += [Observation(kind, node.value, None, kind.get(node.value), node.path) for kind in kinds]
+            observations += _words_of(step.state, node)
         elif isinstance(node.value, type):
             if is_own(node.value.__module__):
                 cls, name = node.value, node.value.__qualname__
                 observations.append(Observation(BASES, cls, None, cls.__mro__, name))
+                words = [word for word in CLASS_WORDS if word in step.state.named]
+                observations += [Observation(WORDS[w], cls, None, getattr(cls, w), name) for w in words]
                 if "__subclasses__" in step.state.named:
                     observations.append(Observation(SUBCLASSES, cls, None, type.__subclasses__(cls), name))
         elif isinstance(node.value, functools.partial):
@@ -280,6 +296,17 @@ def observe(
             observations.append(Observation(ARGUMENT_HOOKS, number, None, hooks_of(tensor), name))
             observations.append(Observation(ARGUMENT_GRADIENT, number, None, none, name))
     return observations
+
+
+def _words_of(state: StateGraph, node: StateNode) -> list[Observation]:
+    """What code reads of a function beside calling it, where it names such an attribute."""
+    function, named = node.value, state.named
+    words = [word for word in FUNCTION_WORDS if word in named]
+    found = [Observation(WORDS[w], function, None, getattr(function, w), node.path) for w in words]
+    if "__annotations__" in named or "get_type_hints" in named:
+        items = (*chain.from_iterable(function.__annotations__.items()),)
+        found.append(Observation(ANNOTATIONS, function, None, items, node.path))
+    return found
 
 
 def _added_entries(step: TracedStep) -> dict[int, list[Any]]:

@@ -31,6 +31,7 @@ from ..trace.host_numbers import HostNumber, HostNumbers
 from ..trace.symbols import symbolic_number
 from ..trace.tracing import Trace
 from .averaged_model import traced_update
+from .fused_steps import fused_steps_take_inputs
 from .host_script import (
     ArgumentNumber,
     EntryId,
@@ -81,6 +82,7 @@ class HostScriptRecorder:
             undo.enter_context(patches.temporarily("torch.optim._adafactor.min", _extreme(min, torch.sym_min)))
             undo.enter_context(patches.temporarily("torch.optim._adafactor.max", _extreme(max, torch.sym_max)))
             undo.enter_context(patched_data_checks())
+            undo.enter_context(fused_steps_take_inputs())
             yield
 
     def finish(self) -> tuple[HostScript, tuple[jax.Array, ...]]:

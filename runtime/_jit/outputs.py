@@ -190,7 +190,8 @@ class OutputDescriber:
         if not is_device_tensor(leaf):
             self.scope.refuse(leaf)
             return ConstantTensor(leaf)
-        if cell_of(leaf) not in self.scope.born:
+        # A tensor from outside whose `.data` the run set lies on a cell of the run, and is still that tensor.
+        if id(leaf) in self.scope.tensors or cell_of(leaf) not in self.scope.born:
             return self._alias(leaf)
         return self.new_tensor(leaf) or self._new_tensor(leaf)
 

@@ -45,3 +45,17 @@ def register_ranks(group: Any, ranks: Mapping[int, int]) -> None:
     """Tell torch the ranks of a group, as it asks for them in `dist.get_process_group_ranks` and `permute_tensor`."""
     with private_names("torch", torch.__version__):
         _dist.distributed_c10d._world.pg_group_ranks[group] = ranks
+
+
+def permute_tensor(tensor: torch.Tensor, destinations: list[int], group: Any) -> torch.Tensor:
+    """What each rank receives where rank `i` sends a tensor to `destinations[i]`."""
+    with private_names("torch", torch.__version__):
+        from torch.distributed import _functional_collectives
+    return _functional_collectives.permute_tensor(tensor, destinations, group)
+
+
+def sequence_is_balanced() -> bool:
+    """Whether `context_parallel` gives each rank an early and a late part of the sequence."""
+    with private_names("torch", torch.__version__):
+        from torch.distributed.tensor.experimental._context_parallel._attention import _cp_options
+    return _cp_options.enable_load_balance

@@ -150,10 +150,54 @@ def dtype_of_out(signature: Signature, argument: str) -> Prepare:
     return prepare
 
 
-def dtype_of_out_of_integers(signature: Signature, argument: str) -> Prepare:
-    """`dtype_of_out` where integers are reduced."""
-    prepare = dtype_of_out(signature, argument)
-    return lambda values: values if values[0].is_floating_point() or values[0].is_complex() else prepare(values)
+def dtype_of_wider_out(signature: Signature, argument: str) -> Prepare:
+    """`dtype_of_out` where integers are reduced, or `out=` holds more digits than what is reduced."""
+    prepare, out = dtype_of_out(signature, argument), signature.outs[0]
+
+    def choose(values: Values) -> Values | Handled:
+        x = values[0]
+        keeps = x.is_complex() or (x.is_floating_point() and not _is_wider(values[out], x))
+        return values if keeps else prepare(values)
+
+    return choose
+
+
+def _is_wider(out: torch.Tensor, x: torch.Tensor) -> bool:
+    """Whether `out` has a higher precision than inexact numbers."""
+    inexact = x.is_floating_point() or x.is_complex()
+    return inexact and torch.promote_types(x.dtype, out.dtype) is not x.dtype
+
+
+def widen_to_out(signature: Signature, argument: str) -> Callable[[Values], Values]:
+    """Convert an argument to the precision of `out=` where that is higher, as CPU torch reduces it."""
+    position, out = signature.names.index(argument), signature.outs[0]
+
+    def prepare(values: Values) -> Values:
+        x = values[position]
+        if not _is_wider(values[out], x):
+            return values
+        dtype = torch.promote_types(x.dtype, values[out].dtype)
+        dtype = dtype if x.is_complex() else dtype.to_real()
+        return [*values[:position], x.to(dtype), *values[position + 1 :]]
+
+    return prepare
+
+
+def real_part_to_out(signature: Signature, argument: str) -> Prepare:
+    """`widen_to_out`; and where complex numbers are summed into a real `out=`, the logarithm of the sum's real part."""
+    widen, position, out = widen_to_out(signature, argument), signature.names.index(argument), signature.outs[0]
+
+    def prepare(values: Values) -> Values | Handled:
+        x = values[position]
+        if not (x.is_floating_point() or x.is_complex()):
+            values = [*values[:position], x.to(torch.get_default_dtype()), *values[position + 1 :]]
+        values = widen(values)
+        if not (x.is_complex() and values[out].is_floating_point()):
+            return values
+        total = torch.logsumexp(*[v for i, v in enumerate(values) if i != out])
+        return Handled(torch.add(total.real, total.imag.cos().log(), out=values[out]))
+
+    return prepare
 
 
 def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
@@ -196,14 +240,16 @@ def refuse_empty_axis(signature: Signature, dim: str, index: str) -> Prepare:
 # By the word of the key.
 PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "dtype_of_out": dtype_of_out,
-    "dtype_of_out_of_integers": dtype_of_out_of_integers,
+    "dtype_of_wider_out": dtype_of_wider_out,
     "expand_masks": expand_masks,
     "put_masks": put_masks,
     "raise_info": raise_info,
+    "real_part_to_out": real_part_to_out,
     "refuse_empty_axis": refuse_empty_axis,
     "to_device": to_device,
     "transpose_strided": transpose_strided,
     "truth_of_bytes": truth_of_bytes,
+    "widen_to_out": widen_to_out,
 }
 
 

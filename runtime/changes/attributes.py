@@ -317,6 +317,12 @@ LIBRARIES = (
     ),
     Patch(
         "torch",
+        "_fused_adam_ _fused_adamw_ _fused_sgd_ _fused_adagrad_",
+        (When.JIT_TRACE,),
+        "They take numbers whose values are unknown while tracing.",
+    ),
+    Patch(
+        "torch",
         "_is_all_true",
         _TRACES,
         "A check of a distribution's arguments becomes a condition of the program.",
@@ -381,5 +387,12 @@ LIBRARIES = (
         "_ddp_init_helper",
         (When.GROUP,),
         "The reducer of a model on the device learns of `static_graph=True`. Elsewhere it behaves as before.",
+    ),
+    Patch(
+        "torch.distributed.tensor.experimental._context_parallel._attention",
+        "_templated_ring_attention _templated_ring_attention_backward",
+        (When.CONTEXT,),
+        "In a compiled function, causal attention of `context_parallel` is the same program on every rank. Elsewhere "
+        "they behave as before.",
     ),
 )

@@ -20,6 +20,7 @@ class When(enum.Enum):
     JIT = "with the first `tenax.jit`"
     DYNAMO = "with the import of both tenax and `torch._dynamo`, which the first `torch.compile` imports"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
+    CONTEXT = "with the import of both tenax and `torch.distributed.tensor.experimental`"
     GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
     TORCH_XLA = "with `import tenax.compat.torch_xla`"

@@ -66,8 +66,8 @@ def _device_kind(plain: Any) -> Any:
 
 def install() -> None:
     """Replace the functions."""
-    for name in ("broadcast", "broadcast_coalesced", "scatter", "gather"):
-        patches.delegate(f"torch.nn.parallel.comm.{name}", f"{__package__}.parallel")
+    names = "broadcast broadcast_coalesced scatter gather"
+    patches.delegate("torch.nn.parallel.comm", names, f"{__package__}.parallel")
     for path, function in _FUNCTIONS.items():
         if hasattr(*patches.owner_of(path)):  # a tested release may lack it
             patches.replace(path, function)

@@ -109,6 +109,6 @@ def _jax(self: nn.Module, device: Any = None) -> nn.Module:
 def install() -> None:
     """Replace what moves, loads and saves modules, which behaves as before where the device plays no part."""
     patches.wrap("torch.nn.Module._apply", _keeping_parameters)
-    for name in ("load", "RecursiveScriptModule.save", "RecursiveScriptModule.save_to_buffer", *_OF_TRACED):
-        patches.delegate(f"torch.jit.{name}", f"{__package__}.torchscript")
+    saved = "load", "RecursiveScriptModule.save", "RecursiveScriptModule.save_to_buffer"
+    patches.delegate("torch.jit", " ".join((*saved, *_OF_TRACED)), f"{__package__}.torchscript")
     patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which gives an array

@@ -20,6 +20,7 @@ from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
+from ..xla.ahead import background
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
 from ..xla.waiting import waiting_for
@@ -34,10 +35,17 @@ class AotCall:
         donated: Sequence[int] = (),
         options: dict[str, Any] | None = None,
         first_options: dict[str, Any] | None = None,
+        recurs: bool = False,
     ) -> None:
-        """`function` gives a list of arrays; `donated` are the positions of arrays that it may reuse, `options` XLA's
-        for its compilation. `first_options` are those of the code for the first call, where a second is not expected:
-        it compiles anew."""
+        """Compile nothing yet.
+
+        Args:
+            function: gives a list of arrays.
+            donated: the positions of arrays that it may reuse.
+            options: XLA's for its compilation.
+            first_options: more of them, for the code of the first call alone. Later calls run code without them.
+            recurs: whether a second call is expected, whose code is then compiled by a thread during the first.
+        """
         self.donated = tuple(donated)
         self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
 
@@ -47,7 +55,8 @@ class AotCall:
 
         self._run = run
         self.jitted = self._jit(run, self.options)
-        self._first_options = first_options
+        self._first_options, self._recurs = first_options, recurs
+        self._coming: Callable[[], jax.stages.Compiled] | None = None  # gives the code of later calls
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
@@ -76,30 +85,42 @@ class AotCall:
         return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
+        if self._coming is not None:
+            self.compiled, self._coming = self._coming(), None
+            return self._use(self.compiled, arrays)
         # Of a jit of its own: JAX keeps what it lowers, a megabyte, for as long as the function lives.
-        once, self._first_options = self._first_options, None
-        options = {**(self.options or {}), **once} if once else self.options
-        traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), options).trace(*arrays)
+        traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
         # What nobody placed has no sharding here, so that it joins the mesh of the others.
         self.arguments = [
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
         ]
-        if traced.jaxpr.effects and (compile_for_ranks := ranks.compiler_of(traced.jaxpr.effects)):
+        if compile_for_ranks := ranks.compiler_of(traced.jaxpr):
             self.lowered, self.call = compile_for_ranks(traced.jaxpr, arrays, self.donated, self.options)
-        elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
+            return self.call(arrays)
+        if traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
-        else:
-            compiled = self._compile(traced.lower(), options)
-            # A program may put arrays of one device on a mesh.
-            spread = any(s.num_devices > 1 for s in jax.tree.leaves(compiled.output_shardings))
-            execute, handlers = direct_call(compiled)
-            call = (lambda arrays: self.jitted(*arrays)) if spread else self._direct(execute, handlers)
-            if once:
-                return call(arrays)
-            self.compiled, self.call = compiled, call
-            if not spread:
-                self._execute, self._consume = execute, methodcaller("consume_with_handlers", handlers)
+            return self.call(arrays)
+        lowered = traced.lower()
+        if self._first_options is None:
+            self.compiled = self._compile(lowered)
+            return self._use(self.compiled, arrays)
+        first, self._first_options = self._compile(lowered, self._first_options), None
+        if self._recurs:
+            self._coming = background(lambda: self._compile(lowered))
+        call, *_ = self._calls(first)
+        return call(arrays)
+
+    def _use(self, compiled: jax.stages.Compiled, arrays: list[jax.Array]) -> Sequence[jax.Array]:
+        """Have this call and all later ones run an executable."""
+        self.call, self._execute, self._consume = self._calls(compiled)
         return self.call(arrays)
+
+    def _calls(self, compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Any, Any]:
+        """What runs an executable, at once and, if it may be called directly, in two steps."""
+        if any(s.num_devices > 1 for s in jax.tree.leaves(compiled.output_shardings)):  # it puts results on a mesh
+            return lambda arrays: self.jitted(*arrays), None, None
+        execute, handlers = direct_call(compiled)
+        return self._direct(execute, handlers), execute, methodcaller("consume_with_handlers", handlers)
 
     def _direct(self, execute: Any, handlers: Any) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:
 
@@ -127,19 +148,19 @@ class AotCall:
     @cached_property
     def compiled(self) -> jax.stages.Compiled:
         """The compiled program."""
-        return self._compile(self.lowered, self.options)
+        return self._compile(self.lowered) if self._coming is None else self._coming()
 
-    def _compile(self, lowered: jax.stages.Lowered, options: dict[str, Any] | None) -> jax.stages.Compiled:
-        """Compile; a program of the first device is kept for later processes."""
+    def _compile(self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None) -> jax.stages.Compiled:
+        """Compile, with more options of XLA's; a program of the first device is kept for later processes."""
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
             with waiting_for(self._run.__name__):
-                compiled = lowered.compile()
+                compiled = lowered.compile(more)
         else:
-            compiled = compile_or_load(self._run.__name__, lowered, options, placed)
-        hold(self if options is self.options else compiled, compiled, pinned=True)
+            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed)
+        hold(compiled if more else self, compiled, pinned=True)
         return compiled
 
 

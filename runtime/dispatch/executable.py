@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from itertools import starmap
 from typing import Any
@@ -17,10 +18,11 @@ from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
-from ..xla.program import program
+from ..xla.calls import program
 from .encode import EncodedCall
 from .inference import infer
 from .lowering_trace import trace_functions
+from .operands import starts_are_fixed
 from .overlap import writes_expanded
 from .product_rewrite import REWRITES
 from .signature import Signature
@@ -32,7 +34,7 @@ class Executable:
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
-        *("recorded", "resize", "results", "run", "single", "specs", "spread", "surround"),
+        *("recorded", "resize", "results", "run", "single", "specs", "spread", "surround", "__weakref__"),
     )
 
     def __init__(
@@ -104,17 +106,24 @@ class Executable:
 
 
 class BoundExecutable:
-    """An executable for views that start at known places, or one that checks: it gives None if `call` should raise."""
+    """One for views that start at known places, or one that checks: None where `Dispatcher.call` should decide."""
 
     __slots__ = ("finish", "run", "single")
 
     def __init__(self, executable: Executable, starts: Sequence[jax.Array]) -> None:
-        run = executable.run
-        if executable.checked is not None:
+        if executable.checked is None:
+
+            def run(*operands: Any) -> Any:  # looks `run` up, because good code may have taken over
+                return None if starts_are_fixed() else executable.run(*operands, *starts)
+        else:
             from .value_checks import results_if_valid
 
-            run = results_if_valid(executable.checked, executable.count)
-        self.run = lambda *operands: run(*operands, *starts)
+            valid = results_if_valid(executable.checked, executable.count)
+
+            def run(*operands: Any) -> Any:
+                return None if starts and starts_are_fixed() else valid(*operands, *starts)
+
+        self.run = run
         self.single = executable.single
         self.finish = executable.finish
 
@@ -161,7 +170,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:
-        return _rewritten(signature)
+        return _rewritten(signature, values)
     name = None if is_on_mesh(call) else stored_key(signature, call)
     expected, resize = stored.remembered(name, lambda: infer(signature, values, call))
     if resize:
@@ -169,7 +178,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
         stub.resize = resize
         return stub
     if expanded:
-        return _rewritten(signature)
+        return _rewritten(signature, values)
     donate = tuple(p for p in call.positions if p >= 0)
     run, check, kept = trace_functions(signature, values, call, expected)
     if row.rewrite:
@@ -187,7 +196,9 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        executable = Executable(program(run, name), donate, expected, order, kept, name=name)
+        compiled: Any = program(run, name)
+        executable = Executable(compiled, donate, expected, order, kept, name=name)
+        compiled.program.holder = weakref.ref(executable)
     if row.checks:
         from .value_checks import refuse_impossible, with_checks
 
@@ -198,7 +209,13 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     return executable
 
 
-def _rewritten(signature: Signature) -> Executable:
+def _rewritten(signature: Signature, values: Sequence[Any]) -> Executable:
     stub = Executable(_never, (), None, (), set())
-    stub.instead = signature.rewrite_expanded(signature)
+    try:
+        stub.instead = signature.rewrite_expanded(signature)
+    except RuntimeError:
+        from .host_errors import raise_host_error
+
+        raise_host_error(signature, values, blank=True)  # which may be one of the dtype
+        raise
     return stub

@@ -221,9 +221,12 @@ _FRESH = """try:
         tensor.untyped_storage().cell = FreshCell(out[0], aval)
         return tensor"""
 _INPLACE = """try:
-            new = entry.run({operands})[0]
+            ran = entry.run({operands})
         except JaxRuntimeError as error:
             raise failure(error)
+        if ran is None:
+            return dispatcher.call([{arguments}], key)
+        new = ran[0]
         if new is not None:
             c0.content = c0.array = new
             epoch.advance()

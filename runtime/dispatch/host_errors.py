@@ -15,6 +15,7 @@ from ..storage.placement import no_jax_trace
 from .signature import Signature
 
 _SMALL = 2**16  # elements, of which the CPU computes something at once
+_OF_ZEROS = "ZeroDivisionError"  # what integer division says of the zeros that stand for the arguments
 # Of a CPU kernel that is missing, or refuses half precision, which CUDA's may have; others refuse the arguments.
 _NO_KERNEL = re.compile("Could not run|not implemented for '(Half|BFloat16)")
 
@@ -70,7 +71,7 @@ def raise_matching(signature: Signature, values: Sequence[Any], phrase: str, of_
     try:
         raise_host_error(signature, values, blank=True)
     except Exception as error:
-        if re.search(phrase, str(error)):
+        if str(error) != _OF_ZEROS and re.search(phrase, str(error)):
             raise
 
 

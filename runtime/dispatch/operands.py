@@ -51,9 +51,7 @@ def view_operand(
     aval: Aval, size: torch.Size, stride: tuple[int, ...], offset: int
 ) -> tuple[Operand, jax.Array | None]:
     """The operand of a view, and its starts where they are an operand of their own."""
-    # In a program on a mesh they never are: to slice at a place that it does not know, XLA gathers the whole array.
-    fixed = meshes.used and not no_jax_trace()
-    key = (aval, size, stride, offset, fixed)
+    key = (aval, size, stride, offset, fixed := starts_are_fixed())
     operand = _views.get(key)
     if operand is None:
         if len(_views) >= _MAX_VIEWS:
@@ -63,10 +61,17 @@ def view_operand(
     return operand
 
 
+def starts_are_fixed() -> bool:
+    """Whether the starts of views are no operands: in programs on a mesh, because XLA gathers a whole array to slice it
+    at a place that it does not know, and in those of several ranks, which would differ by what each has run before."""
+    return (meshes.used or meshes.ranks) and not no_jax_trace()
+
+
 def unusual_operand(cell: Cell, tensor: torch.Tensor) -> tuple[Operand, jax.Array | None]:
     """As `view_operand`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
     spec = TensorSpec.of(tensor)
-    if cell.mixed:  # the spec counts elements of the tensor, and the base is read flat: its starts are no operand
+    # Where the storage is mixed, the spec counts elements of the tensor, and the base is read flat.
+    if cell.mixed or starts_are_fixed():
         return operand_of(cell.aval, spec), None
     return _located(cell.aval, spec)
 

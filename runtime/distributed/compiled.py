@@ -23,9 +23,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._jax import local_call
 from ..storage.placement import put
-from ..trace.ranks import axes_among
 from .group_base import GroupBase, groups
-from .jaxprs import Description, evaluate, inlined, renamed
+from .jaxprs import Description, axes_among, evaluate, inlined, renamed
 
 _COLLECTIVES = {
     "psum": "all_reduce",
@@ -54,7 +53,7 @@ def compile_for_ranks(
         DistBackendError: the ranks have traced different programs.
         NotImplementedError: its groups are not axes of one mesh.
     """
-    home, mesh, axes = place([groups[axis] for axis in axes_among(closed.effects)])
+    home, mesh, axes = place([groups[axis] for axis in axes_among(closed)])
     closed = inlined(ClosedJaxpr(renamed(closed.jaxpr, axes), closed.consts))
     constants = [c if isinstance(c, jax.Array) else put(np.asarray(c), 0) for c in closed.consts]
     description = Description(closed.jaxpr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from datetime import timedelta
@@ -16,6 +17,7 @@ from ..trace.ranks import set_compiler
 from . import reducer, traced_ddp
 from .compiled import compile_for_ranks
 from .group import JaxProcessGroup
+from .jaxprs import axes_among
 from .world import World, make_world
 
 dist: Any = torch.distributed
@@ -27,14 +29,20 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """The default group, which joins the processes, or a group of some of its ranks."""
     reducer.install()
     traced_ddp.install()
-    set_compiler(compile_for_ranks)
-    ranks = list(options.global_ranks_in_group)
+    set_compiler(axes_among, compile_for_ranks)
+    ranks, store = list(options.global_ranks_in_group), _of_this_attempt(options.store)
     if not ranks:
-        _worlds[:] = [make_world(options.store, options.group_rank, options.group_size, options.timeout)]
+        _worlds[:] = [make_world(store, options.group_rank, options.group_size, options.timeout)]
         ranks = list(range(options.group_size))
     if not _worlds:
         raise RuntimeError('new_group: the default group has no backend "tenax"; expected init_process_group("tenax")')
-    return JaxProcessGroup(options.store, options.group_rank, ranks, _worlds[0], options.timeout, options.group_id)
+    return JaxProcessGroup(store, options.group_rank, ranks, _worlds[0], options.timeout, options.group_id)
+
+
+def _of_this_attempt(store: Any) -> Any:
+    """The store without what earlier attempts of `torchrun --max-restarts` wrote: torch 2.13 keeps one for all."""
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    return store if attempt == "0" else dist.PrefixStore(f"attempt {attempt}", store)
 
 
 def rendezvous(url: str, timeout: timedelta, **kwargs: Any) -> Iterator[tuple[Any, int, int]]:

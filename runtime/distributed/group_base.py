@@ -15,6 +15,7 @@ from torch.distributed import ProcessGroup
 
 from .._torch.distributed import host_group
 from ..functional.detach import PureTrace
+from ..storage.avals import meshes
 from ..storage.placement import put
 from ..trace.core import as_tracer, current_trace, user_line
 from ..trace.ranks import axis_name, over_ranks
@@ -63,6 +64,7 @@ class GroupBase(ProcessGroup):
         self._store = store
         self.devices, self.axis = devices, axis_name(name)
         groups[self.axis] = self
+        meshes.ranks = meshes.ranks or len(ranks) > 1
         self._programs = programs_of(devices)
         self._channel = channel_of(devices)
         self.agreement = Agreement(store, tuple(ranks), rank, timeout, world.peers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as
 from jax.extend.core.primitives import jit_p, slice_p
 
 from .._jax import NamedAxisEffect, traced_as
+from ..trace.ranks import AXIS
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _SLICED = ("start_indices", "limit_indices")
@@ -152,6 +153,22 @@ def _sliced(x: jax.Array, starts: Mapping[int, Any], start_indices: Any, limit_i
     sizes = [limit - start for start, limit in zip(start_indices, limit_indices, strict=True)]
     part = lax.dynamic_slice(x, [starts.get(i, np.int32(start)) for i, start in enumerate(start_indices)], sizes)
     return part if strides is None else lax.slice(part, [0] * x.ndim, sizes, strides)
+
+
+def axes_among(jaxpr: Any) -> list[str]:
+    """The axes of groups that a program names. Its effects would not do: `ppermute` has none."""
+    return sorted(set(_axes(jaxpr)))
+
+
+def _axes(jaxpr: Any) -> Iterator[str]:
+    for equation in jaxpr.eqns:
+        for key, value in equation.params.items():
+            values = value if isinstance(value, tuple | list) else (value,)
+            if key in ("axes", "axis_name"):
+                yield from (v for v in values if isinstance(v, str) and v.startswith(AXIS))
+            for inner in values:
+                if isinstance(inner, ClosedJaxpr | Jaxpr):
+                    yield from _axes(inner)
 
 
 def renamed(jaxpr: Jaxpr, axes: Mapping[str, tuple[str, ...]]) -> Jaxpr:

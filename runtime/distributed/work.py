@@ -120,11 +120,21 @@ class Channel:
     def __init__(self) -> None:
         self.jobs: queue.SimpleQueue[tuple[CollectiveWork, Callable[[], None]]] = queue.SimpleQueue()
         self.busy: CollectiveWork | None = None
+        self._process = os.getpid()
         threading.Thread(target=self._run, name="tenax collectives", daemon=True).start()
         _channels.append(self)
 
     def submit(self, work: CollectiveWork, job: Callable[[], None]) -> None:
-        """Run a job after those that were submitted before it; it ends the work."""
+        """Run a job after those that were submitted before it; it ends the work.
+
+        Raises:
+            RuntimeError: this process is a fork of that of the thread.
+        """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"{work.description()}: in a forked subprocess, which has no part in the group; expected the 'spawn' "
+                "start method, and init_process_group in each process"
+            )
         self.jobs.put((work, job))
 
     def _run(self) -> None:

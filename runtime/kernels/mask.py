@@ -16,6 +16,12 @@ from jax import lax
 from tenax.kernels.indexing import index_select
 from tenax.words import BOOL, INT64, Array, cast, extent
 
+# What keeps a fixed shape where `x[mask]`, `nonzero` or `masked_select` would not.
+FIXED = (
+    "torch.where(mask, new, x) changes the elements of a mask, "
+    "and torch.nonzero_static(x, size=...) gives a fixed number of rows"
+)
+
 
 def _truth(x: Array) -> Array:
     """Which elements are nonzero."""
@@ -43,7 +49,7 @@ def _places(x: Array, shape: tuple[int, ...]) -> Array:
     if 0 in shape:
         return jnp.zeros(0, np.dtype("int32"))
     places, count = _packed_places(x, shape=shape)
-    return places[: extent(count, "torch.nonzero_static(x, size=...) gives a fixed number of rows")]
+    return places[: extent(count, FIXED)]
 
 
 @partial(jax.jit, static_argnames="shape")

@@ -1,14 +1,17 @@
 """Figures of accelerators, as their makers publish them.
 
-Those of GPUs are of the data sheets of A100 80GB SXM, H100 SXM and H200 SXM: operations without sparsity; of NVLink,
-which they give for both directions, the half. Those of TPUs are of https://cloud.google.com/tpu/docs (pages v4, v5e,
-v5p, v6e); of "bidirectional inter-chip interconnect bandwidth", the half. That of v4, with 6 links of 50 GB/s, is of
-Jouppi et al., "TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning", ISCA 2023, table 4.
+GPUs: the data sheets of A100 80GB SXM, H100 SXM and H200 SXM; operations without sparsity, and half of the NVLink
+bandwidth, which is stated for both directions. TPUs: https://docs.cloud.google.com/tpu/docs (pages v4, v5e, v5p, v6e,
+tpu7x); half of the "bidirectional inter-chip interconnect bandwidth". The v4 page does not state that bandwidth: 6
+links of 50 GB/s are from Jouppi et al., "TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning", ISCA
+2023, table 4. Google states the capacity of memory in GiB (v4, v5p, v6e, TPU7x; v5e says GB).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+GIB = 2.0**30
 
 
 class Chip(NamedTuple):
@@ -27,10 +30,11 @@ CHIPS = {
         Chip("A100", 312e12, 80e9, 2.039e12, 300e9),
         Chip("H100", 989e12, 80e9, 3.35e12, 450e9),
         Chip("H200", 989e12, 141e9, 4.8e12, 450e9),
-        Chip("TPU v4", 275e12, 32e9, 1.2e12, 300e9),
+        Chip("TPU v4", 275e12, 32 * GIB, 1.2e12, 300e9),
         Chip("TPU v5e", 197e12, 16e9, 0.819e12, 200e9),
-        Chip("TPU v5p", 459e12, 95e9, 2.765e12, 600e9),
-        Chip("TPU v6e", 918e12, 32e9, 1.6e12, 400e9),
+        Chip("TPU v5p", 459e12, 95 * GIB, 2.765e12, 600e9),
+        Chip("TPU v6e", 918e12, 32 * GIB, 1.638e12, 400e9),
+        Chip("TPU7x", 2307e12, 192 * GIB, 7.38e12, 600e9),
     )
 }
 

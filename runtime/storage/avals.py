@@ -33,6 +33,7 @@ class Aval:
 class _Meshes:
     used = False  # whether this process has had an array on several devices
     devices = 1  # the most on which one lay
+    ranks = False  # whether the programs of this process may be those of several
 
 
 meshes = _Meshes()

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
 from .._jax import call_compiled, result_avals
-from . import stored
 from .environment import cores
 from .program import EagerProgram
 from .waiting import waiting_for
+
+T = TypeVar("T")
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(2, cores() or 1), thread_name_prefix="tenax-compile")
+
+
+def background(work: Callable[[], T]) -> Callable[[], T]:
+    """Have a thread of the pool do some work; what gives its result, and does the work if no thread has begun."""
+    try:
+        future = _pool().submit(lambda: work() if threading.main_thread().is_alive() else None)
+    except RuntimeError:  # the interpreter ends
+        return work
+
+    def result() -> T:
+        found = None if future.cancel() else future.result()
+        return work() if found is None else found
+
+    return result
 
 
 class PendingExecutable:
@@ -50,7 +65,7 @@ class PendingExecutable:
             return None
         if program.made_for is None:
             key = program.key_for(signature)
-            executable = None if key is None else stored.load(key)
+            executable = program.load(signature)
             if executable is not None:
                 program.keep(executable, signature)
             else:

@@ -75,6 +75,6 @@ def sources() -> Iterator[Path]:
 
     root = Path(__file__).parent.parent
     folders = [root / "kernels", root / "dispatch", root / "storage", *map(Path, tenax.generated.__path__)]
-    yield from (root / name for name in ("words.py", "dtypes.py"))
+    yield from (root / name for name in ("words.py", "dtypes.py", "xla/options.py"))
     for folder in folders:
         yield from sorted(folder.rglob("*.py"))

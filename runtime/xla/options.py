@@ -1,32 +1,125 @@
-"""How XLA compiles eager operations: programs of small arrays get code that is made in half the time.
+"""How XLA compiles eager operations: first code that is ready soon, and good code once that one has worked enough.
 
-The older emitters of XLA's CPU compiler, at LLVM's first level of optimization, make kernels of single operations
-that are as fast as those of the newer ones, and whose results are the same to the last bit but for one program in
-seventy (benchmarks/quick_code.py). They make slower loops, and slower transposes and scatters of large arrays.
+On the CPU three sets of options are in use. `_SOON` compiles in a fifth of the time of XLA's default, and its code
+takes about a nanosecond longer for each element that an operation computes; without fused multiply-adds its results
+may differ in the last bit. `_GOOD`, the older emitters at LLVM's first level of optimization, compiles in a third of
+the time, and its code is as fast as the default's, except for loops and for transposes and scatters of large arrays;
+its results are those of the default but for one program in ninety (benchmarks/code_tiers.py).
 """
 
 import math
 import os
 import re
+from typing import NamedTuple
 
 import jax
+import torch
 
 Options = dict[str, str | bool]
-_QUICK: dict[str, Options] = {"cpu": {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": "1"}}
-_SMALL, _SMALL_MOVED = 1 << 16, 1 << 13  # elements; the latter of programs that transpose or scatter
-_DIMENSIONS = re.compile(r"tensor<(\d+(?:x\d+)*)x")
+_GOOD: dict[str, Options] = {
+    "cpu": {
+        "xla_cpu_use_fusion_emitters": False,
+        "xla_backend_optimization_level": "1",
+        "xla_cpu_parallel_codegen_split_count": "1",
+    }
+}
+_SOON: dict[str, Options] = {
+    "cpu": {
+        "xla_cpu_use_fusion_emitters": False,
+        "xla_backend_optimization_level": "0",
+        "xla_llvm_disable_expensive_passes": True,
+        "xla_cpu_parallel_codegen_split_count": "1",
+    }
+}
+# Elements that an operation of a program has computed, on average, when good code pays for its compilation: the slower
+# code costs time for each, and the compilation costs time for each operation.
+ENOUGH = 1 << 21
+_LARGE = ENOUGH // 2  # in one call: good code from the first
+_SMALL_MOVED = 1 << 13  # elements of an array that good code transposes or scatters; larger ones have XLA's default
+_MANY = 16  # results: operators on lists, which the older emitters compile slowly
+_ITERATIONS = 256  # of a loop: an assumption
+_COMPARISONS = 64  # operations for each element that is sorted
+_TIERS = os.environ.get("TENAX_TIERS") != "0"
+
+_TYPES = re.compile(r"tensor<((?:\d+x)*)(\w+)")
+_WINDOW = re.compile(r"window_dimensions = array<i64: ([\d, ]+)>")
 _MOVES = re.compile(r"stablehlo\.(?:transpose|scatter)\b")
+_PARTS = re.compile(r"stablehlo\.(?:gather|slice|dynamic_slice)\b")
 
 
-def options_for(text: str) -> Options | None:
-    """The compiler options of a lowered program; None for those of the process."""
-    loops = "stablehlo.while" in text and "threefry" not in text
-    most = 0 if loops else _SMALL_MOVED if _MOVES.search(text) else _SMALL
-    sizes = (math.prod(map(int, dimensions.split("x"))) for dimensions in set(_DIMENSIONS.findall(text)))
-    return of_platform(_QUICK) if max(sizes, default=1) <= most else None
+def has_tiers() -> bool:
+    """Whether a program may begin with code that is ready soon."""
+    return _TIERS and of_platform(_SOON) is not None
+
+
+def has_one_tier() -> bool:
+    """Whether all code is to be good code now, because every call of an operation must give the same bits."""
+    return not _TIERS or torch.are_deterministic_algorithms_enabled()
+
+
+class Code(NamedTuple):
+    """How a program is compiled."""
+
+    options: Options | None  # None: those of the process
+    work: int  # elements for each operation of a call, if good code is to take over; 0 if this code stays
+
+
+def first_code(text: str) -> Code:
+    """The code of a lowered program that its first calls run."""
+    soon = of_platform(_SOON)
+    if soon is None:
+        return Code(None, 0)
+    elements, operations = computed(text)
+    work = -(-elements // operations)
+    return Code(soon, work) if work <= _LARGE else good_code(text)
+
+
+def good_code(text: str) -> Code:
+    """The code of a lowered program that is called often, or has large arrays."""
+    arrays = [math.prod(map(int, d[:-1].split("x"))) for d in {d for d, _ in _TYPES.findall(text)} if d]
+    moves = _MOVES.search(text) and max(arrays, default=1) > _SMALL_MOVED
+    return Code(None if moves or _loops(text) or _results(text) > _MANY else of_platform(_GOOD), 0)
 
 
 def of_platform(table: dict[str, Options]) -> Options | None:
     """The options of the first device's platform, unless `XLA_FLAGS` names one of them."""
     options, flags = table.get(jax.local_devices()[0].platform), os.environ.get("XLA_FLAGS", "")
     return None if options is None or any(name in flags for name in options) else options
+
+
+def computed(text: str) -> tuple[int, int]:
+    """About how many elements a call of a lowered program computes, and in how many operations; one at least.
+
+    Products of floating-point matrices and convolutions count as copies: a library computes them.
+    """
+    elements, operations = 1, 1
+    each = 1  # the factor of the operation whose region has begun
+    for line in text.splitlines():
+        if found := _WINDOW.search(line):
+            each = math.prod(map(int, found[1].split(",")))
+        elif "stablehlo.sort" in line:
+            each = _COMPARISONS
+        ends = line.lstrip().startswith("})")  # a region, after which the types of its operation stand
+        if not ends and ("stablehlo." not in line or "stablehlo.constant" in line):
+            continue
+        types = [(math.prod(map(int, d[:-1].split("x"))) if d else 1, kind) for d, kind in _TYPES.findall(line)]
+        sizes = [size for size, _ in types]
+        if not sizes:
+            continue
+        operations += 1
+        if "stablehlo.dot_general" in line and types[0][1].startswith(("i", "ui")):  # a plain loop
+            elements += math.isqrt(math.prod(sizes[-3:]))
+        else:
+            elements += each * (sizes[-1] if _PARTS.search(line) else max(sizes))
+        if ends:
+            each = 1
+    return elements * _ITERATIONS if _loops(text) else elements, operations
+
+
+def _loops(text: str) -> bool:
+    return "stablehlo.while" in text and "threefry" not in text
+
+
+def _results(text: str) -> int:
+    head = text[: text.find("\n", text.find("@main"))]
+    return head.rpartition("->")[2].count("tensor<")

@@ -1,35 +1,26 @@
-"""A function of arrays of the first device, called as `jax.jit` calls one.
+"""The executable of a function of arrays of the first device.
 
-Its first call loads a stored executable, without tracing the function, or traces, compiles and stores it.
+The first call loads a stored executable, without tracing the function, or traces, compiles and stores it. Its code may
+be one that was ready soon (`options.py`); then calls count what they compute, and good code takes over when that is
+enough (`takeover.py`). Which call that is depends on the program alone, so that results are reproducible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, cached_property, wraps
 from typing import Any
 
 import jax
 import numpy as np
 
-from .._jax import ArrayImpl, jit_of_compiled, trace_settings, trace_state_clean
+from .._jax import ArrayImpl, trace_settings, trace_state_clean
 from . import stored
 from .environment import key_of
 from .folder import folder
-from .options import options_for
+from .options import ENOUGH, first_code, good_code, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
-
-
-def program(function: Callable[..., Any], key: str | None, donated: Sequence[int] = ()) -> Callable[..., Any]:
-    """The function, compiled.
-
-    Args:
-        function: gives a tuple of arrays and None.
-        key: names it among stored ones, as text; None if it has no name that lasts.
-        donated: positions of the arrays that it may reuse.
-    """
-    return jit_of_compiled(function, EagerProgram(function, key, tuple(donated)))
 
 
 class EagerProgram:
@@ -40,6 +31,11 @@ class EagerProgram:
         self.function, self.key, self.donated = function, key, donated
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
+        self.work = 0  # elements that an operation computes in a call, if good code is to take over
+        self.left = ENOUGH // 2  # elements until the next step of the takeover
+        self.good: Any = None  # the good code on its way
+        self.holder: Callable[[], Any] = lambda: None  # gives the object whose `run` this is, while it lives
+        self._count: Callable[[], Any] | None = None  # ends the account of the executable's memory
         self.coming: Any = None  # the compilation of another thread that will give it (ahead.py)
 
     @cached_property
@@ -56,18 +52,18 @@ class EagerProgram:
         if coming is not None:
             coming.wait()
         if self.made_for is None:
-            key = self.key_for(signature)
-            executable = None if key is None else stored.load(key)
+            executable = self.load(signature)
             if executable is None:
                 with waiting_for(self.function.__name__):
-                    executable = self.compile(self.trace(operands).lower(), key)
+                    executable = self.compile(self.trace(operands).lower(), self.key_for(signature))
             self.keep(executable, signature)
         return self.executable if self.made_for == signature else None
 
     def keep(self, executable: jax.stages.Compiled, signature: tuple[Any, ...]) -> None:
         """Use an executable from now on."""
-        self.made_for, self.executable = signature, executable
-        hold(self, executable)
+        if self._count is not None:
+            self._count()
+        self.made_for, self.executable, self._count = signature, executable, hold(self, executable)
 
     def signature(self, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """What an executable is made for; None where `jax.jit` is to handle the call."""
@@ -79,9 +75,21 @@ class EagerProgram:
             return None
         return trace_settings(), jax.tree.structure(operands), [_signature(x) for x in arrays]
 
-    def key_for(self, signature: tuple[Any, ...]) -> str | None:
-        """The name of the stored executable; None where there can be none."""
-        return None if self.key is None or folder() is None else key_of(self.key, self.donated, *signature[1:])
+    def key_for(self, signature: tuple[Any, ...], *, good: bool = False) -> str | None:
+        """The name of the stored executable, of that with good code if so wanted; None where there can be none."""
+        if self.key is None or folder() is None:
+            return None
+        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good or has_one_tier() else []))
+
+    def load(self, signature: tuple[Any, ...], *, good: bool = False) -> jax.stages.Compiled | None:
+        """The stored executable, if there is one."""
+        key = self.key_for(signature, good=good)
+        found = None if key is None else stored.load(key)
+        if found is None:
+            return None
+        if not good:
+            self.work = found.note
+        return found.compiled
 
     def trace(self, operands: tuple[Any, ...]) -> jax.stages.Traced:
         """The function, traced for operands."""
@@ -93,13 +101,16 @@ class EagerProgram:
 
         return jax.jit(function, donate_argnums=self.donated).trace(*operands)
 
-    def compile(self, lowered: jax.stages.Lowered, key: str | None) -> jax.stages.Compiled:
+    def compile(self, lowered: jax.stages.Lowered, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """The executable of a lowered program, which is stored under a key."""
         text = lowered.as_text()
-        compiled = lowered.compile(options_for(text))
+        options, work = good_code(text) if good or has_one_tier() else first_code(text)
+        compiled = lowered.compile(options)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
         if key is not None and "custom_call" not in text:
-            stored.store(key, compiled)
+            stored.store(key, compiled, work)
+        if not good:
+            self.work = work
         return compiled
 
 

@@ -6,7 +6,7 @@ import logging
 import pickle
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 from jax.experimental.serialize_executable import deserialize_and_load, serialize
@@ -20,14 +20,21 @@ logger = logging.getLogger("tenax")
 T = TypeVar("T")
 
 
-def load(key: str) -> jax.stages.Compiled | None:
+class Stored(NamedTuple):
+    """An executable, and a number that was stored with it."""
+
+    compiled: jax.stages.Compiled
+    note: int
+
+
+def load(key: str) -> Stored | None:
     """A stored executable; None where there is none, or where this process cannot load it."""
     body = folder.read(key)
     if body is None:
         return None
     start = time.perf_counter()
     try:
-        payload, in_tree, out_tree = pickle.loads(body)
+        (payload, in_tree, out_tree), note = pickle.loads(body)
         compiled = deserialize_and_load(payload, in_tree, out_tree, execution_devices=jax.local_devices()[:1])
     except Exception as error:  # whatever unpickling or XLA raises: the program is compiled again
         logger.info("a stored program cannot be loaded: %s: %s", type(error).__name__, error)
@@ -35,15 +42,15 @@ def load(key: str) -> jax.stages.Compiled | None:
         return None
     totals.loaded += 1
     totals.load_seconds += time.perf_counter() - start
-    return compiled
+    return Stored(compiled, note)
 
 
-def store(key: str, compiled: jax.stages.Compiled) -> None:
-    """Write an executable. One that XLA cannot serialize is compiled again in each process."""
+def store(key: str, compiled: jax.stages.Compiled, note: int = 0) -> None:
+    """Write an executable and a number. One that XLA cannot serialize is compiled again in each process."""
     if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         return  # it may come from JAX's own cache, and what was loaded cannot be serialized again
     try:
-        body = pickle.dumps(serialize(compiled))
+        body = pickle.dumps((serialize(compiled), note))
     except Exception as error:
         logger.info("a compiled program is not kept: %s: %s", type(error).__name__, error)
         return
@@ -60,17 +67,20 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
     return facts
 
 
-def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:
-    """The executable of a lowered program, which is stored under its text and the facts that its text does not show."""
+def compile_or_load(
+    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any
+) -> jax.stages.Compiled:
+    """The executable of a lowered program, compiled with more options of XLA's; it is stored under its text, these
+    options, and the facts that its text does not show."""
     key, text = None, "" if folder.folder() is None else lowered.as_text()
     if text and "callback" not in text:  # whose text holds a pointer into this process
         weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
-        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
+        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, options, *facts)
         found = load(key)
         if found is not None:
-            return found
+            return found.compiled
     with waiting_for(name):
-        compiled = lowered.compile()
+        compiled = lowered.compile(options)
     if key is not None:
         store(key, compiled)
     return compiled

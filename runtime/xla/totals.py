@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +42,14 @@ totals = Totals()
 _counting = threading.RLock()  # a finalizer may run while its own thread counts
 
 
-def hold(owner: Any, compiled: jax.stages.Compiled, pinned: bool = False) -> None:
-    """Count an executable for as long as its owner lives."""
+def hold(owner: Any, compiled: jax.stages.Compiled, pinned: bool = False) -> Callable[[], Any]:
+    """Count an executable for as long as its owner lives, or until what is returned is called."""
     nbytes = _BASE_BYTES + max(0, compiled.runtime_executable().size_of_generated_code_in_bytes())  # type: ignore[union-attr]
     count = _count_pinned if pinned else _count_held
     count(1, nbytes)
-    weakref.finalize(owner, count, -1, -nbytes).atexit = False
+    finalizer = weakref.finalize(owner, count, -1, -nbytes)
+    finalizer.atexit = False
+    return finalizer
 
 
 def count_compiled(seconds: float) -> None:

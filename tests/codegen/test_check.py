@@ -135,7 +135,7 @@ REFUSED = {
     ),
     "an unknown preparation": (
         RELU + "  jnp: self\n  prepare: expand(self)\n",
-        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of dtype_of_out, dtype_of_out_of_integers, "
+        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of dtype_of_out, dtype_of_wider_out, "
         "expand_masks, put_masks, ",
     ),
     "a preparation of too many arguments": (

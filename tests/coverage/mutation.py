@@ -209,10 +209,11 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
 
 def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
     chosen = [rng.randrange(len(p)) for _ in range(rng.randint(1, 4))]
-    if any(t.requires_grad for t in p):  # torch differentiates a tensor that is twice in a list as if it were once
-        chosen = list(dict.fromkeys(chosen))
-    mine = ", ".join(f"p[{i}]" for i in chosen)
     sharing = _sharing(p)
+    # torch differentiates memory that is twice in a list, also by views, as if it were once.
+    if any(t.requires_grad for t in p):
+        chosen = list({sharing[i]: i for i in chosen}.values())
+    mine = ", ".join(f"p[{i}]" for i in chosen)
     fits = [
         [k for k, y in enumerate(p) if y.dtype is p[i].dtype and _broadcasts(y, p[i]) and _apart(p, sharing, k, i)]
         for i in chosen

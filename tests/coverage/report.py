@@ -22,7 +22,7 @@ from .summary import TITLES, percent, tally
 # Letters from best to worst: the order of segments in a bar.
 ORDER = "pnsfct"
 # The overall status of an entry.
-STANDINGS = {"p": "every check passes", "s": "not asked", "f": "something fails"}
+STANDINGS = {"p": "every check passes", "s": "not applicable", "f": "something fails"}
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Bar:
 
     @property
     def share(self) -> str:
-        """The percentage of checks that pass, of those that pass or fail."""
-        asked = sum(n for letter, n in self.counts.items() if letter in "pfct")
-        return percent(self.counts.get("p", 0), asked)
+        """The percentage of passing checks among those that ran."""
+        ran = sum(n for letter, n in self.counts.items() if letter in "pfct")
+        return percent(self.counts.get("p", 0), ran)
 
     def segments(self, width: float) -> list[tuple[str, float, float, int]]:
         """(letter, x, width, count), filling `width`."""
@@ -110,7 +110,18 @@ def _differences(runs: Sequence[Run]) -> dict[str, Any]:
                 listed = {kind: [[c.key, c.dtype, c.check, c.why] for c in lines] for kind, lines in found.items()}
                 pairs[f"{i} {j}"] = {"checks": shared(before.results, after.results), "changes": listed}
     names = [{"label": run.label, "page": run.page, "about": _about(run.results)} for run in runs]
-    return {"runs": names, "pairs": pairs}
+    return {"runs": names, "pairs": pairs, "initial": _initial(runs)}
+
+
+def _initial(runs: Sequence[Run]) -> list[str]:
+    """The two runs that the page compares at first: the shown one and the next, the older release before the newer."""
+    first = range(min(len(runs), 2))
+    found = sorted(first, key=lambda i: (_release(runs[i].results), -i))
+    return [str(found[0]), str(found[-1])]
+
+
+def _release(results: Results) -> list[int]:
+    return [int(part) for part in results.about.get("torch", "").split(".") if part.isdigit()]
 
 
 def _about(results: Results) -> str:

@@ -24,7 +24,7 @@ def markdown(results: Results, *others: Results) -> str:
     suites = {suite: list(results.suite(suite).values()) for suite in SUITES}
     # A run of primary dtypes only has no results for the others.
     wide = any(len({dtype for dtype, _ in row.outcomes}) > 1 for rows in suites.values() for row in rows)
-    titles = ["torch's test database", "entries", "not asked", "every check, primary dtype¹", "checks passed²"]
+    titles = ["torch's test database", "entries", "not applicable", "every check, primary dtype¹", "checks passed²"]
     if wide:
         titles.insert(4, "every check, every dtype")
     lines = [_line(titles), _line(["---", *["---:"] * (len(titles) - 1)])]
@@ -39,10 +39,11 @@ def markdown(results: Results, *others: Results) -> str:
     where = f"torch {about.get('torch')}, jax {about.get('jax')}, {about.get('platform')}, {about.get('date')}."
     lines += [
         "",
-        f"{where} ¹ float32 where the entry has it. ² {'Over all dtypes' if wide else 'Of the primary dtype'}; a check "
-        "that torch itself does not support or skips on CPU and CUDA, or that CPU torch fails, is not asked. Random "
-        "results are compared by structure, reproducibility and order statistics. *Not asked* are entries of other "
-        "backends (jiterator, CUDA's attention kernels) and of complex32, which JAX lacks; each raises a clear error.",
+        f"{where} ¹ float32 where the entry has it. ² {'Over all dtypes' if wide else 'Of the primary dtype'}; checks "
+        "that torch does not support, skips on CPU and CUDA, or fails on the CPU do not count. Random results are "
+        "compared by structure, reproducibility and order statistics. Entries that are *not applicable* belong to "
+        "other backends (jiterator, CUDA's attention kernels) or need complex32, which JAX lacks; each "
+        "raises a clear error.",
     ]
     return "\n".join([*lines, *_by_release([results, *others] if others else [])])
 
@@ -64,7 +65,7 @@ def _by_release(found: Sequence[Results]) -> list[str]:
 
 
 def full(results: Results, suite: str) -> str:
-    """The number of entries of a database that pass every check of their primary dtype: `692 of 696 (99 %)`."""
+    """The number of entries of a database that pass every check of their primary dtype: `692 of 696 (99%)`."""
     rows = [row for row in results.suite(suite).values() if row.asked()]
     passed = sum(r.passes() for r in rows)
     return f"{passed} of {len(rows)} ({percent(passed, len(rows))})"
@@ -86,8 +87,8 @@ def tally(rows: list[Row]) -> tuple[int, int]:
 
 
 def percent(part: int, whole: int) -> str:
-    """The percentage, rounded down so that 100 % means all."""
-    return f"{100 * part // whole} %" if whole else "none"
+    """The percentage, rounded down so that 100% means all."""
+    return f"{100 * part // whole}%" if whole else "none"
 
 
 def replace_marked(text: str, table: str, begin: str = BEGIN, end: str = END) -> str:

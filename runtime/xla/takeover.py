@@ -1,0 +1,75 @@
+"""How good code takes over from code that was ready soon, when the latter has computed enough.
+
+Half-way, the program is traced and lowered again and compiled by a thread; at the end the thread is waited for. So the
+call from which on the good code runs is always the same one, however long the compilation takes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import jax
+
+from .._jax import ask_again, trace_state_clean
+from .ahead import background
+from .options import ENOUGH, has_one_tier
+from .program import EagerProgram
+from .totals import count_compiled
+
+logger = logging.getLogger("tenax")
+
+
+def advance(program: EagerProgram, call: Any, operands: tuple[Any, ...]) -> None:
+    """Take the next step: begin the compilation of good code, or have its calls run it.
+
+    Args:
+        program: what counted enough.
+        call: JAX's function that runs it.
+        operands: of the call that is about to run.
+    """
+    if not trace_state_clean() or program.made_for is None or program.signature(operands) != program.made_for:
+        return  # not a call of the executable
+    try:
+        if program.good is None:
+            program.good = begin(program, operands)
+            program.left = ENOUGH // 2
+        if program.left < 0 or has_one_tier():
+            finish(program, call)
+    except Exception as error:  # whatever XLA raises, such as a full memory: there is code that works
+        logger.warning("%s stays in code that is slow: %s: %s", program.function.__name__, type(error).__name__, error)
+        program.work = 0
+
+
+def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
+    """What gives the good code: stored by an earlier process, or compiled by a thread."""
+    signature: Any = program.made_for
+    found = program.load(signature, good=True)
+    if found is not None:
+        return lambda: found
+    lowered, key, name = (
+        program.trace(operands).lower(),
+        program.key_for(signature, good=True),
+        program.function.__name__,
+    )
+
+    def compiled() -> jax.stages.Compiled:
+        start = time.perf_counter()
+        executable = program.compile(lowered, key, good=True)
+        count_compiled(seconds := time.perf_counter() - start)
+        logger.debug("compiled good code of %s in %.3f s", name, seconds)
+        return executable
+
+    return background(compiled)
+
+
+def finish(program: EagerProgram, call: Any) -> None:
+    """Have all calls run the good code."""
+    signature: Any = program.made_for
+    executable = program.good()
+    program.work, program.good = 0, None
+    program.keep(executable, signature)
+    ask_again(call)
+    if (holder := program.holder()) is not None:
+        holder.run = call

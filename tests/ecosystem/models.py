@@ -1,0 +1,182 @@
+"""Train models of transformers and timm on the CPU and on the device: `python -m tests.ecosystem.models`.
+
+Each model is small, has random weights, and takes two steps of SGD in a process of its own: eagerly, in lazy mode and
+as one program of `tenax.jit`. The error is the largest difference of a loss or a trained parameter, relative to the
+largest value of that tensor. `--only WORD,WORD` selects by name, `--write` keeps the results and writes
+docs/ecosystem.md. The exit status is 1 if a model fails or disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import copy
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from tests.ecosystem.model_page import MODES, Model, read, write
+from tests.ecosystem.page import PAGE, ROOT, environment, page, version
+from tests.ecosystem.program import ALLOWED, difference
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+TEXT = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "pad_token_id": 0}
+WIDE = TEXT | {"intermediate_size": 64, "max_position_embeddings": 32}
+GROUPED = WIDE | {"num_key_value_heads": 2}
+LAYERS = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
+SEQUENCES = LAYERS | {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "vocab_size": 64, "pad_token_id": 0}
+IMAGES = {"image_size": 16, "patch_size": 4, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+
+# The class of a model and its sizes, by the type of its configuration.
+TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("ForCausalLM", GROUPED),
+    "qwen3": ("ForCausalLM", GROUPED | {"head_dim": 8}),
+    "gemma2": ("ForCausalLM", GROUPED | {"head_dim": 8}),
+    "mixtral": ("ForCausalLM", GROUPED | {"num_local_experts": 4}),
+    "gpt2": ("ForCausalLM", {"vocab_size": 64, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32}),
+    "gpt_neox": ("ForCausalLM", WIDE),
+    "mamba": ("ForCausalLM", {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
+    "bert": ("ForMaskedLM", WIDE),
+    "distilbert": ("ForMaskedLM", {"vocab_size": 64, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}),
+    "t5": ("ForSeq2SeqLM", {"vocab_size": 64, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}),
+    "bart": ("ForSeq2SeqLM", SEQUENCES | {"max_position_embeddings": 32}),
+    "vit": ("ForImageClassification", IMAGES | {"intermediate_size": 64}),
+    "convnext": ("ForImageClassification", {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 24, 32]}),
+    "swin": (
+        "ForImageClassification",
+        {"image_size": 32, "embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4},
+    ),
+}
+TIMM = ("resnet10t", "mobilenetv3_small_050", "regnetx_002", "vit_tiny_patch16_224", "mixer_s32_224")
+
+Loss = Callable[[torch.nn.Module, dict[str, torch.Tensor]], torch.Tensor]
+
+
+def from_transformers(name: str) -> tuple[torch.nn.Module, dict[str, torch.Tensor], Loss]:
+    """A model of transformers without dropout, a batch, and its loss."""
+    import transformers
+
+    kind, sizes = TRANSFORMERS[name]
+    config: Any = transformers.AutoConfig.for_model(name, **sizes)
+    for key, value in config.to_dict().items():
+        if isinstance(value, float) and ("drop" in key):
+            setattr(config, key, 0.0)
+    if kind == "ForSeq2SeqLM":
+        config.decoder_start_token_id = 1
+    model = getattr(transformers, f"AutoModel{kind}").from_config(config)
+    if kind == "ForImageClassification":
+        size = getattr(config, "image_size", 32)
+        batch = {"pixel_values": torch.randn(2, 3, size, size), "labels": torch.tensor([0, 1])}
+    else:
+        batch = {"input_ids": torch.randint(3, 64, (2, 8)), "labels": torch.randint(3, 64, (2, 8))}
+    return model, batch, lambda m, b: m(**b).loss
+
+
+def from_timm(name: str) -> tuple[torch.nn.Module, dict[str, torch.Tensor], Loss]:
+    """A model of timm, a batch, and its loss."""
+    import timm
+
+    sizes = {"img_size": 32} if "patch" in name or "mixer" in name else {}
+    model = timm.create_model(name, num_classes=5, **sizes)
+    batch = {"x": torch.randn(4, 3, 32, 32), "y": torch.tensor([0, 4, 1, 2])}
+    return model, batch, lambda m, b: torch.nn.functional.cross_entropy(m(b["x"]), b["y"])
+
+
+def make(name: str) -> tuple[torch.nn.Module, dict[str, torch.Tensor], Loss]:
+    """The model of a name such as `timm/resnet10t`."""
+    library, _, model = name.partition("/")
+    return from_timm(model) if library == "timm" else from_transformers(model)
+
+
+def trained(model: torch.nn.Module, batch: dict[str, torch.Tensor], loss: Loss, mode: str) -> Any:
+    """The losses of two steps of SGD, and the trained state."""
+    import tenax
+
+    device = "cpu" if mode == "cpu" else "jax"
+    model = copy.deepcopy(model).train().to(device)
+    batch = {key: x.to(device) for key, x in batch.items()}
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step() -> torch.Tensor:
+        optimizer.zero_grad()
+        value = loss(model, batch)
+        value.backward()
+        optimizer.step()
+        return value.detach()
+
+    run = tenax.jit(step) if mode == "jit" else step
+    with tenax.lazy() if mode == "lazy" else contextlib.nullcontext():
+        losses = torch.stack([run() for _ in range(2)])
+    return losses, [x.detach() for x in model.state_dict().values() if x.is_floating_point()]
+
+
+def one(name: str, modes: tuple[str, ...] = MODES) -> dict[str, float]:
+    """The errors of one model by mode."""
+    warnings.simplefilter("ignore")
+    torch.manual_seed(0)
+    model, batch, loss = make(name)
+    expected = trained(model, batch, loss, "cpu")
+    return {mode: difference(trained(model, batch, loss, mode), expected) for mode in modes}
+
+
+def run(name: str) -> Model:
+    """Train one model in a process of its own."""
+    library, _, model = name.partition("/")
+    installed = version(library) or ""
+    if not installed:
+        return Model(library, model, "", "not installed")
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "tests.ecosystem.models", "--one", name]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    seconds = round(time.perf_counter() - began)
+    if done.returncode:
+        reason = " ".join(done.stderr.strip().splitlines()[-1:])[:200]
+        return Model(library, model, installed, f"fails: {reason}", {}, seconds)
+    errors = json.loads(done.stdout.splitlines()[-1])
+    worst = max(errors.values())
+    return Model(library, model, installed, "agrees" if worst < ALLOWED else "differs", errors, seconds)
+
+
+NAMES = (*(f"transformers/{name}" for name in TRANSFORMERS), *(f"timm/{name}" for name in TIMM))
+
+
+def main() -> None:
+    """Train every model, print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.ecosystem.models", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--only", default="", help="Select by words of names, with commas between.")
+    parser.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
+    parser.add_argument("--one", choices=NAMES, help="Train one model in this process, and print the errors.")
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(one(options.one)))
+        return
+    table = Table("library", "model", "version", "result", *MODES, "s")
+    found = []
+    for name in NAMES:
+        if any(word in name for word in options.only.split(",")):
+            found.append(run(name))
+            print(*found[-1].cells, flush=True)
+    for row in found:
+        table.add_row(*row.cells)
+    Console().print(table)
+    if options.write:
+        kept = {(row.library, row.model): row for row in read()["rows"]} if options.only else {}
+        write(environment(), {**kept, **{(row.library, row.model): row for row in found}}.values())
+        PAGE.write_text(page())
+    sys.exit(any(row.result not in ("agrees", "not installed") for row in found))
+
+
+if __name__ == "__main__":
+    main()
