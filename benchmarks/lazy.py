@@ -6,37 +6,45 @@
 from __future__ import annotations
 
 import argparse
+import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import torch
 from clock import interleaved
 from models.cases import CASES, Case
 from models.training import train_step
-from tables import publish
+from tables import MEDIANS, publish
 
 import tenax
 
-STEPS = ("model", "jit, ms", "lazy, ms", "eager, ms", "lazy / jit", "lazy / eager", "first, lazy / eager")
+STEPS = (
+    *("model", "jit, ms", "lazy, ms", "eager, ms", "lazy / jit", "lazy / eager", "loop, lazy / jit"),
+    *("loop, lazy / eager", "CPU time, lazy / jit", "CPU time, lazy / eager", "first, lazy / eager"),
+)
+LOOP = 10  # steps between two waits for a loss
 RECORDING = ("operation", "recorded, µs", "CPU torch, 1 element, µs")
+MODES = ("jit", "lazy", "eager")
 MODELS = ("MLP", "ResNet-18", "GPT, 12 layers")
 
 
-def stepper(case: Case, mode: str) -> Callable[[], torch.Tensor]:
-    """A function that trains one step in a mode and waits for the loss."""
+def stepper(case: Case, mode: str, steps: int = 1) -> Callable[[], torch.Tensor]:
+    """A function that trains some steps in a mode and waits for the last loss."""
     torch.manual_seed(0)
     module = case.module().to("jax")
     x, y = (part.to("jax") for part in case.batch())
     step = train_step(module, case.optimizer(module.parameters()))
     if mode == "jit":
         step = tenax.jit(step)
-    elif mode == "lazy":
-        step = tenax.lazy()(step)
 
     def call() -> torch.Tensor:
-        loss = step(x, y)
+        with tenax.lazy() if mode == "lazy" else nullcontext():
+            for _ in range(steps):
+                loss = step(x, y)
+                tenax.sync()
         loss.jax().block_until_ready()
         return loss
 
@@ -51,10 +59,22 @@ def first(case: Case, mode: str) -> float:
 
 def row(case: Case, seconds: float, cold: bool) -> tuple[str, ...]:
     """The measurements of a model."""
-    times = interleaved({mode: stepper(case, mode) for mode in ("jit", "lazy", "eager")}, seconds)
-    jit, lazy, eager = (times[mode] / 1e3 for mode in ("jit", "lazy", "eager"))
+    used: dict[str, list[float]] = {mode: [] for mode in MODES}
+
+    def counted(mode: str, call: Callable[[], object]) -> Callable[[], object]:
+        def run() -> None:
+            begun = time.process_time()
+            call()
+            used[mode].append(time.process_time() - begun)
+
+        return run
+
+    times = interleaved({mode: counted(mode, stepper(case, mode)) for mode in MODES}, seconds)
+    loops = interleaved({mode: stepper(case, mode, LOOP) for mode in MODES}, seconds)
+    spent = {mode: statistics.median(used[mode][3:]) for mode in MODES}
     begun = f"{first(case, 'lazy') / first(case, 'eager'):.2f}" if cold else "-"
-    return case.name, *(f"{t:.2f}" for t in (jit, lazy, eager)), f"{lazy / jit:.2f}", f"{lazy / eager:.2f}", begun
+    ratios = [f"{found['lazy'] / found[other]:.2f}" for found in (times, loops, spent) for other in ("jit", "eager")]
+    return case.name, *(f"{times[mode] / 1e3:.2f}" for mode in MODES), *ratios, begun
 
 
 def recorded(count: int = 200) -> list[tuple[str, ...]]:
@@ -87,6 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="Write the tables to docs/benchmarks.md.")
     parser.add_argument("--seconds", type=float, default=6.0, help="Seconds per model.")
+    parser.add_argument("--how", default=MEDIANS, help="How it was measured, for the docs.")
     parser.add_argument("--only", default="", help="Models whose names contain this.")
     parser.add_argument("--no-cold", action="store_true", help="Leave out first steps.")
     parser.add_argument("--first", choices=("lazy", "eager"), help="Print the seconds of the first step in a mode.")
@@ -98,8 +119,9 @@ def main() -> None:
         stepper(cases[0], options.first)()
         print(time.perf_counter() - started)
         return
-    publish("lazy", STEPS, [row(case, options.seconds, not options.no_cold) for case in cases], write=options.write)
-    publish("recording", RECORDING, recorded(), write=options.write)
+    rows = [row(case, options.seconds, not options.no_cold) for case in cases]
+    publish("lazy", STEPS, rows, write=options.write, how=options.how)
+    publish("recording", RECORDING, recorded(), write=options.write, how=options.how)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+import tenax
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.amp as amp
 import tenax.compat.torch_xla.amp.syncfree as syncfree
@@ -345,6 +347,20 @@ def test_marks_that_do_not_fit_are_errors() -> None:
         xs.mark_sharding(x, None, (0, None))
     with pytest.raises(ValueError, match="expected each once"):
         xs.Mesh([0, 0], (2,))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_cleared_tensor_joins_the_mesh_of_what_it_meets(lazy: bool) -> None:
+    mesh = xs.get_1d_mesh("data")
+    with tenax.lazy() if lazy else nullcontext():
+        filled = xs.mark_sharding(torch.zeros(mesh.size(), 2, device=device), mesh, (0, None))
+        x = xs.mark_sharding(torch.ones(mesh.size(), 2, device=device), mesh, (0, None)) + 1
+        for tensor in (filled, x, x[1:]):
+            assert xs.clear_sharding(tensor) is tensor
+            assert not isinstance(tensor, xs.XLAShardedTensor)
+        assert not isinstance(x, xs.XLAShardedTensor)  # whose storage the last one shares
+        y = xs.mark_sharding(torch.ones(mesh.size(), 2, device=device), mesh, (0, None))
+        close((filled + x * y).cpu(), torch.full((mesh.size(), 2), 2.0))
 
 
 def test_gradients_of_a_marked_tensor_are_laid_out() -> None:

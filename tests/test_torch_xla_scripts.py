@@ -129,3 +129,38 @@ def test_collectives_round_to_bfloat16_as_a_variable_says(tmp_path: Path) -> Non
     script.write_text(REDUCED)
     done = run(str(script), CPU_NUM_DEVICES="2", XLA_USE_BF16="1")
     assert done.returncode == 0, done.stderr
+
+
+SHARDED = """
+import torch, torch_xla
+from torch_xla.distributed.fsdp import XlaFullyShardedDataParallel as FSDP
+
+def main(index):
+    torch.manual_seed(0)
+    layer = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3, affine=False))
+    weight, x = layer[0].weight.detach().clone(), torch.randn(6, 4)
+    model = FSDP(layer, compute_dtype=torch.bfloat16, buffer_dtype=torch.float32, fp32_reduce_scatter=True)
+    model.eval()
+    y = model(x.to("xla"))
+    assert y.dtype == torch.bfloat16, y.dtype
+    assert model.module[1].running_mean.dtype == torch.float32
+    y.sum().backward()
+    (parameter, _) = model.parameters()
+    assert parameter.dtype == parameter.grad.dtype == torch.float32
+    half = weight.bfloat16().requires_grad_()
+    bias = torch.zeros(3, dtype=torch.bfloat16)
+    expected = torch.autograd.grad(torch.nn.functional.linear(x.bfloat16(), half, bias).sum(), half)[0].float()
+    torch.testing.assert_close(parameter.grad.full_tensor().cpu(), expected, rtol=2e-2, atol=2e-2)
+    half = FSDP(torch.nn.BatchNorm1d(3), compute_dtype=torch.bfloat16)
+    assert half.module.running_mean.dtype == torch.bfloat16
+
+if __name__ == "__main__":
+    torch_xla.launch(main)
+"""
+
+
+def test_fsdp_computes_in_the_dtype_that_it_is_given(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SHARDED)
+    done = run(str(script), CPU_NUM_DEVICES="2")
+    assert done.returncode == 0, done.stderr

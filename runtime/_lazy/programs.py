@@ -17,6 +17,7 @@ from ..dispatch.aot_call import AotCall
 from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
 from ..xla.one_run import options_for_one_run
+from ..xla.options import has_one_tier
 from .recorded import RecordedOp
 
 Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]  # entries of the tape, slots of results, donated inputs
@@ -39,8 +40,9 @@ class TapeProgram:
         donated = [i + 1 for i in key[2]]
         # float16, of whose small numbers `reduce_precision` makes zeros, is rounded within operations as well.
         halves = any(a.dtype == np.float16 for e in key[0] if e.__class__ is RecordedOp for a in e.avals)
+        first = options_for_one_run() if begins and not has_one_tier() else None
         options = {"xla_allow_excess_precision": False} if halves else None
-        self._call = AotCall(self._replay, donated, options, options_for_one_run() if begins else None)
+        self._call = AotCall(self._replay, donated, options, first)
         self.seconds = 0.0  # of tracing and compiling
         self._words: tuple[list[int], jax.Array] | None = None
 

@@ -21,7 +21,7 @@ from ..dispatch.operands import NUMBER_TYPES
 from ..dispatch.pending import PendingArray, PendingCell
 from ..storage.avals import Aval, LazyFill, aval_of
 from ..storage.cell import Cell
-from ..storage.placement import no_jax_trace
+from ..storage.placement import no_jax_trace, sharding_of_array
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
 from ..trace.core import user_line
 from .cuts import Cuts
@@ -48,6 +48,8 @@ class Pending(PendingArray):
         old = state.get("pending")
         if old is None:
             self.origin = self.tape.input_of.get(id(state.get("content")))
+        elif old.tape is None:
+            self.origin = self.tape.input_of.get(id(old.array))
         elif old.tape is self.tape:
             self.origin = old.origin
         self.put_into(cell)
@@ -94,9 +96,12 @@ class Tape:
         """What an operation is passed for a cell: an array, or what is pending."""
         pending = cell.pending
         if pending is not None:
-            if pending.tape is self:
+            tape = pending.tape
+            if tape is self:
                 return pending
-            cell.settle(checked=False)  # it is computed, or recorded by another thread
+            if tape is None and not cell.index:
+                return pending.array
+            cell.settle(checked=False)  # recorded by another thread
         content = cell.content
         if content.__class__ is LazyFill and content.aval.sharding is None and not cell.index:
             with self.lock:
@@ -124,7 +129,7 @@ class Tape:
             operand = operand.value(checked=False)
         if shared and (found := self.input_of.get(id(operand))) is not None:
             return found
-        if operand.__class__ is not ArrayImpl or len(operand.sharding.device_set) > 1:
+        if operand.__class__ is not ArrayImpl or sharding_of_array(operand) is not None:
             raise NotRecordableError
         slot = len(self.slots)
         self.slots.append(None)

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
 from ... import process
 
-_IGNORED = {"flatten_parameters", "compute_dtype", "execute_sharding_on_init", "optimization_barrier_in_forward"}
+_IGNORED = {"flatten_parameters", "execute_sharding_on_init", "optimization_barrier_in_forward"}
 
 
 class XlaFullyShardedDataParallel(nn.Module):
@@ -20,12 +20,24 @@ class XlaFullyShardedDataParallel(nn.Module):
     Call `optimizer.step()` and not `xm.optimizer_step`: the gradients are averages already.
     """
 
-    def __init__(self, module: nn.Module, reshard_after_forward: bool = True, **options: Any) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        reshard_after_forward: bool = True,
+        compute_dtype: torch.dtype | None = None,
+        buffer_dtype: torch.dtype | None = None,
+        fp32_reduce_scatter: bool = False,
+        **options: Any,
+    ) -> None:
         """Shard a module.
 
         Args:
             module: its parameters are moved to the device.
             reshard_after_forward: give up the gathered parameters between forward and backward.
+            compute_dtype: of the gathered parameters, and of the floating point arguments of the module. The sharded
+                parameters, their gradients and the optimizer keep the dtype of the parameters.
+            buffer_dtype: of floating point buffers; None is `compute_dtype`.
+            fp32_reduce_scatter: average the gradients in float32.
             options: others of PyTorch/XLA, of which those that do not change values are accepted.
 
         Raises:
@@ -36,11 +48,16 @@ class XlaFullyShardedDataParallel(nn.Module):
         if unknown:
             raise NotImplementedError(
                 f"XlaFullyShardedDataParallel: {', '.join(sorted(unknown))}; expected "
-                "torch.distributed.fsdp.fully_shard, which has mixed precision, policies and offloading on device 'jax'"
+                "torch.distributed.fsdp.fully_shard, which has policies and offloading on device 'jax'"
             )
         mesh = init_device_mesh("jax", (process.required_group().get_world_size(),))
         self.module = module.to("jax")
-        fully_shard(self.module, mesh=mesh, reshard_after_forward=reshard_after_forward)
+        if (dtype := buffer_dtype or compute_dtype) is not None:
+            for buffer in self.module.buffers():
+                if buffer.is_floating_point():
+                    buffer.data = buffer.to(dtype)
+        policy = MixedPrecisionPolicy(compute_dtype, torch.float32 if fp32_reduce_scatter else None)
+        fully_shard(self.module, mesh=mesh, reshard_after_forward=reshard_after_forward, mp_policy=policy)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the module."""

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import numpy as np
 import torch
 from torch import nn
 
 from .....sharding.checks import named_sharding
 from .....sharding.current import automatic
 from .....sharding.placing import sharding_of
+from .....storage.avals import LazyFill, aval_of
 from .....storage.layout import lay_out
-from .....storage.ordinals import jax_devices
+from .....storage.placement import put
 from .....storage.tensors import cell_of
 from .....trace.core import current_trace
 from .....trace.transfer import read
@@ -134,8 +136,22 @@ def mark_sharding_with_gradients(
 
 
 def clear_sharding(t: torch.Tensor) -> torch.Tensor:
-    """Lay out a tensor on the first device."""
-    lay_out(t, jax.sharding.SingleDeviceSharding(jax_devices()[0]))
+    """Move a tensor, and what shares its storage, to the first device, where nobody has placed it: it joins the mesh of
+    what it meets. Its values go by the host.
+
+    Raises:
+        NotImplementedError: within a compiled function.
+    """
+    if current_trace() is not None:
+        raise NotImplementedError("clear_sharding: within a compiled function; expected a call before or after it")
+    cell = cell_of(t)
+    if cell.aval.sharding is None:
+        return t
+    content = cell.content
+    if content.__class__ is LazyFill:
+        cell.write(LazyFill(aval_of(cell.shape, cell.dtype), content.value))
+    else:
+        cell.write(put(np.asarray(content), 0))
     return t
 
 
