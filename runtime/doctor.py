@@ -63,7 +63,13 @@ def _faults(patch: Patch) -> Iterator[tuple[str, str]]:
 
 
 def _is_there(owner: Any, name: str, value: Any) -> bool:
-    return vars(owner).get(name) is value or getattr(owner, name, None) is value
+    found = vars(owner).get(name)
+    if found is value:
+        return True
+    found = getattr(owner, name, None)
+    while found is not None and found is not value:
+        found = getattr(found, "__wrapped__", None)  # Dynamo wraps functions that it does not follow
+    return found is value
 
 
 def broken_entries() -> list[str]:

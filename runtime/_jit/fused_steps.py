@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 from typing import Any
 
 import jax
@@ -16,7 +17,7 @@ from ..storage.tensors import wrap
 from ..trace.core import SYMBOLIC_TYPES
 from ..trace.transfer import read
 
-_KERNELS = ("_fused_adam_", "_fused_adamw_", "_fused_sgd_", "_fused_adagrad_")
+_KERNELS = [name for name, f in vars(optim).items() if name.endswith("_") and isfunction(f) and hasattr(torch, name)]
 
 
 @contextlib.contextmanager

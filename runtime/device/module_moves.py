@@ -17,7 +17,7 @@ from .. import patches
 from ..storage.ordinals import NAME, device_index
 
 Conversion = Callable[[torch.Tensor], torch.Tensor]
-_SAVES = [f"{name}.save{to}" for name in ("ScriptModule", "RecursiveScriptModule") for to in ("", "_to_buffer")]
+_SAVES = [f"{c}.{name}" for c in ("ScriptModule", "RecursiveScriptModule") for name in ("save", "save_to_buffer")]
 
 
 def _crosses(module: nn.Module, fn: Conversion) -> bool:

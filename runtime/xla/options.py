@@ -38,6 +38,7 @@ _LARGE = ENOUGH // 2  # in one call: good code from the first
 _SMALL_MOVED = 1 << 13  # elements of an array that good code transposes or scatters; larger ones have XLA's default
 _MANY = 16  # results: operators on lists, which the older emitters compile slowly
 _ITERATIONS = 256  # of a loop: an assumption
+_ROUNDS = 5  # iterations of the loops in which random bits are made
 _COMPARISONS = 64  # operations for each element that is sorted
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
 
@@ -113,7 +114,8 @@ def computed(text: str) -> tuple[int, int]:
             elements += each * (sizes[-1] if _PARTS.search(line) else max(sizes))
         if ends:
             each = 1
-    return elements * _ITERATIONS if _loops(text) else elements, operations
+    times = _ITERATIONS if _loops(text) else _ROUNDS if "threefry" in text else 1
+    return elements * times, operations
 
 
 def _loops(text: str) -> bool:
