@@ -36,7 +36,7 @@ def test_a_bar_is_as_long_as_its_ratio(charts: ModuleType) -> None:
     page = charts.with_charts(TABLE)
     (figure,) = re.findall(r"<figure.*</figure>", page)
     bars = [float(bar.attrib["width"]) for bar in ET.fromstring(figure).iter("rect")]
-    assert bars[0] / bars[1] == pytest.approx(2.38 / 0.5, rel=0.01)
+    assert round(bars[0] / bars[1], 1) == round(2.38 / 0.5, 1)
     assert page.startswith(TABLE.rstrip())
 
 

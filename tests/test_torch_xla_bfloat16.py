@@ -10,6 +10,8 @@ import torch.nn.functional as F  # noqa: N812 (torch's own idiom)
 
 import tenax
 from tenax.compat.torch_xla.bfloat16 import follow_environment
+from tests.agreement import close
+from tests.tolerances import IN_BFLOAT16
 
 Tensor = torch.Tensor
 
@@ -81,7 +83,7 @@ def test_results_are_rounded_to_bfloat16(name: str, mode: str) -> None:
         assert found.dtype == torch.float32
         expected = theirs(rounded(a), rounded(b))
         assert torch.equal(found.cpu(), rounded(found.cpu()))
-        torch.testing.assert_close(found.cpu(), expected, rtol=2**-7, atol=2**-9)
+        close(found, expected, IN_BFLOAT16)
         if name != "composite":
             assert torch.equal(found.cpu(), expected)
 
