@@ -10,7 +10,6 @@ import pytest
 import torch
 
 import tenax
-from tenax._jit import executables
 from tenax.dispatch.aot_call import AotCall
 from tenax.xla.one_run import options_for_one_run
 from tenax.xla.options import computed, first_code, good_code
@@ -143,44 +142,21 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     compile_for_call = AotCall._compile
 
     def compile_and_note(
-        self: AotCall, lowered: jax.stages.Lowered, more: dict[str, str] | None = None, ahead: bool = False
+        self: AotCall, lowered: jax.stages.Lowered, more: dict[str, str] | None = None
     ) -> jax.stages.Compiled:
         levels.append((more or {}).get("xla_backend_optimization_level"))
-        return compile_for_call(self, lowered, more, ahead=ahead)
+        return compile_for_call(self, lowered, more)
 
     monkeypatch.setattr(AotCall, "_compile", compile_and_note)
     return levels
 
 
-def test_the_step_that_makes_an_optimizers_state_is_compiled_for_one_run(
-    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executables, "_LONG", 1 << 20)
+def test_the_step_that_makes_an_optimizers_state_is_compiled_for_one_run(chosen: list[str | None]) -> None:
     close(train("jax", tenax.jit), train("cpu", lambda step: step))
     assert chosen == ["0", None, None]  # state is made, steady, state is made for the second time
 
 
-def test_the_first_call_of_a_long_training_step_does_not_wait_for_good_code(
-    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executables, "_LONG", 1)
-    close(train("jax", tenax.jit), train("cpu", lambda step: step))
-    assert chosen == ["0", "0", None, None]  # state is made, the second step twice, state is made for the second time
-
-
-def test_a_call_that_can_be_repeated_gives_the_same_bits(
-    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executables, "_LONG", 1)
-    x = torch.randn(64, generator=torch.Generator().manual_seed(0)).to("jax")
-    step = tenax.jit(lambda: torch.tanh(x) * x + x)
-    assert len({step().cpu().numpy().tobytes() for _ in range(3)}) == 1 and chosen == [None]
-
-
-def test_deterministic_mode_has_one_tier_of_compiled_code(
-    chosen: list[str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executables, "_LONG", 1)
+def test_deterministic_mode_has_one_tier_of_compiled_code(chosen: list[str | None]) -> None:
     torch.use_deterministic_algorithms(True)
     try:
         train("jax", tenax.jit)

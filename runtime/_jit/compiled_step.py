@@ -112,9 +112,8 @@ class CompiledStep:
         return {i: axes for i, axes in found if not (cells[places[i]].mixed or cells[places[i]].aval.sharding)}
 
     def _compile(self, earlier: Sequence[Executables]) -> None:
-        places, donated, changes = self.arrays.places, self.donation.numbers, bool(self.writes.places)
-        once = self.effects.begins
-        self.executables.compile(len(places), donated, len(self.host), earlier, once=once, changes=changes)
+        places, donated, begins = self.arrays.places, self.donation.numbers, self.effects.begins
+        self.executables.compile(len(places), donated, len(self.host), earlier, begins)
 
     def _abandon_layout(self) -> None:
         """Take the arrays as others leave them."""

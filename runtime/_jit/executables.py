@@ -14,8 +14,6 @@ from ..xla.options import has_one_tier
 from .inputs import Inputs
 from .partition import forward_part, gradient_part, live_variables, partition
 
-_LONG = 100  # equations of a program whose compilation a user notices
-
 
 class Executables:
     """The programs of a jaxpr that computes forward and then, if it has cotangents, backward.
@@ -52,9 +50,7 @@ class Executables:
         donated: list[int],
         host: int,
         others: Iterable[Executables] = (),
-        *,
         once: bool = False,
-        changes: bool = False,
     ) -> None:
         """Make the forward program, or take the programs of another step that computes the same.
 
@@ -64,7 +60,6 @@ class Executables:
             host: how many operands come before their arrays.
             others: those of earlier steps.
             once: whether the forward program is not expected to run again.
-            changes: whether it writes what it reads, so that no two calls are alike.
         """
         self.donated = donated
         for other in others:
@@ -72,10 +67,8 @@ class Executables:
                 self.forward, self.backward = other.forward, other.backward
                 return
         function = self.inputs.function(self._forward_jaxpr, range(cells))
-        # Quick code may give other last bits, which shows where a call can be repeated.
-        quick = once or (changes and len(self._forward_jaxpr.eqns) >= _LONG)
-        first_options = options_for_one_run() if quick and not has_one_tier() else None
-        self.forward = AotCall(function, [host + i for i in donated], None, first_options, recurs=not once)
+        first_options = options_for_one_run() if once and not has_one_tier() else None
+        self.forward = AotCall(function, [host + i for i in donated], first_options=first_options)
 
     def gradient(self) -> Callable[..., list[jax.Array]]:
         """The gradients as a function of host operands, cotangents, and the arrays of the cells in `needed`."""

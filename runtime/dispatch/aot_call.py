@@ -20,10 +20,9 @@ from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
-from ..xla.ahead import background
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
-from ..xla.waiting import announced, timed, waiting_for
+from ..xla.waiting import waiting_for
 
 
 class AotCall:
@@ -35,7 +34,6 @@ class AotCall:
         donated: Sequence[int] = (),
         options: dict[str, Any] | None = None,
         first_options: dict[str, Any] | None = None,
-        recurs: bool = False,
     ) -> None:
         """Compile nothing yet.
 
@@ -43,8 +41,8 @@ class AotCall:
             function: gives a list of arrays.
             donated: the positions of arrays that it may reuse.
             options: XLA's for its compilation.
-            first_options: more of them, for the code of the first call alone. Later calls run code without them.
-            recurs: whether a second call is expected, whose code is then compiled by a thread during the first.
+            first_options: more of them, for the code of the first call, where a second is not expected: it compiles
+                again.
         """
         self.donated = tuple(donated)
         self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
@@ -55,8 +53,7 @@ class AotCall:
 
         self._run = run
         self.jitted = self._jit(run, self.options)
-        self._first_options, self._recurs = first_options, recurs
-        self._coming: Callable[[], jax.stages.Compiled] | None = None  # gives the code of later calls
+        self._first_options = first_options
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
@@ -85,10 +82,6 @@ class AotCall:
         return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        if self._coming is not None:
-            with announced(self._run.__name__):
-                self.compiled, self._coming = self._coming(), None
-            return self._use(self.compiled, arrays)
         # Of a jit of its own: JAX keeps what it lowers, a megabyte, for as long as the function lives.
         traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
         # What nobody placed has no sharding here, so that it joins the mesh of the others.
@@ -106,8 +99,6 @@ class AotCall:
             self.compiled = self._compile(lowered)
             return self._use(self.compiled, arrays)
         first, self._first_options = self._compile(lowered, self._first_options), None
-        if self._recurs:
-            self._coming = background(lambda: self._compile(lowered, ahead=True))
         call, *_ = self._calls(first)
         return call(arrays)
 
@@ -149,21 +140,18 @@ class AotCall:
     @cached_property
     def compiled(self) -> jax.stages.Compiled:
         """The compiled program."""
-        return self._compile(self.lowered) if self._coming is None else self._coming()
+        return self._compile(self.lowered)
 
-    def _compile(
-        self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None, *, ahead: bool = False
-    ) -> jax.stages.Compiled:
-        """Compile, with more options of XLA's; a program of the first device is kept for later processes. `ahead` of
-        the call that needs it, nobody waits."""
+    def _compile(self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None) -> jax.stages.Compiled:
+        """Compile, with more options of XLA's; a program of the first device is kept for later processes."""
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
-            with (timed if ahead else waiting_for)(self._run.__name__):
+            with waiting_for(self._run.__name__):
                 compiled = lowered.compile(more)
         else:
-            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed, ahead=ahead)
+            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed)
         hold(compiled if more else self, compiled, pinned=True)
         return compiled
 

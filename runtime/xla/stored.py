@@ -14,7 +14,7 @@ from jax.experimental.serialize_executable import deserialize_and_load, serializ
 from . import folder
 from .environment import key_of
 from .totals import totals
-from .waiting import timed, waiting_for
+from .waiting import waiting_for
 
 logger = logging.getLogger("tenax")
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
 
 
 def compile_or_load(
-    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any, ahead: bool = False
+    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any
 ) -> jax.stages.Compiled:
     """The executable of a lowered program.
 
@@ -77,7 +77,6 @@ def compile_or_load(
         lowered: the program, under whose text the executable is stored.
         options: further ones of XLA's.
         facts: what the key must say that the text does not show.
-        ahead: whether nobody waits.
     """
     key, text = None, "" if folder.folder() is None else lowered.as_text()
     if text and "callback" not in text:  # whose text holds a pointer into this process
@@ -86,7 +85,7 @@ def compile_or_load(
         found = load(key)
         if found is not None:
             return found.compiled
-    with (timed if ahead else waiting_for)(name):
+    with waiting_for(name):
         compiled = lowered.compile(options)
     if key is not None:
         store(key, compiled)
