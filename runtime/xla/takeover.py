@@ -62,8 +62,10 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
 
 def finish(program: EagerProgram, call: Any) -> None:
     """Have all calls run the good code."""
-    signature: Any = program.made_for
-    executable = program.good()
+    signature, good = program.made_for, program.good
+    if good is None or signature is None:
+        return  # another thread has finished
+    executable = good()
     program.work, program.good = 0, None
     program.keep(executable, signature)
     ask_again(call)
