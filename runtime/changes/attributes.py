@@ -241,6 +241,13 @@ LIBRARIES = (
         "The device's casts are forgotten too.",
     ),
     Patch(
+        "jax._src.interpreters.mlir",
+        "make_ir_context",
+        (When.TENSOR,),
+        "Programs of eager operations are lowered in MLIR contexts that are used again. Other programs have one of "
+        "their own, as before.",
+    ),
+    Patch(
         "jax._src.array.ArrayImpl",
         "__torch_function__",
         (When.JAX,),

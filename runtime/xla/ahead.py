@@ -12,6 +12,7 @@ import jax
 
 from .._jax import call_compiled, result_avals
 from .environment import cores
+from .lowering import LoweredProgram
 from .program import EagerProgram
 from .waiting import waiting_for
 
@@ -45,7 +46,7 @@ class PendingExecutable:
         self.results: Sequence[Any] = ()  # the avals of what it gives, None for what it does not
         self.executable: jax.stages.Compiled | None = None
         self._key: str | None = None
-        self._lowered: jax.stages.Lowered | None = None
+        self._lowered: LoweredProgram | None = None
         self._future: Future[None] | None = None
         self._lock = threading.Lock()
 
@@ -72,7 +73,7 @@ class PendingExecutable:
                 coming = cls(program, signature)
                 traced = program.trace(operands)
                 coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
-                coming._key, coming._lowered = key, traced.lower()
+                coming._key, coming._lowered = key, LoweredProgram(traced)
                 program.made_for, program.coming = signature, coming
                 coming._submit()
         if program.made_for != signature:

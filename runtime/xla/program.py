@@ -18,6 +18,7 @@ from .._jax import ArrayImpl, trace_settings, trace_state_clean
 from . import stored
 from .environment import key_of
 from .folder import folder
+from .lowering import LoweredProgram
 from .options import ENOUGH, first_code, good_code, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
@@ -55,7 +56,7 @@ class EagerProgram:
             executable = self.load(signature)
             if executable is None:
                 with waiting_for(self.function.__name__):
-                    executable = self.compile(self.trace(operands).lower(), self.key_for(signature))
+                    executable = self.compile(LoweredProgram(self.trace(operands)), self.key_for(signature))
             self.keep(executable, signature)
         return self.executable if self.made_for == signature else None
 
@@ -101,9 +102,9 @@ class EagerProgram:
 
         return jax.jit(function, donate_argnums=self.donated).trace(*operands)
 
-    def compile(self, lowered: jax.stages.Lowered, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
+    def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """The executable of a lowered program, which is stored under a key."""
-        text = lowered.as_text()
+        text = lowered.text
         options, work = good_code(text) if good or has_one_tier() else first_code(text)
         compiled = lowered.compile(options)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.

@@ -13,6 +13,7 @@ import jax
 
 from .._jax import ask_again, trace_state_clean
 from .ahead import background
+from .lowering import LoweredProgram
 from .options import ENOUGH, has_one_tier
 from .program import EagerProgram
 from .waiting import timed
@@ -48,7 +49,7 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
     if found is not None:
         return lambda: found
     lowered, key, name = (
-        program.trace(operands).lower(),
+        LoweredProgram(program.trace(operands)),
         program.key_for(signature, good=True),
         program.function.__name__,
     )

@@ -1,0 +1,71 @@
+"""Lowered programs, made in MLIR contexts that are used again.
+
+JAX makes a context for each program, which takes as long as lowering a small one. A context serves one program at a
+time, until that is compiled, because XLA may load dialects into it while other threads run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from .. import patches
+
+_MOST = 128  # programs that a context serves: it keeps their types and locations
+
+
+class _ReusedContext:
+    def __init__(self) -> None:
+        self.context: Any = None
+        self.served = 0
+
+
+class _Lowering(threading.local):
+    context: _ReusedContext | None = None  # of the program that this thread lowers
+
+
+_free: list[_ReusedContext] = []  # those whose programs are compiled
+_lowering = _Lowering()
+
+
+def _reusing(make: Callable[[], Any]) -> Callable[[], Any]:
+    def make_ir_context() -> Any:
+        reused = _lowering.context
+        if reused is None:
+            return make()
+        if reused.context is None:
+            reused.context = make()
+        return reused.context
+
+    return make_ir_context
+
+
+patches.wrap("jax._src.interpreters.mlir.make_ir_context", _reusing)
+
+
+class LoweredProgram:
+    """A program in StableHLO, which is compiled once."""
+
+    def __init__(self, traced: jax.stages.Traced) -> None:
+        try:
+            self._context = _free.pop()
+        except IndexError:
+            self._context = _ReusedContext()
+        _lowering.context = self._context
+        try:
+            self._lowered = traced.lower()
+        finally:
+            _lowering.context = None
+        self.text = self._lowered.as_text()
+
+    def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
+        """The executable. The program cannot be compiled again."""
+        compiled = self._lowered.compile(options)
+        del self._lowered
+        self._context.served += 1
+        if self._context.served < _MOST:
+            _free.append(self._context)
+        return compiled
