@@ -64,6 +64,7 @@ def install() -> None:
         part.install()
     after_import.after_import("jax", _install_jax_protocols)
     after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
+    after_import.after_import(frames.OPTIMIZERS, frames.keep_traced_counters)
     after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
     for module, names, own in _DELEGATED:
         after_import.after_import(module, functools.partial(patches.delegate, module, names, own))

@@ -332,6 +332,22 @@ def test_a_step_counter_on_the_cpu_counts() -> None:
     assert {int(s["step"]) for s in optimizers[1].state.values()} == {4}
 
 
+def test_step_counters_of_all_parameter_groups_count() -> None:
+    host = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2), nn.Linear(2, 2))
+    device = copy.deepcopy(host).to("jax")
+    optimizers = [
+        torch.optim.AdamW([{"params": layer.parameters(), "lr": 0.1 / (i + 1)} for i, layer in enumerate(m)])
+        for m in (host, device)
+    ]
+    schedulers = [torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5) for optimizer in optimizers]
+    step = compiled(optimizers[1].step)
+    for _ in range(4):
+        check_steps((host, optimizers[0].step), (device, step), 1)
+        for scheduler in schedulers:
+            scheduler.step()
+    assert {int(s["step"]) for s in optimizers[1].state.values()} == {4}
+
+
 def test_checkpointed_activations_are_computed_again() -> None:
     layer = nn.Linear(3, 3)
     device = copy.deepcopy(layer).to("jax")

@@ -23,8 +23,9 @@ def is_dynamo_loaded() -> bool:
     return "torch._dynamo" in sys.modules
 
 
-# The module that decides which Python frames Dynamo compiles.
+# The module that decides which Python frames Dynamo compiles, and that in which it traces optimizers.
 TRACE_RULES = "torch._dynamo.trace_rules"
+OPTIMIZERS = "torch._dynamo.variables.optimizer"
 
 
 def skip_frames() -> None:
@@ -37,6 +38,28 @@ def skip_frames() -> None:
     root = Path(__file__).parent.parent
     calls = {str(root / name) for name in ("interop/calls.py", "compat/torchax/conversion.py")}
     patches.wrap(f"{TRACE_RULES}.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, *calls})
+
+
+def keep_traced_counters() -> None:
+    """Have Dynamo keep the step counters of an optimizer that are part of its graph already.
+
+    Before it traces a parameter group, it replaces all counters on the CPU by copies on the device. Where the state of
+    the optimizer is made meanwhile, the graph counts the replaced ones of the groups before.
+    """
+
+    def keeping(plain: Callable[[Any], None]) -> Callable[[Any], None]:
+        def move_step_if_cpu(optimizer: Any) -> None:
+            states = optimizer.value.state
+            traced = [
+                (p, s["step"]) for p, s in states.items() if p.is_jax and s.get("step") in optimizer.tensor_to_source
+            ]
+            plain(optimizer)
+            for parameter, counter in traced:
+                states[parameter]["step"] = counter
+
+        return move_step_if_cpu
+
+    patches.wrap(f"{OPTIMIZERS}.OptimizerVariable.move_step_if_cpu", keeping)
 
 
 def assume_constant(function: Callable[..., Any]) -> None:

@@ -279,6 +279,13 @@ LIBRARIES = (
         by_torch=True,
     ),
     Patch(
+        "torch._dynamo.variables.optimizer.OptimizerVariable",
+        "move_step_if_cpu",
+        (When.DYNAMO,),
+        "Step counters of an optimizer on the device that a graph counts already stay where they are; torch replaced "
+        "those of all parameter groups but the last, and the first step was not counted.",
+    ),
+    Patch(
         "torch.Tensor",
         "torch apply_jax apply_jax_ shard_ jax_device",
         (When.TORCHAX,),
