@@ -234,6 +234,9 @@ FOUND: dict[str, Callable[[str], torch.Tensor]] = {
     "gcd of the smallest integers": lambda d: torch.gcd(SMALLEST.to(d)[:, None], SMALLEST.to(d)),
     "lcm of the smallest integers": lambda d: torch.lcm(SMALLEST.to(d)[:, None], SMALLEST.to(d)),
     "gradient of a window of nothing": lambda d: torch.ops.aten.unfold_backward(torch.ones(0, device=d), [], 0, 0, 2),
+    "gradient of windows that rows share": lambda d: torch.ops.aten.unfold_backward(
+        torch.arange(6.0, device=d).view(1, 2, 3), [2, 5], 1, 3, 2
+    ),
     "addcdiv of bools": lambda d: torch.addcdiv(*(torch.ones(2, dtype=torch.bool, device=d) for _ in range(3))),
 }
 

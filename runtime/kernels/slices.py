@@ -139,5 +139,8 @@ def unfold_backward(grad_in: Array, input_sizes: Sequence[int], dim: int, size: 
     dim = dim % len(input_sizes)
     starts = jnp.arange(grad_in.shape[dim], dtype=INT64) * step
     places = (starts[:, None] + jnp.arange(size, dtype=INT64)).reshape(-1)
-    windows = jnp.moveaxis(grad_in, -1, dim + 1).reshape(*input_sizes[:dim], places.size, *input_sizes[dim + 1 :])
+    around = list(input_sizes)
+    around[dim : dim + 1] = starts.size, size
+    windows = jnp.broadcast_to(jnp.moveaxis(grad_in, -1, dim + 1), around)
+    windows = windows.reshape(*input_sizes[:dim], places.size, *input_sizes[dim + 1 :])
     return combine(_zeros(grad_in, input_sizes), slices(tuple(input_sizes), dim, places), windows, "sum")
