@@ -8,6 +8,7 @@ import weakref
 
 import pytest
 import torch
+from torch.utils.data import DataLoader
 
 import tenax
 from tenax.dispatch.overlap import overlap_offsets
@@ -246,7 +247,12 @@ def test_storages_have_pointers_of_their_own():
 
 
 def test_host_tensors_are_left_alone():
-    assert torch.ones(2).pin_memory().tolist() == [1, 1]
+    for device in ([], ["jax"], ["jax:0"]):
+        assert torch.ones(2).pin_memory(*device).tolist() == [1, 1]
+        assert torch.ones(2).untyped_storage().pin_memory(*device).nbytes() == 8
+        assert not torch.ones(2).is_pinned()
+    batches = DataLoader([torch.ones(2)], pin_memory=True)
+    assert [x.tolist() for x in batches] == [[[1, 1]]]
     assert torch.ones(2).to("cpu", torch.float64).dtype == torch.float64
     assert torch.ones(2, device="jax").to("jax", torch.int32).dtype == torch.int32
 
