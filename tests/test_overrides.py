@@ -147,6 +147,10 @@ def centred(x: torch.Tensor) -> torch.Tensor:
     return x - x.mean(-1, keepdim=True)
 
 
+def _centred_input(input: jax.Array, weight: jax.Array, bias: Any = None) -> jax.Array:
+    return input - input.mean(-1, keepdims=True)
+
+
 UNDER_TRANSFORMS: dict[str, tuple[Any, Callable[..., jax.Array], Callable[[torch.Tensor], torch.Tensor]]] = {
     "composite": (
         aten.softmax.int,
@@ -160,7 +164,7 @@ UNDER_TRANSFORMS: dict[str, tuple[Any, Callable[..., jax.Array], Callable[[torch
     ),
     "before all transforms": (
         aten.linear,
-        lambda input, weight, bias=None: input - input.mean(-1, keepdims=True),
+        _centred_input,
         lambda x: functional.linear(x, torch.ones(3, 3, device=x.device)),
     ),
     "perhaps random": (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import torch
@@ -60,7 +60,7 @@ class CompositeKernel(OverridingKernel):
 class TransformKernel(OverridingKernel):
     """A function of tensors as the rule of a transform of `torch.func`, where torch has one of what is overridden."""
 
-    _plain: dict[tuple[str, str], Any] = {}  # torch's own rules
+    _plain: ClassVar[dict[tuple[str, str], Any]] = {}  # torch's own rules
 
     def __init__(self, operator: str, key: str, function: Callable[..., Any]) -> None:
         super().__init__(operator, key, self._call, with_keyset=True)
@@ -69,7 +69,7 @@ class TransformKernel(OverridingKernel):
 
     @staticmethod
     def of(operator: str, function: Callable[..., Any]) -> list[OverridingKernel]:
-        """The kernels of an operator: the rule of vmap, and those of keys before it, which attention and `linear` have."""
+        """The kernels of an operator: the rule of vmap, and of the keys before it, which attention and `linear` have."""
         earlier = [
             key for key in ("FuncTorchVmapMode", "FuncTorchDynamicLayerFrontMode") if has_kernel_on(operator, key)
         ]
