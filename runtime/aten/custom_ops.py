@@ -340,8 +340,8 @@ class OverridingOperator(CustomOperator):
         """The rule of `torch.func.vmap`: the function as one that JAX batches."""
         if self.writes or self.row.dynamic or self.row.random or not self.returns:
             raise NotImplementedError(
-                f"{self.name}: is overridden by a function that writes, draws or has results of unknown shapes; expected "
-                "no torch.func.vmap"
+                f"{self.name}: is overridden by a function that writes, draws or has results of unknown shapes; "
+                "expected no torch.func.vmap"
             )
         return CustomOperatorAutograd(self).apply(self.bind(args, kwargs))
 

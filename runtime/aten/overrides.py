@@ -69,7 +69,7 @@ class TransformKernel(OverridingKernel):
 
     @staticmethod
     def of(operator: str, function: Callable[..., Any]) -> list[OverridingKernel]:
-        """The kernels of an operator: the rule of vmap, and of the keys before it, which attention and `linear` have."""
+        """The kernels of an operator: the rule of vmap, and of keys before it, which attention and `linear` have."""
         earlier = [
             key for key in ("FuncTorchVmapMode", "FuncTorchDynamicLayerFrontMode") if has_kernel_on(operator, key)
         ]
