@@ -238,6 +238,45 @@ def check_a_fully_sharded_step_is_one_program(rank: int) -> None:
     assert len(tenax.explain(step).traces) == 2
 
 
+def check_the_numbers_of_a_fused_optimizer_of_distributed_tensors_change_without_a_new_program(rank: int) -> None:
+    def make(parameters: Any) -> Any:
+        def schedule(optimizer: Any, *_: Any) -> None:
+            group = optimizer.param_groups[0]
+            group["weight_decay"] = 0.9 * group["weight_decay"]
+            group["betas"] = tuple(b - 0.01 for b in group["betas"])
+
+        optimizer = torch.optim.AdamW(parameters, lr=0.01, weight_decay=0.5, fused=True)
+        changes.append(lambda: schedule(optimizer))
+        return optimizer
+
+    changes: list[Callable[[], None]] = []
+    net = sharded()
+    optimizer = make(net.parameters())
+    reference = model()
+    theirs = make(reference.parameters())
+
+    @tenax.jit
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    for n in range(6):
+        x, y = (part(t, rank).to("jax") for t in batch(n))
+        found = mean(step(x, y))
+        theirs.zero_grad()
+        x, y = batch(n)
+        expected = nn.functional.cross_entropy(reference(x), y)
+        expected.backward()
+        theirs.step()
+        same_losses([found], [expected.item()])
+        for change in changes:
+            change()
+    assert len(tenax.explain(step).traces) <= 3
+
+
 def check_eager_and_compiled_steps_of_a_sharded_model_alternate(rank: int) -> None:
     net = sharded()
     optimizer = SGD(net.parameters())

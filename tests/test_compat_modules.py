@@ -10,13 +10,21 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 import torch
 from flax import linen
 from torch import nn
 
 import tenax.compat.torchax as torchax
-from tenax.compat.torchax.interop import JittableModule, call_jax, gradient_checkpoint, jax_value_and_grad, torch_view
+from tenax.compat.torchax.interop import (
+    JittableModule,
+    call_jax,
+    gradient_checkpoint,
+    jax_jit,
+    jax_value_and_grad,
+    torch_view,
+)
 from tenax.errors import TraceError
 from tests.agreement import close
 
@@ -163,6 +171,78 @@ def test_a_checkpoint_keeps_the_keys_of_dicts(tmp_path: Path) -> None:
         torchax.save_checkpoint({torch.float32: 1}, str(tmp_path / "b"))
     torch.save(state, tmp_path / "c.pt")
     assert torchax.load_checkpoint(str(tmp_path / "c.pt")) == state
+
+
+OPTIMIZERS = {
+    "empty states": optax.chain(optax.clip(1.0), optax.adamw(0.1)),
+    "masked": optax.masked(optax.adam(0.1), lambda tree: jax.tree.map(lambda x: x.ndim > 1, tree)),
+    "several steps": optax.MultiSteps(optax.adam(0.1), 2).gradient_transformation(),
+    "hyperparameters": optax.inject_hyperparams(optax.sgd)(0.1, momentum=0.9),
+}
+
+
+@pytest.mark.parametrize("form", ["orbax", "torch"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_state_of_optax_goes_through_a_checkpoint(name: str, form: str, tmp_path: Path) -> None:
+    optimizer, weights = OPTIMIZERS[name], nn.Linear(2, 2).to("jax").state_dict()
+    state = call_jax(optimizer.init, weights)
+    for _ in range(2):
+        updates, state = call_jax(optimizer.update, weights, state, weights)
+    path = str(tmp_path / "a")
+    if form == "orbax":
+        torchax.save_checkpoint(state, path)
+    else:
+        torch.save(state, path)
+    loaded = torchax.load_checkpoint(path)
+    assert jax.tree.structure(loaded) == jax.tree.structure(state)
+    updates, _ = call_jax(optimizer.update, weights, state, weights)
+    close(call_jax(optimizer.update, weights, loaded, weights)[0]["weight"], updates["weight"])
+
+
+class Cache:
+    """As `transformers.DynamicCache`: a class that no registry knows, with layers of another one."""
+
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.layers = [Layer(keys), Layer(2 * keys)]
+        self.length, self.kind, self.dtype = keys.shape[0], "dynamic", keys.dtype
+
+
+class Layer:
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.keys, self.values = keys, None
+
+
+class Endless:
+    """An object that leads back to itself."""
+
+    itself: Endless
+    x: torch.Tensor
+
+
+class Decoder(nn.Linear):
+    def forward(self, x: torch.Tensor, cache: Cache | None = None) -> tuple[torch.Tensor, Cache]:
+        known = [] if cache is None else [cache.layers[1].keys]
+        return super().forward(x), Cache(torch.cat([*known, super().forward(x)]))
+
+
+def test_results_of_a_class_that_jax_does_not_know_come_back() -> None:
+    model, x = Decoder(2, 2).to("jax"), torch.ones(1, 2, device="jax")
+    jittable = JittableModule(model)
+    _, cache = jittable(x)
+    assert (type(cache), cache.length, cache.kind, cache.dtype) == (Cache, 1, "dynamic", torch.float32)
+    assert type(cache.layers[1]) is Layer
+    assert cache.layers[1].values is None
+    _, longer = jittable(x, cache)
+    assert longer.length == 2
+    close(longer.layers[1].keys, model(x, model(x)[1])[1].layers[1].keys)
+    longer.layers[1].keys.sum().backward()
+    assert model.weight.grad is not None
+    found = jax_jit(lambda x: {"made": model(x)[1]})(x)["made"]
+    close(found.layers[0].keys, model(x)[0])
+    endless = Endless()
+    endless.itself, endless.x = endless, x
+    with pytest.raises(TypeError, match="not a valid JAX type"):
+        jax_jit(lambda x: endless)(x)
 
 
 def test_an_optimizer_of_torch_goes_through_a_checkpoint(tmp_path: Path) -> None:

@@ -266,6 +266,14 @@ def test_a_capsule_holds_the_array() -> None:
         assert torch.from_dlpack(export(y)).data_ptr() == y.data_ptr()
 
 
+def test_a_tensor_that_escaped_from_a_trace_prints_that() -> None:
+    escaped = []
+    jax.jit(tenax.interop.t2j(lambda x: (escaped.append(x * 2), x + 1)[1]))(jnp.ones(3))
+    assert repr(escaped[0]).startswith("tensor(<this tensor was made while a function was traced")
+    with pytest.raises(TraceError, match="has no value"):
+        escaped[0].cpu()
+
+
 def test_a_tensor_without_its_array_prints_that() -> None:
     x = torch.arange(5.0, device="jax") + 1
     x.jax().delete()

@@ -8,9 +8,10 @@ import weakref
 
 import pytest
 import torch
+from torch.utils.data import DataLoader
 
 import tenax
-from tenax.dispatch.overlap import overlap_offsets
+from tenax.dispatch.overlap import overlaps
 from tenax.storage.avals import LazyFill
 from tenax.storage.tensors import cell_of
 from tenax.xla.totals import totals
@@ -230,10 +231,23 @@ def test_negative_indices_count_from_the_end():
 
 def test_what_overlaps_a_written_tensor_is_told_in_bytes():
     x = torch.zeros(8, device="jax")
-    assert [*overlap_offsets([x[2:6]], [x[4:8], x[:2], torch.zeros(8, device="jax"), 3])] == [8]
-    assert [*overlap_offsets([x[2:6]], [x.view(torch.int16)[6:8]])] == [4]
-    assert [*overlap_offsets([x[2:6]], [x[4:4]])] == []  # which has no elements
-    assert [*overlap_offsets([x[4:4]], [x])] == []
+    assert [*overlaps([x[2:6]], [x[4:8], x[:2], torch.zeros(8, device="jax"), 3])] == [(8, True)]
+    assert [*overlaps([x[2:6]], [x.view(torch.int16)[6:8]])] == [(4, True)]
+    assert [*overlaps([x[2:6]], [x[4:4]])] == []  # which has no elements
+    assert [*overlaps([x[4:4]], [x])] == []
+
+
+def test_what_torch_refuses_is_refused_after_a_call_that_differs_in_strides_of_one_element():
+    x = torch.ones(1, 2, 2, device="jax") + 0
+    for seen in (x + 0, x, x[:]):
+        for _ in range(3):
+            torch.eq(seen, x, out=x)
+    assert x[::2].stride() != x.stride()
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            torch.eq(x[::2], x, out=x)
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            x.add_(x[::2])
 
 
 def test_storages_have_pointers_of_their_own():
@@ -246,7 +260,12 @@ def test_storages_have_pointers_of_their_own():
 
 
 def test_host_tensors_are_left_alone():
-    assert torch.ones(2).pin_memory().tolist() == [1, 1]
+    for device in ([], ["jax"], ["jax:0"]):
+        assert torch.ones(2).pin_memory(*device).tolist() == [1, 1]
+        assert torch.ones(2).untyped_storage().pin_memory(*device).nbytes() == 8
+        assert not torch.ones(2).is_pinned()
+    batches = DataLoader([torch.ones(2)], pin_memory=True)
+    assert [x.tolist() for x in batches] == [[[1, 1]]]
     assert torch.ones(2).to("cpu", torch.float64).dtype == torch.float64
     assert torch.ones(2, device="jax").to("jax", torch.int32).dtype == torch.int32
 

@@ -156,6 +156,18 @@ class Result:
     parts: dict[str, torch.Tensor]
 
 
+@pytest.mark.parametrize("wide", [torch.int32, torch.float64, torch.complex64], ids=str)
+def test_views_of_three_widths_show_what_was_written_through_one_of_them(wide: torch.dtype) -> None:
+    def written(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        x, y = x.to(wide), x.to(wide)
+        x.view(torch.int16)[:] = x.view(torch.int16) + 1
+        y.view(torch.uint8)[:] = y.view(torch.uint8).clamp(2)
+        return *(x.view(d) for d in (torch.uint8, torch.int16, torch.int32)), y, y.view(torch.int16)
+
+    for ours, theirs in zip(jax.jit(t2j(written))(X), written(torch.tensor(X)), strict=True):
+        close(ours, theirs)
+
+
 def test_any_structure_goes_in_and_out() -> None:
     def f(tree: dict[str, Any], *, scale: float = 1.0, name: str = "") -> Any:
         x, (y,) = tree["x"], tree["y"]

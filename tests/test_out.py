@@ -216,7 +216,15 @@ NARROWED = {
     "any of bytes": lambda d: torch.any(bytes_on(d), 0, out=zero(d, torch.bool)),
     "any of bytes as bytes": lambda d: torch.any(bytes_on(d), 0, out=zero(d, torch.uint8)),
     "any of bytes as numbers": lambda d: torch.any(bytes_on(d), 0, out=zero(d)),
+    "all of numbers as bytes": lambda d: torch.all(fractions_on(d), 0, out=zero(d, torch.uint8)),
+    "any of numbers as bytes": lambda d: torch.any(fractions_on(d)[:2], out=zero(d, torch.uint8)),
+    "any of integers as bytes": lambda d: torch.any(bytes_on(d).int() * 64, (0,), out=zero(d, torch.uint8)),
+    "any of one number as bytes": lambda d: torch.any(fractions_on(d)[:1], 0, out=zero(d, torch.uint8)),
 }
+
+
+def fractions_on(device: str) -> torch.Tensor:
+    return torch.tensor([0.5, 0.25, 3.0], device=device)
 
 
 def zero(device: str, dtype: torch.dtype = torch.float32) -> torch.Tensor:

@@ -19,6 +19,7 @@ from tenax.aten import overrides
 from tenax.export import exported_to_jax
 from tenax.interop import t2j
 from tests.agreement import close
+from tests.tolerances import COMPOSED
 
 aten = torch.ops.aten
 _names = (f"tenaxoverride::op{i}" for i in itertools.count())
@@ -140,6 +141,64 @@ def test_attention_is_overridden_with_its_gradient(way: str) -> None:
         close(value_and_gradient(run, q)[1], torch.full_like(q, 3))
         with torch.inference_mode():
             close(run(q), 3 * q)
+
+
+def centred(x: torch.Tensor) -> torch.Tensor:
+    return x - x.mean(-1, keepdim=True)
+
+
+def _centred_input(input: jax.Array, weight: jax.Array, bias: Any = None) -> jax.Array:
+    return input - input.mean(-1, keepdims=True)
+
+
+UNDER_TRANSFORMS: dict[str, tuple[Any, Callable[..., jax.Array], Callable[[torch.Tensor], torch.Tensor]]] = {
+    "composite": (
+        aten.softmax.int,
+        lambda self, dim, dtype=None: self - self.mean(dim, keepdims=True),
+        lambda x: torch.softmax(x, -1),
+    ),
+    "by element": (
+        aten.gelu,
+        lambda self, *, approximate="none": self - self.mean(-1, keepdims=True),
+        functional.gelu,
+    ),
+    "before all transforms": (
+        aten.linear,
+        _centred_input,
+        lambda x: functional.linear(x, torch.ones(3, 3, device=x.device)),
+    ),
+    "perhaps random": (
+        aten.scaled_dot_product_attention,
+        lambda query, key, value, attn_mask, dropout_p, is_causal, *, scale, enable_gqa: (
+            query - query.mean(-1, keepdims=True)
+        ),
+        lambda x: functional.scaled_dot_product_attention(x[None], x[None], x[None])[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("of", ["arrays", "tensors"])
+@pytest.mark.parametrize("name", UNDER_TRANSFORMS)
+def test_an_override_holds_under_the_transforms_of_torch(name: str, of: str) -> None:
+    op, function, call = UNDER_TRANSFORMS[name]
+    x = torch.arange(12.0, device="jax").reshape(2, 2, 3).sin()
+    plain = torch.func.vmap(call)(x.cpu())
+    made = (
+        tenax.register_lowering(op, function, override=True)
+        if of == "arrays"
+        else overrides.override_composite(op, lambda x, *_, **__: centred(x))
+    )
+    with made:
+        close(torch.func.vmap(call)(x), centred(x))
+        close(torch.func.vmap(torch.func.vmap(lambda x: call(x[None])[0]))(x), centred(x))
+        slope = torch.func.vmap(torch.func.grad(lambda x: call(x).square().sum()))
+        close(slope(x), 2 * centred(x), COMPOSED)
+        over = torch.func.grad(lambda x: torch.func.vmap(call)(x).square().sum())
+        close(over(x), 2 * centred(x), COMPOSED)
+        close(tenax.jit(torch.func.vmap(call))(x), centred(x))
+        close(jax.jit(t2j(torch.func.vmap(call)))(x.jax()), centred(x))
+        close(torch.func.vmap(call)(x.cpu()), plain)
+    close(torch.func.vmap(call)(x), plain)
 
 
 def test_an_exported_program_computes_with_an_override() -> None:

@@ -16,6 +16,7 @@ from .. import patches
 from ..storage.tensors import wrap
 from ..trace.core import SYMBOLIC_TYPES
 from ..trace.transfer import read
+from .wrappers import local_part
 
 _KERNELS = [name for name, f in vars(optim).items() if name.endswith("_") and isfunction(f) and hasattr(torch, name)]
 
@@ -36,6 +37,7 @@ def _taking_inputs(name: str) -> Callable[..., None]:
         if not any(x.__class__ in SYMBOLIC_TYPES for x in options.values()):
             plain(*lists, **options)
             return
+        lists = tuple([local_part(t, like) for t, like in zip(x, lists[0], strict=False)] for x in lists)  # some are []
         arrays = [[read(t) for t in tensors] for tensors in lists]
         with jax.enable_x64(True):
             news = lowering(*arrays, **{key: _operand(x) for key, x in options.items()})

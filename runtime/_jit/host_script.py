@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..trace.host_numbers import HostNumbers
 from .sources import Source, content_at, entry_path
 from .state_graph import StateGraph
-from .wrappers import is_wrapper
+from .wrappers import is_distributed, is_wrapper
 
 EntryId = tuple[int, Any]  # of an entry of a container: the id of the container, and the key
 
@@ -173,9 +173,9 @@ def is_passable(value: Any) -> bool:
 
 
 def can_be_passed(group: dict[str, Any], key: str) -> bool:
-    """Whether an entry is made of floats, and the optimizer is not one of DTensors with fused kernels: these take
-    constants."""
+    """Whether an entry is made of floats, and the optimizer has no fused kernels for tensors that are made of others,
+    other than DTensors: these take constants."""
     value = group.get(key)
     values = value if isinstance(value, tuple) else (value,)
-    constants = group.get("fused") and any(is_wrapper(p) for p in group["params"])
+    constants = group.get("fused") and any(is_wrapper(p) and not is_distributed(p) for p in group["params"])
     return not constants and bool(values) and all(isinstance(v, float) for v in values)

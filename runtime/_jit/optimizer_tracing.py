@@ -152,7 +152,7 @@ class GroupNumbers:
                 self._set(group, "capturable", True)
             if isinstance(group["lr"], (int, float)):
                 self._set(group, "lr", self._learning_rate(group))
-            for key in [k for i, k in self.passed.scheduled if i == id(group)]:
+            for key in [k for k in group if (id(group), k) in self.passed.scheduled]:  # in one order on all ranks
                 value = group[key]
                 if isinstance(value, tuple):
                     self._set(group, key, tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value))))

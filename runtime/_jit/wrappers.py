@@ -35,6 +35,23 @@ def part_at(tensor: Any, path: str, like: Any) -> torch.Tensor:
     return tensor
 
 
+def is_distributed(tensor: Any) -> bool:
+    """Whether a tensor is a DTensor."""
+    if not is_wrapper(tensor):
+        return False
+    from torch.distributed.tensor import DTensor
+
+    return isinstance(tensor, DTensor)
+
+
+def local_part(tensor: Any, like: Any) -> torch.Tensor:
+    """The part of a DTensor on this rank, placed as another one is; of any other tensor, itself."""
+    if not is_distributed(tensor):
+        return tensor
+    placed = tensor if tensor.placements == like.placements else tensor.redistribute(placements=like.placements)
+    return placed.to_local()
+
+
 def wrapping(tensor: Any) -> Any:
     """What a wrapper says of its tensors; None of any other tensor."""
     if not is_wrapper(tensor):

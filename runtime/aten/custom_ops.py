@@ -37,7 +37,7 @@ from ..dispatch.shape_inference import describe_results
 from ..dispatch.signature import Signature, argument_kind
 from ..storage.spec import TensorSpec
 from ..words import Number
-from .overrides import Override, OverridingKernel, overloads, refuse_memory
+from .overrides import Override, OverridingKernel, TransformKernel, overloads, refuse_memory
 from .registration import kernels
 
 _KEY = "PrivateUse1"
@@ -330,8 +330,20 @@ class OverridingOperator(CustomOperator):
             above: Callable[..., Any] | None = self.without_derivative
         else:
             above = OverriddenAutograd(self) if gradient else None
-        below = OverridingKernel(self.name, _KEY, specialize(Dispatcher(self)))
-        return [below, OverridingKernel(self.name, f"Autograd{_KEY}", above)] if above else [below]
+        made = [
+            OverridingKernel(self.name, _KEY, specialize(Dispatcher(self))),
+            *TransformKernel.of(self.name, self.batched),
+        ]
+        return [*made, OverridingKernel(self.name, f"Autograd{_KEY}", above)] if above else made
+
+    def batched(self, *args: Any, **kwargs: Any) -> Any:
+        """The rule of `torch.func.vmap`: the function as one that JAX batches."""
+        if self.writes or self.row.dynamic or self.row.random or not self.returns:
+            raise NotImplementedError(
+                f"{self.name}: is overridden by a function that writes, draws or has results of unknown shapes; "
+                "expected no torch.func.vmap"
+            )
+        return CustomOperatorAutograd(self).apply(self.bind(args, kwargs))
 
     def without_derivative(self, *args: Any, **kwargs: Any) -> Any:
         """The kernel above autograd of a function that is not differentiated."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import torch
 
+from .._torch.dispatcher import computed_kernel_on, has_kernel_on
 from .._torch.frames import is_dynamo_loaded
 from .._torch.operators import OpOverload, OpOverloadPacket, forget_dispatch
+from .._torch.pytree import tree_leaves
 from .registration import kernels
 
 _active: list[Override] = []
@@ -53,6 +55,31 @@ class OverridingKernel:
 
 class CompositeKernel(OverridingKernel):
     """A function of tensors as a kernel."""
+
+
+class TransformKernel(OverridingKernel):
+    """A function of tensors as the rule of a transform of `torch.func`, where torch has one of what is overridden."""
+
+    _plain: ClassVar[dict[tuple[str, str], Any]] = {}  # torch's own rules
+
+    def __init__(self, operator: str, key: str, function: Callable[..., Any]) -> None:
+        super().__init__(operator, key, self._call, with_keyset=True)
+        self.transformed = function
+        self._plain.setdefault(self.place, computed_kernel_on(operator, key))
+
+    @staticmethod
+    def of(operator: str, function: Callable[..., Any]) -> list[OverridingKernel]:
+        """The kernels of an operator: the rule of vmap, and of keys before it, which attention and `linear` have."""
+        earlier = [
+            key for key in ("FuncTorchVmapMode", "FuncTorchDynamicLayerFrontMode") if has_kernel_on(operator, key)
+        ]
+        return [TransformKernel(operator, key, function) for key in ("FuncTorchBatched", *earlier)]
+
+    def _call(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call the function with tensors of the device. Others stay with torch's rule."""
+        if any(isinstance(x, torch.Tensor) and x.device.type == "jax" for x in tree_leaves((args, kwargs))):
+            return self.transformed(*args, **kwargs)
+        return self._plain[self.place].call_boxed(keys, *args, **kwargs)
 
 
 _top: list[OverridingKernel] = []  # the newest last
@@ -185,7 +212,8 @@ def override_composite(op: Any, function: Callable[..., Any]) -> Override:
         refuse_memory(overload)
     names = [overload.name() for overload in found]
     keys = "PrivateUse1", "AutogradPrivateUse1"
-    return Override(function, [CompositeKernel(name, key, function) for name in names for key in keys])
+    made: list[OverridingKernel] = [CompositeKernel(name, key, function) for name in names for key in keys]
+    return Override(function, [*made, *(kernel for name in names for kernel in TransformKernel.of(name, function))])
 
 
 def composite_of(operator: str) -> Callable[..., Any] | None:

@@ -201,12 +201,18 @@ def real_part_to_out(signature: Signature, argument: str) -> Prepare:
 
 
 def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
-    """Where the answer is uint8, as that of uint8 is, but `out=` is bool, ask of the truth of the elements."""
+    """Ask of the truth of the elements where `out=` is bool, and of their conversion where it is uint8, as on the CPU.
+
+    The answer is uint8 for uint8 and bool otherwise. A single element is not converted.
+    """
     position, out = signature.names.index(argument), signature.outs[0]
 
     def prepare(values: Values) -> Values:
-        bits = values[out].dtype is torch.bool and values[position].dtype is torch.uint8
-        return [*values[:position], values[position] != 0, *values[position + 1 :]] if bits else values
+        x, dtype = values[position], values[out].dtype
+        if x.dtype is dtype or dtype not in (torch.bool, torch.uint8) or torch.uint8 not in (x.dtype, dtype):
+            return values
+        asked = x.to(torch.uint8) if dtype is torch.uint8 and x.numel() != 1 else x != 0
+        return [*values[:position], asked, *values[position + 1 :]]
 
     return prepare
 

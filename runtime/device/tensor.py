@@ -102,7 +102,8 @@ def install() -> None:
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
         # A registered device makes torch look for its pinned allocator. There is none, and plain host memory serves.
-        return self if self.device.type == "cpu" and device is None else plain_pin(self, device)
+        plain_memory = device is None or torch.device(device).type == NAME
+        return self if self.device.type == "cpu" and plain_memory else plain_pin(self, device)
 
     def __jax_array__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
@@ -138,9 +139,11 @@ def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
             return plain(self, indent)
         try:
             on_host = self.cpu()  # one transfer; torch would run operations on the device for each element
-        except TraceError:
-            raise
-        except RuntimeError as error:  # it was deleted, belongs to the parent process, or has no array of ours
+        except RuntimeError as error:  # it was deleted, belongs to the parent process or to a trace that has ended, ...
+            from ..trace.core import current_trace
+
+            if isinstance(error, TraceError) and current_trace() is not None:
+                raise
             return f"<{str(error).splitlines()[0]}>, size={tuple(self.shape)}"
         return plain(on_host, indent)
 

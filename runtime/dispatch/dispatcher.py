@@ -20,7 +20,7 @@ from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .out_arguments import resize_outs
-from .overlap import overlap_offsets, shares_storage
+from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
@@ -85,7 +85,7 @@ class Dispatcher:
                 return None
         if call.written and (call.shared or not signature.foreach) and shares_storage(call):
             reads = [v for s, v in zip(signature.arguments, values, strict=True) if not s.written]
-            call.key = (*call.key, *overlap_offsets(call.written, reads))
+            call.key = (*call.key, *overlaps(call.written, reads))
         key = call.key
         executable = self.entries.get(key)
         if executable is None:

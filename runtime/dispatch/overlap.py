@@ -27,8 +27,9 @@ def shares_storage(call: EncodedCall) -> bool:
     return sum([id(o) in held for o in call.operands]) > len(call.cells) - call.positions.count(-1)
 
 
-def overlap_offsets(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[int]:
-    """For each tensor that may overlap a written one, how many bytes after it that tensor starts."""
+def overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[tuple[int, bool]]:
+    """For each tensor that may overlap a written one, how many bytes after it that tensor starts, and whether it has
+    the same strides: torch refuses others, also those of axes of one element, which keys leave out."""
     others = [*written, *(x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor))]
     for i, target in enumerate(written):
         memory, (start, end) = cell_of(target).memory, memory_span(target)
@@ -36,7 +37,7 @@ def overlap_offsets(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> It
             if cell_of(other).memory is memory:
                 other_start, other_end = memory_span(other)
                 if max(start, other_start) < min(end, other_end):
-                    yield other_start - start
+                    yield other_start - start, other.stride() == target.stride()
 
 
 def memory_span(tensor: torch.Tensor) -> tuple[int, int]:

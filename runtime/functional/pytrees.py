@@ -1,17 +1,31 @@
 """Registers the container classes that torch programs return as JAX pytree nodes.
 
 A class is registered when a traced function first returns an instance, if torch's pytree registry knows it
-(`ModelOutput`, `torch.return_types.max`) or if it is a dataclass. Price: JAX's global registry grows by the class.
+(`ModelOutput`, `torch.return_types.max`), if it is a dataclass, or if it is a class of the program or of another
+library whose instance holds tensors in its attributes (`transformers.DynamicCache`). Price: JAX's global registry grows
+by the class, and numbers and strings in the attributes of the last kind are part of the structure.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
+import types
 from typing import Any
 
 import jax
+import numpy as np
+import torch
 
 from .._torch import pytree
+
+_ARRAYS = (torch.Tensor, jax.Array, np.ndarray)
+# Attributes of these kinds are part of the structure.
+_STATIC = (
+    *(bool, int, float, complex, str, bytes, type, enum.Enum, types.FunctionType, types.MethodType),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format, np.dtype, np.generic),
+)
+_OPAQUE = ("torch", "jax", "jaxlib", "numpy", "builtins")  # libraries whose objects are no containers
 
 
 class _Context:
@@ -36,13 +50,33 @@ def register_nodes(tree: Any) -> Any:
 
 
 def _is_node(leaf: Any) -> bool:
-    return type(leaf) in pytree.SUPPORTED_NODES or dataclasses.is_dataclass(leaf)
+    return type(leaf) in pytree.SUPPORTED_NODES or dataclasses.is_dataclass(leaf) or _holds_arrays(leaf, ())
+
+
+def _is_container(leaf: Any) -> bool:
+    of_library = type(leaf).__module__.partition(".")[0] in _OPAQUE
+    return hasattr(leaf, "__dict__") and not (of_library or isinstance(leaf, (*_ARRAYS, *_STATIC, torch.nn.Module)))
+
+
+def _holds_arrays(leaf: Any, within: tuple[Any, ...]) -> bool:
+    """Whether an object's attributes lead to arrays, and never back to the object."""
+    if not _is_container(leaf) or any(leaf is outer for outer in within):
+        return False
+    found = jax.tree.leaves(vars(leaf))
+    if any(x is outer for x in found for outer in (*within, leaf)):
+        return False
+    return any(isinstance(x, _ARRAYS) or _holds_arrays(x, (*within, leaf)) for x in found)
 
 
 def _learn(cls: type) -> None:
     node = pytree.SUPPORTED_NODES.get(cls)
     if node is None:
-        jax.tree_util.register_pytree_node(cls, _fields, lambda names, values: _rebuilt(cls, names, values))
+        if dataclasses.is_dataclass(cls):
+            jax.tree_util.register_pytree_node(cls, _fields, lambda names, values: _rebuilt(cls, names, values))
+        else:
+            jax.tree_util.register_pytree_with_keys(
+                cls, _named_attributes, lambda context, values: _restored(cls, context, values), _attributes
+            )
         return
 
     def flatten(value: Any) -> tuple[tuple[Any, ...], _Context]:
@@ -58,6 +92,24 @@ def _learn(cls: type) -> None:
 def _fields(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     names = tuple(f.name for f in dataclasses.fields(value))
     return tuple(getattr(value, n) for n in names), names
+
+
+def _attributes(value: Any) -> tuple[tuple[Any, ...], _Context]:
+    """The attributes of an object that are no mere numbers or words, and the others beside the names of all."""
+    held = vars(value)
+    static = {n: v for n, v in held.items() if all(isinstance(x, _STATIC) for x in jax.tree.leaves(v))}
+    children = {n: v for n, v in held.items() if n not in static}
+    return tuple(children.values()), _Context((tuple(children), static))
+
+
+def _named_attributes(value: Any) -> tuple[Any, _Context]:
+    children, context = _attributes(value)
+    return [(jax.tree_util.GetAttrKey(n), v) for n, v in zip(context.value[0], children, strict=True)], context
+
+
+def _restored(cls: type, context: _Context, children: Any) -> Any:
+    names, static = context.value
+    return _rebuilt(cls, (*names, *static), (*children, *static.values()))
 
 
 def _rebuilt(cls: type, names: tuple[str, ...], values: Any) -> Any:

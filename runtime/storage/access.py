@@ -32,6 +32,9 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
     if array.dtype == dtype:
         return array
     old, new = array.dtype.itemsize, dtype.itemsize
+    if new != old:
+        # Behind a barrier: XLA merges two bitcasts in a row, and builds an invalid one where the widths are three.
+        array = jax.lax.optimization_barrier(array)
     if new > old:
         array = array.reshape(*array.shape[:-1], -1, new // old)
     out = jax.lax.bitcast_convert_type(array, dtype)

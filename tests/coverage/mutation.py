@@ -214,12 +214,22 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
 def _list(rng: random.Random, p: list[torch.Tensor]) -> str:
     chosen = [rng.randrange(len(p)) for _ in range(rng.randint(1, 4))]
     sharing = _sharing(p)
-    # torch differentiates memory that is twice in a list, also by views, as if it were once.
+    # torch differentiates memory that is twice in a list, also by views, as if it were once, and what reads memory that
+    # the call has written before as if it read the old values.
+    written = set()
     if any(t.requires_grad for t in p):
         chosen = list({sharing[i]: i for i in chosen}.values())
+        written = {sharing[i] for i in chosen}
     mine = ", ".join(f"p[{i}]" for i in chosen)
     fits = [
-        [k for k, y in enumerate(p) if y.dtype is p[i].dtype and _broadcasts(y, p[i]) and _apart(p, sharing, k, i)]
+        [
+            k
+            for k, y in enumerate(p)
+            if y.dtype is p[i].dtype
+            and _broadcasts(y, p[i])
+            and _apart(p, sharing, k, i)
+            and sharing[k] not in written - {sharing[i]}
+        ]
         for i in chosen
     ]
     other = ", ".join(f"p[{rng.choice(f)}]" for f in fits)

@@ -125,6 +125,11 @@ def _compile_on_cpu(function: Any) -> Any:
     return torch.compile(function, backend="aot_eager", dynamic=False)
 
 
+def _compile_with_inductor(function: Any) -> Any:
+    torch._dynamo.reset()
+    return torch.compile(function, backend="inductor", dynamic=False)
+
+
 def _unchanged(function: Any) -> Any:
     return function
 
@@ -147,7 +152,7 @@ def run(program: Program, mode: str) -> Outcome:
             difference, refused = run_pure(program)
         else:
             difference, refused = _run(program, "jax", mode)
-        if difference and mode == "compile" and capture_differs(program):
+        if difference and mode == "compile" and (capture_differs(program) or _inductor_raises(program, difference)):
             difference, refused = "", "torch's own capture differs from eager mode"
     return Outcome(mode, difference, refused, program if difference else None)
 
@@ -168,6 +173,22 @@ def capture_differs(program: Program) -> bool:
         return apart.call(_run_capture, program)
     except apart.ProcessEndedError:
         return True
+
+
+def _inductor_raises(program: Program, difference: str) -> bool:
+    """Whether Inductor, which has torch capture in the way that this backend has, raises the same error on the CPU."""
+    if " raises " not in difference:
+        return False
+    try:
+        return bool(apart.call(_run_inductor, program) == difference)
+    except apart.ProcessEndedError:
+        return False
+
+
+def _run_inductor(program: Program) -> str:
+    with warnings.catch_warnings(), _quiet():
+        warnings.simplefilter("ignore")
+        return _compare_calls(Run(program, "cpu", _compile_with_inductor), Run(program, "cpu"), "compile")[0]
 
 
 def _run_capture(program: Program) -> bool:

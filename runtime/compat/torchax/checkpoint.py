@@ -7,6 +7,9 @@ import dataclasses
 import inspect
 import json
 import os
+import sys
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -19,6 +22,8 @@ from ..._torch import pytree
 from ...trace.transfer import from_jax, to_jax
 
 _KEYS = "$keys"  # of a dict whose keys are not all strings, which Orbax would make of them
+_CLASS = "$class"  # of a named tuple without fields, which Orbax forgets, or of an OrderedDict
+_ORDERED = "collections:OrderedDict"
 
 
 def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
@@ -38,14 +43,16 @@ def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
 def load_checkpoint(path: str) -> Any:
     """Read the latest step of `save_checkpoint`, or a file of `torch.save`, with arrays as tensors of the device.
 
-    Tuples, numbers, strings and keys of dicts are what they were. A named tuple has its fields but not its class.
+    Tuples, numbers, strings and keys of dicts are what they were. So are named tuples (states of optax), where the
+    module of their class has been imported; else they have their fields but not their class.
 
     Raises:
         FileNotFoundError: `path` has no checkpoint.
         ImportError: orbax-checkpoint is not installed.
     """
     if os.path.isfile(path):
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals(_states_of_optax()):
+            loaded = torch.load(path, map_location="cpu", weights_only=True)
         return pytree.tree_map_only(torch.Tensor, lambda x: x.to("jax"), loaded)
     place = os.path.abspath(path)
     if not os.path.exists(os.path.join(place, "_METADATA")):
@@ -68,15 +75,18 @@ def _with_string_keys(tree: Any) -> Any:
     """The tree with the keys of its dicts as strings, and a list of the keys in those where they were not."""
     if isinstance(tree, dict):
         values = [_with_string_keys(v) for v in tree.values()]
-        if all(isinstance(k, str) for k in tree) and _KEYS not in tree:
+        ordered = {_CLASS: _ORDERED} if type(tree) is OrderedDict else {}
+        if all(isinstance(k, str) for k in tree) and not {_KEYS, _CLASS} & set(tree) and not ordered:
             return dict(zip(tree, values, strict=True))
         for key in tree:
             if not isinstance(key, (str, int, float, type(None))) or (isinstance(key, float) and not isfinite(key)):
                 raise TypeError(
                     f"save_checkpoint: got the key {key!r}; expected a string, finite number, boolean or None"
                 )
-        return {_KEYS: json.dumps([repr(k) for k in tree]), **{str(i): v for i, v in enumerate(values)}}
+        return {_KEYS: json.dumps([repr(k) for k in tree]), **ordered, **{str(i): v for i, v in enumerate(values)}}
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        if not tree:
+            return {_CLASS: f"{type(tree).__module__}:{type(tree).__name__}"}
         return type(tree)(*map(_with_string_keys, tree))
     return type(tree)(map(_with_string_keys, tree)) if isinstance(tree, (list, tuple)) else tree
 
@@ -84,13 +94,44 @@ def _with_string_keys(tree: Any) -> Any:
 def _with_own_keys(tree: Any) -> Any:
     """What `_with_string_keys` was given."""
     if isinstance(tree, dict):
+        if list(tree) == [_CLASS]:
+            module, _, name = tree[_CLASS].partition(":")
+            return _named_tuple(module, name, ())()
         if _KEYS not in tree:
             return {k: _with_own_keys(v) for k, v in tree.items()}
         keys = map(ast.literal_eval, json.loads(tree[_KEYS]))
-        return {key: _with_own_keys(tree[str(i)]) for i, key in enumerate(keys)}
+        made = {key: _with_own_keys(tree[str(i)]) for i, key in enumerate(keys)}
+        return OrderedDict(made) if tree.get(_CLASS) == _ORDERED else made
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*map(_with_own_keys, tree))
+        return _own_class(type(tree))(*map(_with_own_keys, tree))
     return type(tree)(map(_with_own_keys, tree)) if isinstance(tree, (list, tuple)) else tree
+
+
+def _named_tuple(module: str, name: str, fields: tuple[str, ...]) -> Callable[..., Any]:
+    """The named tuple of a module that has been imported, or else one of the same name."""
+    found = getattr(sys.modules.get(module), name, None)
+    if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
+        return found
+    return namedtuple(name, fields)
+
+
+def _own_class(cls: Any) -> Callable[..., Any]:
+    """The class of which Orbax made another, whose name has the module, the class and the number of fields."""
+    for module in list(sys.modules):
+        prefix = module.replace(".", "_") + "_"
+        if cls.__name__.startswith(prefix):
+            name = cls.__name__.removeprefix(prefix).rpartition("_")[0]
+            if name and hasattr(sys.modules[module], name):
+                return _named_tuple(module, name, cls._fields)
+    made: Callable[..., Any] = cls
+    return made
+
+
+def _states_of_optax() -> list[Any]:
+    """The named tuples of optax, if it has been imported: they hold values and run no code."""
+    modules = [m for name, m in list(sys.modules.items()) if name.partition(".")[0] == "optax"]
+    found = {id(c): c for m in modules for c in vars(m).values() if isinstance(c, type) and hasattr(c, "_fields")}
+    return list(found.values())
 
 
 def _checkpointer() -> Any:
