@@ -1,4 +1,4 @@
-"""Compiling ahead of need (TENAX_COMPILE_AHEAD=1): the program goes on, and computes what it computes without."""
+"""Compiling ahead of need: the program goes on, and computes what it computes without."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tenax.dispatch import compile_ahead
 from tenax.storage.recording import recording
 from tenax.xla.ahead import PendingExecutable
 from tenax.xla.memory import code_memory
+from tenax.xla.program import EagerProgram
 from tests.agreement import close
 from tests.programs import PROGRAMS
 from tests.tolerances import LOSSES
@@ -26,7 +27,8 @@ Tensor = torch.Tensor
 @pytest.fixture(autouse=True)
 def ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile ahead, with executables that this test is the first to need."""
-    monkeypatch.setenv("TENAX_COMPILE_AHEAD", "1")
+    monkeypatch.delenv("TENAX_SYNC_COMPILE", raising=False)
+    monkeypatch.setattr("tenax.xla.settings.cores", lambda: 2)
     for dispatcher in code_memory.dispatchers:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
@@ -52,7 +54,7 @@ def same_without(monkeypatch: pytest.MonkeyPatch, function: Callable[[], list[Te
     """Assert that a function computes the same to the bit where every operation is compiled as it is called."""
     torch.manual_seed(1)
     got = [x.cpu() for x in function()]
-    monkeypatch.delenv("TENAX_COMPILE_AHEAD")
+    monkeypatch.setenv("TENAX_SYNC_COMPILE", "1")
     torch.manual_seed(1)
     expected = function()
     assert not any(is_pending(x) for x in expected)
@@ -250,3 +252,46 @@ def test_compiled_functions_lazy_mode_and_traces_read_what_is_pending() -> None:
     assert is_pending(u)
     torch.jax.synchronize()
     assert not is_pending(u) and u.tolist() == [0.0] * 3
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_recorded_calls_count_for_the_takeover() -> None:
+    """The same call takes over, with a tape and without, although the program is compiled when it is due."""
+
+    def calls_before(taken: Callable[[], bool]) -> int:
+        x, count = torch.ones(1 << 19, device="jax"), 0
+        while not taken():
+            x, count = torch.atanh(x), count + 1
+            assert count < 100
+        return count
+
+    def program() -> EagerProgram:
+        (executable,) = next(d for d in code_memory.dispatchers if d.signature.name == "atanh").entries.values()
+        return executable.run.program
+
+    def has_begun() -> bool:
+        dispatcher = next(d for d in code_memory.dispatchers if d.signature.name == "atanh")
+        return bool(dispatcher.entries) and program().good is not None
+
+    recorded = calls_before(has_begun)
+    for dispatcher in code_memory.dispatchers:
+        dispatcher.entries.clear()
+        dispatcher.fast.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TENAX_SYNC_COMPILE", "1")
+        assert calls_before(has_begun) == recorded
+
+
+def test_optimizers_run_the_programs_that_they_run_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Tensor]:
+        parameters = [nn.Parameter(torch.linspace(0, 1, n).to("jax")) for n in (3, 4)]
+        optimizer = torch.optim.AdamW(parameters, 0.1)
+        for _ in range(3):
+            sum((p * p).sum() for p in parameters).backward()
+            optimizer.step()
+        return [p.detach() for p in parameters]
+
+    same_without(monkeypatch, run)
+    kernels = [d for d in code_memory.dispatchers if d.entries]
+    assert "tenax::adam_step" in {d.signature.name for d in kernels}
+    assert "_foreach_addcmul_.Scalar" not in {d.signature.name for d in kernels}

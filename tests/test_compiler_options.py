@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -86,12 +87,13 @@ WINDOW = {"window_dimensions": (1, 5), "window_strides": (1, 1), "padding": "VAL
     ("function", "expected"),
     [
         (lambda x: x + x, 8_000),
+        (jnp.arctanh, 8_000),
         (lambda x: (x + x)[0], 8_000 + 80),
         (lambda x: jax.lax.reduce_sum_p.bind(x, axes=(1,), out_sharding=None), 8_000),
         (lambda x: jax.lax.reduce_window(x, np.float32(0), jax.lax.max, **WINDOW), 8_000 * 5),
         (lambda x: x.astype(int) @ x.T.astype(int), 2 * 8_000 + 8_000 + 8_000 * 100),
     ],
-    ids=["pointwise", "slice", "reduction", "window", "integers"],
+    ids=["pointwise", "function", "slice", "reduction", "window", "integers"],
 )
 def test_the_work_of_a_program_is_that_of_its_operations(function: Callable[..., jax.Array], expected: int) -> None:
     text = jax.jit(function).lower(np.ones((100, 80), np.float32)).as_text()

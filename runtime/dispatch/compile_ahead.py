@@ -159,7 +159,9 @@ class AheadTape:
         donates = donates and is_worthwhile_in_eager(sum([c.aval.nbytes for c in call.cells]), len(call.cells))
         try:
             run: Any = executable.donor(abstract) if donates else executable.run
-            compilation = PendingExecutable.begin(run.program, abstract)
+            program = run.program
+            counted = program.made_for is not None  # the call that compiles is not
+            compilation = PendingExecutable.begin(program, abstract)
         except LOWERING_ERRORS:
             from .host_errors import raise_host_error
 
@@ -167,9 +169,12 @@ class AheadTape:
             raise
         if compilation is None or (compilation.is_ready() and not self.calls):
             return None
+        if counted and program.work and program.is_due():
+            program.left += program.work  # it is counted where it runs, after all those before it
+            return None
         results = [None if a is None else _result(self, a) for a in compilation.results]
         call.operands.clear()  # so that arrays that are overwritten are held by the tape alone
-        self.calls.append(_Call(dispatcher.signature.name, compilation, operands, run.program.donated, results))
+        self.calls.append(_Call(dispatcher.signature.name, compilation, operands, program.donated, results))
         if not compilation.is_ready():
             self.waiting.append(compilation)
         cells: Any = call.cells if not executable.order else dict.fromkeys(call.cells)

@@ -11,10 +11,11 @@ from jax.errors import JaxRuntimeError
 from .._torch.modes import tracing_state, untraced
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
-from ..storage.recording import compiles_ahead, recording
+from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
+from ..xla.settings import compiles_ahead
 from .donation import held_elsewhere, is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable

@@ -130,15 +130,27 @@ class ListKernel:
     def prepared(self, values: list[Any]) -> Callable[[], Any] | None:
         """What carries the call of arguments in schema order out; None if the fast path does not cover it."""
         tape = recording.tape
-        if not no_jax_trace() or (tape is not None and tape.ahead):
+        if not no_jax_trace():
             return None
         try:
+            if tape is not None and tape.ahead:
+                return (lambda: self.dispatcher.call(values)) if self.is_apart(values) else None
             if tape is not None:
                 return tape.list_call(self.dispatcher, values)
             call = ListCall(self.dispatcher, values)
         except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, UnusualArgumentError):
             return None
         return lambda: self.run(values, call)
+
+    def is_apart(self, values: list[Any]) -> bool:
+        """Whether each tensor that the call writes has memory of its own."""
+        written: list[Cell] = []
+        read: list[Cell] = []
+        for slot, value in zip(self.dispatcher.signature.arguments, values, strict=True):
+            if slot.kind in ("tensors", "tensor") and value is not None:
+                tensors = value if slot.kind == "tensors" else (value,)
+                (written if slot.written else read).extend(map(_cell, map(_storage, tensors)))
+        return len(set(written)) == len(written) and set(written).isdisjoint(read)
 
     def run(self, values: list[Any], call: ListCall) -> Any:
         """Execute the operator. Nothing but `call` may hold its operands."""

@@ -3,7 +3,6 @@ of need."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +16,3 @@ class _Recording(threading.local):
 
 
 recording = _Recording()
-
-
-def compiles_ahead() -> bool:
-    """Whether an eager operation that is not compiled opens a tape (TENAX_COMPILE_AHEAD)."""
-    return os.environ.get("TENAX_COMPILE_AHEAD") == "1"

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from .._jax import jit_of_compiled
-from .options import has_one_tier, has_tiers
+from .options import has_tiers
 from .program import EagerProgram
 
 
@@ -29,12 +29,10 @@ def counting(call: Any) -> Callable[..., Any]:
 
     @wraps(call)
     def counted(*operands: Any) -> Any:
-        if source.work:
-            source.left -= source.work
-            if source.left < 0 or has_one_tier():
-                from .takeover import advance
+        if source.work and source.is_due():
+            from .takeover import advance
 
-                advance(source, call, operands)
+            advance(source, call, operands)
         return call(*operands)
 
     counted.__wrapped__ = source.function

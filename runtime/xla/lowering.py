@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import jax
 
 from .. import patches
+from .options import Code, first_code
 
 _MOST = 128  # programs that a context serves: it keeps their types and locations
 
@@ -60,6 +62,11 @@ class LoweredProgram:
         finally:
             _lowering.context = None
         self.text = self._lowered.as_text()
+
+    @cached_property
+    def first_code(self) -> Code:
+        """How it is compiled for its first calls."""
+        return first_code(self.text)
 
     def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
         """The executable. The program cannot be compiled again."""

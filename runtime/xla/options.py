@@ -42,6 +42,7 @@ _ROUNDS = 5  # iterations of the loops in which random bits are made
 _COMPARISONS = 64  # operations for each element that is sorted
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
 
+_OPERATION = re.compile(r"\b(?:stable|c|m)hlo\.")  # of a dialect of XLA
 _TYPES = re.compile(r"tensor<((?:\d+x)*)(\w+)")
 _WINDOW = re.compile(r"window_dimensions = array<i64: ([\d, ]+)>")
 _MOVES = re.compile(r"stablehlo\.(?:transpose|scatter)\b")
@@ -101,7 +102,7 @@ def computed(text: str) -> tuple[int, int]:
         elif "stablehlo.sort" in line:
             each = _COMPARISONS
         ends = line.lstrip().startswith("})")  # a region, after which the types of its operation stand
-        if not ends and ("stablehlo." not in line or "stablehlo.constant" in line):
+        if not ends and (not _OPERATION.search(line) or "stablehlo.constant" in line):
             continue
         types = [(math.prod(map(int, d[:-1].split("x"))) if d else 1, kind) for d, kind in _TYPES.findall(line)]
         sizes = [size for size, _ in types]

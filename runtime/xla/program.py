@@ -19,7 +19,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import ENOUGH, first_code, good_code, has_one_tier
+from .options import ENOUGH, good_code, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -59,6 +59,11 @@ class EagerProgram:
                     executable = self.compile(LoweredProgram(self.trace(operands)), self.key_for(signature))
             self.keep(executable, signature)
         return self.executable if self.made_for == signature else None
+
+    def is_due(self) -> bool:
+        """Count a call of code that was ready soon; whether it takes the next step of the takeover."""
+        self.left -= self.work
+        return self.left < 0 or has_one_tier()
 
     def keep(self, executable: jax.stages.Compiled, signature: tuple[Any, ...]) -> None:
         """Use an executable from now on."""
@@ -104,11 +109,10 @@ class EagerProgram:
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """The executable of a lowered program, which is stored under a key."""
-        text = lowered.text
-        options, work = good_code(text) if good or has_one_tier() else first_code(text)
+        options, work = good_code(lowered.text) if good or has_one_tier() else lowered.first_code
         compiled = lowered.compile(options)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
-        if key is not None and "custom_call" not in text:
+        if key is not None and "custom_call" not in lowered.text:
             stored.store(key, compiled, work)
         if not good:
             self.work = work

@@ -1,9 +1,11 @@
-"""Sizes in environment variables. docs/compilation.md lists the variables."""
+"""What environment variables say of compilation. docs/compilation.md lists them."""
 
 from __future__ import annotations
 
 import os
 import re
+
+from .environment import cores
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -21,3 +23,8 @@ def bytes_of(name: str, default: int) -> int:
     if found is None:
         raise ValueError(f"{name}: {text!r}; expected a number of bytes such as 500M or 2G")
     return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def compiles_ahead() -> bool:
+    """Whether the program goes on while an eager operation is compiled: where another core can compile it."""
+    return os.environ.get("TENAX_SYNC_COMPILE") != "1" and (cores() or 1) > 1
