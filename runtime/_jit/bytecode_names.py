@@ -32,7 +32,7 @@ def names_of(code: types.CodeType) -> Names:
         elif step.opname == "MATCH_CLASS":
             attributes["__match_args__"] = None
     for constant in code.co_consts:
-        if isinstance(constant, str) and constant.isidentifier():
+        if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # a module may have dots
             attributes[constant] = None
         elif isinstance(constant, types.CodeType):
             for own, inner in zip((scope, attributes, stored, imported), names_of(constant), strict=True):

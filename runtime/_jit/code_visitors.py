@@ -7,13 +7,14 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .bytecode_names import Names, names_of
 from .function_caches import CachedFunction, FunctionCache, cached_results, is_unbounded, table_of
 from .libraries import is_own, may_hold_state, module_of
 from .library_namespaces import replacements
+from .settings import flag_of
 from .snapshots import StateSnapshot
 from .sources import MISSING, entry_path, text_of
 from .state_graph import Edge, StateGraph, StateNode
@@ -21,9 +22,11 @@ from .state_graph import Edge, StateGraph, StateNode
 # What stands in a class and is none of its data.
 _METHODS = (
     *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod),
-    *(types.MemberDescriptorType, types.GetSetDescriptorType, type),
+    *(functools.singledispatchmethod, types.MemberDescriptorType, types.GetSetDescriptorType, type),
 )
 _NUMBER_TYPES = {"float", "int", "Number", "Complex", "Real", "Rational", "Integral"}
+_IMPORTERS = {"modules", "import_module", "__import__"}
+_BY_COMPUTED_NAME = {"getattr", "vars", "__dict__", "attrgetter"}
 _CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls
 
 
@@ -48,7 +51,10 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
     _follow_names(graph, node, "builtins", vars(builtins), [n for n in names.globals if n not in scope])
     variables = [edge[3] for edge in node.edges]
-    for value in (*map(sys.modules.get, names.imported), *map(scope.get, names.globals), *variables):
+    # `sys.modules["name"]` and `importlib.import_module("name")`
+    by_name = names.attributes if not _IMPORTERS.isdisjoint((*names.attributes, *names.globals)) else ()
+    imports = dict.fromkeys((*names.imported, *by_name))
+    for value in (*map(sys.modules.get, imports), *map(scope.get, names.globals), *variables):
         if isinstance(value, types.ModuleType):
             _follow_module(graph, node, value, names, set())
         elif names.stored and isinstance(value, types.FunctionType):  # which may yet get its first attribute
@@ -83,12 +89,23 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
     # Of a module of the program, also what it may yet get.
     absent = names.attributes if is_own(module.__name__) else names.stored
     named = [name for name in names.attributes if name in scope or name in absent]
+    if is_own(module.__name__) and not _BY_COMPUTED_NAME.isdisjoint((*names.globals, *names.attributes)):
+        named += [name for name, value in scope.items() if _is_variable(value) and not name.startswith("__")]
     if "__getattr__" in scope:
         named.append("__getattr__")
     _follow_names(graph, node, module.__name__, scope, named)
+    owners: list[Any] = [] if type(module) is types.ModuleType else [module]
+    owners += [x for x in map(scope.get, named) if type(x).__module__.startswith("torch.backends")]
+    flags = {(owner, name): flag_of(owner, name) for owner in owners for name in names.attributes}
+    node.edges += [(None, None, f"{module.__name__}.{name}", f) for (_, name), f in flags.items() if f is not None]
     for name in named:
         if isinstance(inner := scope.get(name), types.ModuleType):
             _follow_module(graph, node, inner, names, seen)
+
+
+def _is_variable(value: Any) -> bool:
+    """Whether a module holds a value as data. Functions and iterators are followed only where code names them."""
+    return not isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, Iterator))
 
 
 def visit_class(graph: StateGraph, node: StateNode) -> None:
@@ -125,6 +142,8 @@ def _functions_of(item: Any) -> tuple[Any, ...]:
         return item.fget, item.fset, item.fdel
     if isinstance(item, (functools.cached_property, functools.partialmethod)):
         return (item.func,)
+    if isinstance(item, functools.singledispatchmethod):
+        return item.func, item.dispatcher
     return (item,)
 
 

@@ -136,7 +136,7 @@ WORDS = {
     for word in FUNCTION_WORDS
 }
 ANNOTATIONS = Kind(
-    lambda owners, keys, _: [*chain.from_iterable(chain.from_iterable(f.__annotations__.items()) for f in owners)],
+    lambda owners, keys, _: [*chain.from_iterable(chain.from_iterable(_annotations(f).items()) for f in owners)],
     lambda o, *_: f"{o.name} has other annotations",
     spreads=True,
 )
@@ -248,6 +248,7 @@ def observe(
                 observations.append(Observation(BASES, cls, None, cls.__mro__, name))
                 words = [word for word in CLASS_WORDS if word in step.state.named]
                 observations += [Observation(WORDS[w], cls, None, getattr(cls, w), name) for w in words]
+                observations += _annotations_of(step.state, cls, name)
                 if "__subclasses__" in step.state.named:
                     observations.append(Observation(SUBCLASSES, cls, None, type.__subclasses__(cls), name))
         elif isinstance(node.value, functools.partial):
@@ -303,10 +304,21 @@ def _words_of(state: StateGraph, node: StateNode) -> list[Observation]:
     function, named = node.value, state.named
     words = [word for word in FUNCTION_WORDS if word in named]
     found = [Observation(WORDS[w], function, None, getattr(function, w), node.path) for w in words]
-    if "__annotations__" in named or "get_type_hints" in named:
-        items = (*chain.from_iterable(function.__annotations__.items()),)
-        found.append(Observation(ANNOTATIONS, function, None, items, node.path))
+    return found + _annotations_of(state, function, node.path)
+
+
+def _annotations(owner: Any) -> dict[str, Any]:
+    """The annotations of a function, or those of a class itself: to ask a class for them may give it an entry."""
+    found: dict[str, Any] = vars(owner).get("__annotations__", {}) if isinstance(owner, type) else owner.__annotations__
     return found
+
+
+def _annotations_of(state: StateGraph, owner: Any, path: str) -> list[Observation]:
+    """The annotations of a function or class, where code reads annotations."""
+    if state.named.isdisjoint({"__annotations__", "get_type_hints"}):
+        return []
+    items = (*chain.from_iterable(_annotations(owner).items()),)
+    return [Observation(ANNOTATIONS, owner, None, items, path)]
 
 
 def _added_entries(step: TracedStep) -> dict[int, list[Any]]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import abc
 import gc
+import inspect
+import locale
 import os
 import sys
+import types
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,14 +27,54 @@ _READERS: dict[Any, Callable[[], Any]] = {
     np.get_printoptions: lambda: repr(np.get_printoptions()),
     torch.get_num_threads: torch.get_num_threads,
     torch.get_num_interop_threads: torch.get_num_interop_threads,
-    torch.get_float32_matmul_precision: torch.get_float32_matmul_precision,
+    **{
+        function: function
+        for function in (
+            torch.get_float32_matmul_precision,
+            torch.is_warn_always_enabled,
+            torch.is_deterministic_algorithms_warn_only_enabled,
+            torch.backends.cuda.flash_sdp_enabled,
+            torch.backends.cuda.mem_efficient_sdp_enabled,
+            torch.backends.cuda.math_sdp_enabled,
+            torch.backends.cuda.cudnn_sdp_enabled,
+        )
+    },
+    **dict.fromkeys((locale.getlocale, locale.localeconv, locale.setlocale), lambda: locale.setlocale(locale.LC_ALL)),
 }
 _BY_ID = {id(function): read for function, read in _READERS.items()}
 _DECIMAL = ("getcontext", "Decimal", "localcontext")  # of a module that most programs never import
 
 
+class Flag:
+    """An attribute that C or a library keeps, as those of `torch.backends` are."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def read(self) -> str:
+        """What it says now."""
+        return repr(getattr(self.owner, self.name, None))
+
+
+@cache
+def flag_of(owner: Any, name: str) -> Flag | None:
+    """The attribute of a name: a property of a module that has a class of its own, or of an object of `torch.backends`.
+
+    None if there is none that can be set.
+    """
+    if name.startswith("__"):
+        return None
+    if isinstance(owner, types.ModuleType):
+        is_flag = hasattr(type(inspect.getattr_static(type(owner), name, None)), "__set__")
+    else:
+        is_flag = type(owner).__module__.startswith("torch.backends") and hasattr(owner, name)
+    return Flag(owner, name) if is_flag else None
+
+
 def reader_of(value: Any) -> Callable[[], Any] | None:
-    """What tells what a function says, if it is one that reports a setting."""
+    """What tells what a function or a property says, if it is one that reports a setting."""
+    if isinstance(value, Flag):
+        return value.read
     decimal = sys.modules.get("decimal")
     if decimal is not None and any(value is getattr(decimal, name) for name in _DECIMAL):
         return lambda: repr(decimal.getcontext())
