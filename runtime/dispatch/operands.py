@@ -58,6 +58,8 @@ def view_operand(
             _views.clear()
         spec = TensorSpec(tuple(size), stride, offset, torch_dtype(aval.dtype))
         operand = _views[key] = (operand_of(aval, spec), None) if fixed else _located(aval, spec)
+    elif operand[1].__class__ is np.ndarray and no_jax_trace():  # a trace has seen it first
+        operand = _views[key] = operand[0], _place(operand[1])
     return operand
 
 
