@@ -188,7 +188,7 @@ import tenax.compat.torchax  # noqa: E402
 
 report("TORCHAX", changed(grouped, others := snapshot()))
 
-import tenax.compat.torch_xla  # noqa: E402
+import tenax.compat.torch_xla.distributed.spmd  # noqa: E402
 
 report("TORCH_XLA", changed(others, snapshot()))
 

@@ -399,11 +399,7 @@ def test_what_cannot_be_had_says_what_is_there_instead(path: str) -> None:
     module, _, name = path.rpartition(".")
     function = vars(importlib.import_module(f"tenax.compat.{module}"))[name]
     with pytest.raises(NotImplementedError, match="expected"):
-        function(*[torch.ones(1)] * {"nms": 5, "place_to_host": 1, "place_to_device": 1}.get(name, 0), *_text(name))
-
-
-def _text(name: str) -> list[str]:
-    return [""] if name == "visualize_sharding" else []
+        function(*[torch.ones(1)] * {"nms": 5}.get(name, 0))
 
 
 def test_the_page_has_the_table() -> None:

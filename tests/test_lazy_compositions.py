@@ -22,6 +22,7 @@ import tenax
 from tenax._lazy import cuts
 from tenax._lazy.mode import own_tape
 from tenax._lazy.programs import History
+from tenax.storage.tensors import cell_of
 from tests.agreement import close
 from tests.tolerances import ACCUMULATED, COMPOSED, IN_BFLOAT16, LOSSES
 
@@ -197,3 +198,16 @@ def test_a_compiled_step_between_recorded_operations() -> None:
         return [loss, *average]
 
     close(run(True), run(False), COMPOSED)
+
+
+def test_views_that_a_compiled_function_has_seen_first_are_recorded() -> None:
+    x = torch.rand(7, 3, device="jax")
+
+    def parts(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x[i : i + 2].exp() for i in range(3)]  # from the second on, the start of a view is an operand
+
+    tenax.jit(parts)(x)
+    with tenax.lazy():
+        found = parts(x)
+        assert all(cell_of(y).pending is not None for y in found)
+    close(found, parts(x))

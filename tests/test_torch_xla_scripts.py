@@ -47,6 +47,7 @@ def reference(name: str) -> dict[str, Any]:
         ("spmd", "llama", ["fsdp"], 4, True),
         ("process_group", "mnist", ["ddp"], 2, True),
         ("process_group", "mnist", ["fsdp"], 1, True),
+        ("fsdp_checkpoint", "llama", [], 2, True),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else str(value),
 )

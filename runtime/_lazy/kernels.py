@@ -33,10 +33,6 @@ class RecordedCall:
         self.single = executable.single
         self.starts = tuple(starts)
 
-    def fresh(self, tape: Any, operands: list[Any], words: Sequence[int]) -> Any:
-        """Record a call with new results."""
-        return self.made(tape.record(self.op, operands, words, self.starts))
-
     def made(self, results: list[Any]) -> Any:
         """The new tensors of a call."""
         if self.single is None:
@@ -116,7 +112,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     unusual = [text.each(_UNUSUAL, " or ")]
     unusual += [text.each(BITS, " or ")] if bits else []
     unusual += [f"({condition})" for condition in text.apart()] if inplace else []
-    body = "return entry.fresh(tape, operands, words)"
+    body = "return entry.made(tape.record(entry.op, operands, words, entry.starts))"
     if inplace:
         body = f"entry.inplace(tape, operands, words, c0); return {text.names[0]}"
     return f"""

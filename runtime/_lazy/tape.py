@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import jax
 import numpy as np
@@ -75,7 +75,7 @@ class Tape:
     def clear(self) -> None:
         """Begin anew."""
         self.entries: list[Any] = []
-        self.slots: list[weakref.ref[Pending] | None] = []  # a result, or None for an input
+        self.slots: list[ref[Pending] | None] = []  # a result, or None for an input
         self.inputs: list[jax.Array] = []
         self.input_slots: list[int] = []
         self.donatable: list[int] = []  # the positions of those that come from cells
@@ -133,7 +133,8 @@ class Tape:
             raise NotRecordableError
         slot = len(self.slots)
         self.slots.append(None)
-        aval = aval_of(operand.shape, operand.dtype)
+        described = operand.aval  # of JAX: its own `shape` and `dtype` are methods that ask it
+        aval = aval_of(described.shape, described.dtype)
         self.inputs.append(operand)
         self.input_slots.append(slot)
         self.input_avals.append(aval)
@@ -165,7 +166,13 @@ class Tape:
             again = held is not None and held.tape is self and held.op is op
             if self.cuts.due(self.ops, op, target, again):
                 self.flush(barrier=True, cause="a loop that repeats")
-        slots = [o.slot if o.__class__ is Pending and o.tape is self else self._slot(o) for o in operands]
+        slots, known = [], self.input_of
+        for operand in operands:
+            if operand.__class__ is Pending and operand.tape is self:
+                slots.append(operand.slot)
+            else:
+                found = known.get(id(operand))
+                slots.append(self._slot(operand) if found is None else found)
         if starts:
             slots += [self._slot(start, shared=False) for start in starts]
         self.entries.append(op)
@@ -174,10 +181,10 @@ class Tape:
         self.ops.append(op)
         if op.checks:
             self.assertions += op.assertions(user_line())
-        results, found = [], self.slots
+        results, filled = [], self.slots
         for aval in op.avals:
-            pending = Pending(self, len(found), op, aval)
-            found.append(weakref.ref(pending))
+            pending = Pending(self, len(filled), op, aval)
+            filled.append(ref(pending))
             results.append(pending)
         return results
 

@@ -17,7 +17,7 @@ from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
 from ..trace.data_swaps import set_geometry
-from ..trace.transfer import download, overwrite, read
+from ..trace.transfer import download, overwrite, read, transfers
 from .registry import kernel_of
 
 _aten = torch.ops.aten
@@ -189,7 +189,7 @@ def local_scalar_dense(self: Tensor) -> Any:
         from ..trace.symbols import symbolic_number  # for traced programs alone
 
         return symbolic_number(value.reshape(()))
-    return value.item()
+    return transfers.run("FromDevice", value.nbytes, value.item)
 
 
 def record_stream(x: torch.Tensor, stream: torch.Stream) -> None:

@@ -79,7 +79,7 @@ def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) 
                 maximize=options["maximize"],
             )
             if step is not None:
-                torch.ops.aten._foreach_add_(counts, torch.tensor(1.0, device="cpu"), alpha=1.0)
+                torch.ops.aten._foreach_add_.Tensor(counts, torch.tensor(1.0, device="cpu"), alpha=1.0)
                 step()
                 again = params if decay and options["decoupled_weight_decay"] else []
                 torch.autograd.graph.increment_version([*again, *squares])  # torch writes these twice

@@ -293,6 +293,13 @@ LIBRARIES = (
         added=True,
     ),
     Patch(
+        "torch.Tensor",
+        "global_tensor mesh_shape partition_spec sharding_spec sharding_type local_shards",
+        (When.TORCH_XLA,),
+        "Once `torch_xla.distributed.spmd` is imported: how a tensor lies on a mesh, as `XLAShardedTensor` says.",
+        added=True,
+    ),
+    Patch(
         "torch.amp.autocast_mode.autocast",
         "__init__",
         (When.TORCH_XLA,),

@@ -67,9 +67,10 @@ def _no_jax(self: FakeTensor) -> Any:
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     from ..trace.core import require_known
-    from ..trace.transfer import read
+    from ..trace.transfer import read, transfers
 
-    array = np.asarray(require_known(read(self.detach()), "numpy"))
+    value = require_known(read(self.detach()), "numpy")
+    array = transfers.run("FromDevice", value.nbytes, lambda: np.asarray(value))
     return array.astype(dtype) if dtype is not None and array.dtype != dtype else array
 
 

@@ -35,7 +35,7 @@ def whole_operand(aval: Aval) -> Operand:
     return aval.whole_operand
 
 
-_views: dict[Any, tuple[Operand, jax.Array | None]] = {}
+_views: dict[Any, tuple[Operand, Any]] = {}  # the starts of one that a trace has seen first are on the host
 _identity = jax.jit(lambda array: array)  # the cheapest way from NumPy to a device
 
 
@@ -58,6 +58,8 @@ def view_operand(
             _views.clear()
         spec = TensorSpec(tuple(size), stride, offset, torch_dtype(aval.dtype))
         operand = _views[key] = (operand_of(aval, spec), None) if fixed else _located(aval, spec)
+    elif isinstance(operand[1], np.ndarray) and no_jax_trace():  # a trace has seen it first
+        operand = _views[key] = operand[0], _place(operand[1])
     return operand
 
 

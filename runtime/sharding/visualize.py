@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -25,15 +26,19 @@ def visualize_sharding(x: Any) -> None:
         ImportError: rich is not installed.
         TypeError: it is neither.
     """
-    try:
-        rich = importlib.import_module("rich"), importlib.import_module("rich.table")
-    except ImportError as error:
-        raise ImportError("tenax.visualize_sharding: rich is not installed; expected: pip install rich") from error
+    rich = _rich()
     sharding = sharding_of(x)
     if isinstance(x, torch.Tensor) and 0 < x.dim() <= 2:
         jax.debug.visualize_array_sharding(read(x))
     else:
         rich[0].print(_module_table(rich[1], x) if isinstance(x, nn.Module) else _part_table(rich[1], x, sharding))
+
+
+def _rich() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("rich"), importlib.import_module("rich.table")
+    except ImportError as error:
+        raise ImportError("tenax.visualize_sharding: rich is not installed; expected: pip install rich") from error
 
 
 def _module_table(tables: Any, module: nn.Module) -> Any:
@@ -47,11 +52,25 @@ def _module_table(tables: Any, module: nn.Module) -> Any:
 
 
 def _part_table(tables: Any, tensor: torch.Tensor, sharding: Any) -> Any:
-    table = tables.Table("part", "devices")
     parts: dict[str, list[str]] = {}
     for device, index in sharding.devices_indices_map(tuple(tensor.shape)).items():
         bounds = [s.indices(n) for s, n in zip(index, tensor.shape, strict=True)]
         parts.setdefault(str([f"{a}:{b}" for a, b, _ in bounds]).replace("'", ""), []).append(str(device.id))
+    return _table(tables, parts)
+
+
+def _table(tables: Any, parts: Mapping[str, Sequence[str]]) -> Any:
+    table = tables.Table("part", "devices")
     for part, devices in parts.items():
         table.add_row(part, ", ".join(devices))
     return table
+
+
+def print_parts(parts: Mapping[str, Sequence[str]]) -> None:
+    """Print which part is on which devices.
+
+    Raises:
+        ImportError: rich is not installed.
+    """
+    rich, tables = _rich()
+    rich.print(_table(tables, parts))

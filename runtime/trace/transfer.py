@@ -44,6 +44,18 @@ class _Writeable:
         self.__array_interface__ = interface
 
 
+class _Transfers:
+    """What measures transfers: called with "ToDevice" or "FromDevice", a size in bytes and the transfer."""
+
+    measure: Callable[[str, int, Callable[[], Any]], Any] | None = None
+
+    def run(self, direction: str, nbytes: int, transfer: Callable[[], Any]) -> Any:
+        """Make a transfer."""
+        return transfer() if self.measure is None else self.measure(direction, nbytes, transfer)
+
+
+transfers = _Transfers()
+
 _ALIGNMENT = 64  # bytes; XLA's CPU client uses memory of this alignment without a copy
 
 
@@ -83,7 +95,7 @@ def _uploaded(
     owned = raw[start : start + nbytes].view(kind).reshape(size)
     from_numpy(owned, dtype).copy_(tensor.detach())
     narrow(owned)
-    return put(owned, index, sharding)
+    return transfers.run("ToDevice", nbytes, lambda: put(owned, index, sharding))
 
 
 def read(tensor: torch.Tensor) -> jax.Array:
@@ -180,9 +192,9 @@ def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
     """Copy a tensor of the device into a host tensor of any dtype and strides."""
     if tensor.dim() > MAX_NDIM:
         tensor = tensor.reshape(-1)
-    destination.copy_(
-        from_numpy(np.asarray(require_known(read(tensor), "copy to the CPU")), tensor.dtype).view(destination.size())
-    )
+    value = require_known(read(tensor), "copy to the CPU")
+    array = transfers.run("FromDevice", value.nbytes, lambda: np.asarray(value))
+    destination.copy_(from_numpy(array, tensor.dtype).view(destination.size()))
 
 
 def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:

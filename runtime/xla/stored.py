@@ -18,6 +18,7 @@ from .waiting import waiting_for
 
 logger = logging.getLogger("tenax")
 T = TypeVar("T")
+LOADED = "/tenax/program_loaded"  # an event of `jax.monitoring`
 
 
 class Stored(NamedTuple):
@@ -40,8 +41,10 @@ def load(key: str) -> Stored | None:
         logger.info("a stored program cannot be loaded: %s: %s", type(error).__name__, error)
         folder.discard(key)
         return None
+    seconds = time.perf_counter() - start
     totals.loaded += 1
-    totals.load_seconds += time.perf_counter() - start
+    totals.load_seconds += seconds
+    jax.monitoring.record_event_duration_secs(LOADED, seconds)
     return Stored(compiled, note)
 
 

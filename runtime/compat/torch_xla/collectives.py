@@ -30,7 +30,6 @@ def all_reduce(
     inputs: Any,
     scale: float = 1.0,
     groups: Groups = None,
-    cctx: Any = None,
     pin_layout: bool = True,
 ) -> Any:
     """Reduce over the replicas.
@@ -106,7 +105,31 @@ def reduce_scatter(
     return result if output is None else output.copy_(result)
 
 
-reduce_scatter_bucketized, all_gather_bucketized = reduce_scatter, all_gather
+def reduce_scatter_bucketized(
+    reduce_type: str,
+    input_list: Sequence[Tensor],
+    scale: float,
+    scatter_dim: int,
+    shard_count: int,
+    groups: Groups = None,
+    output: Any = None,
+    pin_layout: bool = False,
+    bucket_cap_mb: int = 160,
+) -> Any:
+    """`reduce_scatter` of a list of tensors."""
+    return reduce_scatter(reduce_type, input_list, scale, scatter_dim, shard_count, groups, output)
+
+
+def all_gather_bucketized(
+    input_list: Sequence[Tensor],
+    dim: int = 0,
+    groups: Groups = None,
+    output: Any = None,
+    pin_layout: bool = False,
+    bucket_cap_mb: int = 160,
+) -> Any:
+    """`all_gather` of a list of tensors."""
+    return all_gather(input_list, dim, groups, output)
 
 
 def all_to_all(
@@ -184,13 +207,24 @@ def do_on_ordinals(target: Callable[..., Any], data: Any = (), ordinals: Sequenc
     return result
 
 
+def fetch_gradients(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+    """The gradients of an optimizer's parameters."""
+    parameters = (p for group in optimizer.param_groups for p in group["params"])
+    return [p.grad for p in parameters if p.grad is not None]
+
+
 def reduce_gradients(optimizer: torch.optim.Optimizer, groups: Groups = None, pin_layout: bool = True) -> None:
     """Average the gradients of an optimizer's parameters over the replicas."""
     members = len(current().members(groups))
     if members > 1:
-        parameters = (p for group in optimizer.param_groups for p in group["params"])
-        gradients = [p.grad for p in parameters if p.grad is not None]
-        all_reduce(REDUCE_SUM, gradients, 1.0 / members, groups)
+        all_reduce(REDUCE_SUM, fetch_gradients(optimizer), 1.0 / members, groups)
 
 
-all_reduce_bucketized_gradients = bucketized_reduce_gradients = reduce_gradients
+bucketized_reduce_gradients = reduce_gradients
+
+
+def all_reduce_bucketized_gradients(
+    gradients: Sequence[Tensor], scale: float, groups: Groups, pin_layout: bool, bucket_cap_mb: int = 0
+) -> None:
+    """Overwrite gradients by their sums over the replicas, times a factor; in one program, however large it is."""
+    all_reduce(REDUCE_SUM, gradients, scale, groups)

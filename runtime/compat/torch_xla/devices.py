@@ -68,6 +68,11 @@ def xla_device_hw(device: Any) -> str:
     return "CPU" if torch.device(device).type == "cpu" else platform(jax_device(device).index)
 
 
+def xla_device_kind(device: Any = None) -> str:
+    """What the vendor calls a device, such as 'TPU v4'."""
+    return jax_devices()[jax_device(xla_device() if device is None else device).index].device_kind
+
+
 def parse_xla_device(device: str) -> tuple[str, int] | None:
     """('TPU', 0) of 'TPU:0'; None for another text."""
     found = re.fullmatch(r"([A-Z]+):(\d+)", device)

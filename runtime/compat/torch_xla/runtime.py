@@ -124,6 +124,11 @@ def initialize_cache(path: str, readonly: bool = False) -> None:
     compilation_cache(path)
 
 
+def is_bf16_supported() -> bool:
+    """True: XLA computes bfloat16 on every platform."""
+    return True
+
+
 def get_master_ip() -> str:
     """The address of the first process."""
     return os.environ.get("MASTER_ADDR", "localhost")

@@ -9,17 +9,22 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import jax
 
 from ..._lazy import programs
 from ..._lazy.programs import TapeProgram
+from ...trace.transfer import transfers
+from ...xla.stored import LOADED
 
 # Names of JAX's events, and those of the metrics that their durations belong to.
-_EVENTS = {"/jax/core/compile/backend_compile_duration": "CompileTime"}
+_EVENTS = {"/jax/core/compile/backend_compile_duration": "CompileTime", LOADED: "CompileTime"}
 _CACHED = "/jax/compilation_cache/cache_hits"
+
+_DATA = {"ToDevice": "OutboundData", "FromDevice": "InboundData"}
 
 counters: dict[str, int] = {}
 metrics: dict[str, list[tuple[float, float]]] = {}  # (when it was recorded, seconds or bytes)
@@ -33,7 +38,7 @@ def count(name: str, more: int = 1) -> None:
 
 
 def record(name: str, value: float) -> None:
-    """Add a sample to a metric, in seconds, or in bytes where the name ends in `Size`, `Data` or `Bytes`."""
+    """Add a sample to a metric, in seconds, or in bytes where the name ends in `Data`."""
     with _lock:
         metrics.setdefault(name, []).append((time.time(), value))
 
@@ -61,6 +66,13 @@ def listen() -> None:
     jax.monitoring.register_event_duration_secs_listener(_duration)
     jax.monitoring.register_event_listener(_event)
     programs.listeners.append(_program_ran)
+    transfers.measure = _transfer
+
+
+def _transfer(direction: str, nbytes: int, transfer: Callable[[], Any]) -> Any:
+    record(_DATA[direction], nbytes)
+    with timed(f"Transfer{direction}Time"):
+        return transfer()
 
 
 def _program_ran(program: TapeProgram, seconds: float, compiled: bool) -> None:
@@ -75,6 +87,8 @@ def _duration(event: str, duration_secs: float, **_: object) -> None:
     if event in _EVENTS:
         record(_EVENTS[event], duration_secs)
         count("UncachedCompile")
+    if event == LOADED:
+        count("PersistentCacheHit")
 
 
 def _event(event: str, **_: object) -> None:

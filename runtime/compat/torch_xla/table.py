@@ -63,6 +63,9 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("mesh_reduce", RUNS, "`dist.all_gather_object`"),
         ("save", RUNS, "`torch.save`"),
         ("get_memory_info", RUNS, "`torch.jax.memory_allocated()`, `torch.jax.mem_get_info()`"),
+        ("fork_rng", RUNS, "`torch.random.fork_rng(device_type='jax')`"),
+        ("xla_device_kind", RUNS, "`jax.devices()[0].device_kind`"),
+        ("check_view_sharing", RUNS, "not needed"),
         ("set_rng_state get_rng_state", RUNS, "`torch.jax.manual_seed`, `torch.jax.get_rng_state`"),
         ("RateTracker", RUNS, "`time.perf_counter()`"),
         ("optimization_barrier_", _differently("XLA may move operations"), "not needed"),
@@ -83,6 +86,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("global_runtime_device_attributes runtime_device_attributes", RUNS, "`jax.devices()`"),
         ("device_type set_device_type using_pjrt", RUNS, "`JAX_PLATFORMS`"),
         ("use_spmd is_spmd", RUNS, "not needed"),
+        ("is_bf16_supported", RUNS, "`torch.jax.is_bf16_supported()`"),
         ("initialize_cache", RUNS, "`tenax.compilation_cache(path)`"),
         ("get_master_ip", RUNS, "`MASTER_ADDR`"),
     ],
@@ -97,8 +101,21 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla.distributed.data_parallel": [("DataParallel Context", RUNS, "`nn.DataParallel`")],
     "torch_xla.distributed.xla_backend": [("", RUNS, '`dist.init_process_group("tenax")`')],
     "torch_xla.distributed.fsdp": [
-        ("XlaFullyShardedDataParallel", _differently("by `fully_shard`, with few options"), "`fully_shard`"),
-        ("consolidate_sharded_model_checkpoints", NOT, "`torch.distributed.checkpoint`, `tenax.checkpoint`"),
+        ("XlaFullyShardedDataParallel", _differently("by `fully_shard`, with fewer options"), "`fully_shard`"),
+        (
+            "consolidate_sharded_model_checkpoints consolidate_sharded_state_dicts",
+            RUNS,
+            "`torch.distributed.checkpoint`, `tenax.checkpoint`",
+        ),
+        ("checkpoint_module", RUNS, "`torch.utils.checkpoint.checkpoint`"),
+    ],
+    "torch_xla.distributed.fsdp.wrap": [
+        (
+            "always_wrap_policy lambda_auto_wrap_policy transformer_auto_wrap_policy size_based_auto_wrap_policy "
+            "recursive_wrap",
+            RUNS,
+            "`fully_shard` of each submodule",
+        ),
     ],
     "torch_xla.distributed.zero_redundancy_optimizer": [
         ("ZeroRedundancyOptimizer", RUNS, "`torch.distributed.optim.ZeroRedundancyOptimizer`"),
@@ -109,14 +126,27 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("mark_sharding mark_sharding_with_gradients", RUNS, "`tenax.shard(x, spec, mesh)`"),
         ("annotate_custom_sharding ShardingSpec ShardingType", RUNS, "`tenax.shard(x, spec, mesh)`"),
         ("clear_sharding", RUNS, "`tensor.cpu().to('jax')`"),
-        ("XLAShardedTensor", _differently("`isinstance` alone; there is no wrapper"), "`tenax.sharding_of(x)`"),
+        (
+            "XLAShardedTensor",
+            _differently("no wrapper: `isinstance`, and attributes of any tensor on a mesh"),
+            "`tenax.sharding_of(x)`",
+        ),
         ("wrap_if_sharded wrap_as_sharded_tensor", _differently("there is no wrapper"), "not needed"),
+        ("XLAShard", RUNS, "`tensor.jax().addressable_shards`"),
+        ("shard_as", RUNS, "`tenax.shard(y, tenax.sharding_of(x))`"),
+        ("apply_backward_optimization_barrier", _differently("XLA schedules the backward pass"), "not needed"),
         ("apply_xla_patch_to_nn_linear", _differently("`nn.Linear` needs no patch"), "not needed"),
         ("enable_manual_sharding disable_manual_sharding", NOT, "`jax.shard_map` of `tenax.interop.t2j(function)`"),
     ],
+    "torch_xla.distributed.spmd.xla_sharding": [
+        ("Mesh HybridMesh ShardingSpec mark_sharding clear_sharding", RUNS, "as `torch_xla.distributed.spmd`"),
+    ],
+    "torch_xla.distributed.spmd.xla_sharded_tensor": [
+        ("XLAShardedTensor XLAShard", RUNS, "as `torch_xla.distributed.spmd`"),
+    ],
     "torch_xla.distributed.spmd.debugging": [
         ("visualize_tensor_sharding", RUNS, "`tenax.visualize_sharding(tensor)`"),
-        ("visualize_sharding", NOT, "`tenax.visualize_sharding(tensor)`"),
+        ("visualize_sharding", RUNS, "`tenax.visualize_sharding(tensor)`"),
     ],
     "torch_xla.debug.metrics": [
         (
@@ -142,6 +172,9 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla.amp": [
         ("autocast", RUNS, '`torch.autocast("jax")`'),
         ("GradScaler", RUNS, '`torch.amp.GradScaler("jax")`'),
+    ],
+    "torch_xla.backends": [
+        ("set_mat_mul_precision get_mat_mul_precision", RUNS, "`torch.set_float32_matmul_precision`"),
     ],
     "torch_xla.amp.syncfree": [("SGD Adam AdamW", RUNS, "`torch.optim.Adam(..., fused=True)`")],
     "torch_xla.stablehlo": [
@@ -171,12 +204,20 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("CheckpointManager SPMDSavePlanner SPMDLoadPlanner", NOT, "`tenax.checkpoint`"),
     ],
     "torch_xla.experimental.custom_kernel": [
-        ("flash_attention", _differently("no segments; interpreted but on a TPU"), "`scaled_dot_product_attention`"),
+        ("flash_attention", _differently("interpreted but on a TPU"), "`scaled_dot_product_attention`"),
         ("paged_attention ragged_paged_attention", _differently("interpreted but on a TPU"), "`tenax.call_jax`"),
         ("make_kernel_from_pallas", RUNS, "`tenax.call_jax`"),
     ],
-    "torch_xla.experimental.splash_attention": [("splash_attention", NOT, "`flex_attention`")],
-    "torch_xla.experimental.stablehlo_custom_call": [("place_to_host place_to_device", NOT, "`tensor.cpu()`")],
+    "torch_xla.experimental.splash_attention": [
+        ("splash_attention SplashAttentionConfig", _differently("interpreted but on a TPU"), "`flex_attention`"),
+    ],
+    "torch_xla.experimental.stablehlo_custom_call": [
+        (
+            "place_to_host place_to_device",
+            _differently("outside of `tenax.jit` a copy is made at once"),
+            "`tenax.call_jax` of `jax.device_put(x, jax.memory.Space.Host)`",
+        ),
+    ],
     "torch_xla.test.test_utils": [
         ("print_training_update print_test_update", RUNS, "`print`"),
         ("get_summary_writer write_to_summary close_summary_writer now", RUNS, "`SummaryWriter`"),

@@ -11,7 +11,6 @@ from ..._torch import pytree
 from ...sharding.placing import shard
 from .device_type import jax_device
 from .replicas import current
-from .statistics import record, timed
 
 
 def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
@@ -41,19 +40,16 @@ def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
         return {name: moved(value, device, input_sharding.get(name)) for name, value in tree.items()}
 
     def one(tensor: torch.Tensor) -> torch.Tensor:
-        record("TransferToDeviceBytes", tensor.nbytes)
         if input_sharding is None or not input_sharding.can_apply(tensor):
             return tensor.to(target)
         return shard(tensor, input_sharding.named_sharding)
 
-    with timed("TransferToDeviceTime"):
-        return mapped(tree, one)
+    return mapped(tree, one)
 
 
-def on_cpu(tree: Any, convert: Callable[[torch.Tensor], torch.Tensor] = lambda t: t) -> Any:
+def on_cpu(tree: Any) -> Any:
     """A tree with its tensors on the CPU."""
-    with timed("TransferFromDeviceTime"):
-        return mapped(tree, lambda tensor: convert(tensor.detach()).cpu())
+    return mapped(tree, lambda tensor: tensor.detach().cpu())
 
 
 def save(data: Any, file_or_path: Any, master_only: bool = True, global_master: bool = False) -> None:
@@ -62,11 +58,10 @@ def save(data: Any, file_or_path: Any, master_only: bool = True, global_master: 
     Args:
         data: any tree; its tensors are copied to the CPU.
         file_or_path: as of `torch.save`.
-        master_only: only the first replica writes, and the others wait for it.
+        master_only: only the first replica writes. The others do not wait for it, so that a call on the first alone is
+            no mistake: before they read the file, they meet it in `xm.rendezvous`.
         global_master: the first of all replicas, and not of each host.
     """
     replicas = current()
-    writes = not master_only or (replicas.rank if global_master else replicas.local_rank) == 0
-    if writes:
+    if not master_only or (replicas.rank if global_master else replicas.local_rank) == 0:
         torch.save(on_cpu(data), file_or_path)
-    replicas.objects("torch_xla.core.xla_model.save")

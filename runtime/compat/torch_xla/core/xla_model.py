@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
@@ -24,12 +26,14 @@ from ..collectives import REDUCE_SUM as REDUCE_SUM
 from ..collectives import all_gather as all_gather
 from ..collectives import all_gather_bucketized as all_gather_bucketized
 from ..collectives import all_reduce as all_reduce
+from ..collectives import all_reduce_bucketized_gradients as all_reduce_bucketized_gradients
 from ..collectives import all_to_all as all_to_all
 from ..collectives import broadcast_master_param as broadcast_master_param
-from ..collectives import bucketized_reduce_gradients as all_reduce_bucketized_gradients  # noqa: F401
+from ..collectives import bucketized_reduce_gradients as bucketized_reduce_gradients
 from ..collectives import collective_broadcast as collective_broadcast
 from ..collectives import collective_permute as collective_permute
 from ..collectives import do_on_ordinals as do_on_ordinals
+from ..collectives import fetch_gradients as _fetch_gradients  # noqa: F401 (examples call it)
 from ..collectives import mesh_reduce as mesh_reduce
 from ..collectives import reduce_gradients as reduce_gradients
 from ..collectives import reduce_scatter as reduce_scatter
@@ -46,10 +50,12 @@ from ..devices import send_cpu_data_to_device as send_cpu_data_to_device
 from ..devices import wait_device_ops as wait_device_ops
 from ..devices import xla_device as xla_device
 from ..devices import xla_device_hw as xla_device_hw
+from ..devices import xla_device_kind as xla_device_kind
 from ..devices import xla_real_devices as xla_real_devices
 from ..devices import xrt_world_size as xrt_world_size
 from ..steps import add_step_closure as add_step_closure
 from ..steps import end_step
+from ..transfers import mapped
 from ..transfers import save as save
 
 _print_lock = threading.Lock()
@@ -102,6 +108,35 @@ def get_rng_state(device: Any = None) -> int:
     return initial_seed()
 
 
+@contextmanager
+def fork_rng(device: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Put the random numbers of the device back to where they were, at the end of a block."""
+    state = torch.jax.get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if state is not None:
+            torch.jax.set_rng_state(state)
+
+
+def check_view_sharing(obj: Any) -> None:
+    """Raise where two tensors of a tree share memory.
+
+    Raises:
+        RuntimeError: it names their dtypes and shapes.
+    """
+    seen: dict[Any, torch.Tensor] = {}
+
+    def check(tensor: torch.Tensor) -> torch.Tensor:
+        other = seen.setdefault(tensor.untyped_storage()._cdata, tensor)
+        if other is not tensor:
+            first, second = (f"{t.dtype}{[*t.shape]}" for t in (tensor, other))
+            raise RuntimeError(f"Tensor ({first}) is sharing a view with tensor ({second}); expected tensors apart")
+        return tensor
+
+    mapped(obj, check)
+
+
 def optimization_barrier_(tensors: Sequence[torch.Tensor]) -> None:
     """Do nothing: a program computes the operations as they were called, and keeps none apart from the others."""
 
@@ -116,8 +151,10 @@ def master_print(*args: Any, fd: Any = None, local: bool = False, flush: bool = 
 class RateTracker:
     """The rate of what is counted by `add`, and a smoothed one."""
 
-    def __init__(self, smooth_factor: float = 0.4) -> None:
-        self._smooth_factor = smooth_factor
+    def __init__(self, smooth_factor: float | None = None) -> None:
+        """None is RATE_TRACKER_SMOOTHING of the environment, 0.4 by default."""
+        default = float(os.environ.get("RATE_TRACKER_SMOOTHING", "0.4"))
+        self._smooth_factor = default if smooth_factor is None else smooth_factor
         self._start_time = self._partial_time = time.time()
         self._count = self._partial_count = 0.0
         self._partial_rate: float | None = None

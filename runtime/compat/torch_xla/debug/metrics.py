@@ -16,9 +16,9 @@ def counter_names() -> list[str]:
     return sorted(statistics.counters)
 
 
-def counter_value(counter_name: str) -> int | None:
+def counter_value(name: str) -> int | None:
     """The value of a counter; None where nothing was counted."""
-    return statistics.counters.get(counter_name)
+    return statistics.counters.get(name)
 
 
 def metric_names() -> list[str]:
@@ -26,9 +26,9 @@ def metric_names() -> list[str]:
     return sorted(statistics.metrics)
 
 
-def metric_data(metric_name: str) -> tuple[int, float, list[tuple[float, float]]] | None:
+def metric_data(name: str) -> tuple[int, float, list[tuple[float, float]]] | None:
     """How many samples a metric has, their sum, and each with its time; None where there are none."""
-    samples = statistics.metrics.get(metric_name)
+    samples = statistics.metrics.get(name)
     return None if samples is None else (len(samples), sum(value for _, value in samples), list(samples))
 
 
@@ -46,7 +46,7 @@ clear_counters = clear_metrics = clear_all
 
 
 def _shown(name: str, value: float) -> str:
-    if name.endswith(("Bytes", "Size", "Data")):
+    if name.endswith("Data"):
         return f"{value:.0f}B"
     unit, text = next(((u, t) for u, t in _UNITS if value >= u), _UNITS[-1])
     return f"{value / unit:.3f}{text}"

@@ -35,13 +35,15 @@ Context = ReplicaContext
 class DataParallel:
     """Copies of a module on devices, each with a thread that runs its loop."""
 
-    def __init__(self, network: Any, device_ids: Sequence[Any] | None = None) -> None:
+    def __init__(self, network: Any, device_ids: Sequence[Any] | None = None, **kwargs: Any) -> None:
         """Copy the module to the devices.
 
         Args:
             network: a module, or a function that returns one.
             device_ids: devices or their strings; None for all. With an empty list, the loop runs on the CPU.
+            kwargs: of `ParallelLoader`.
         """
+        self._kwargs = kwargs
         devices = get_xla_supported_devices() or [] if device_ids is None else device_ids
         module = network if isinstance(network, torch.nn.Module) else network()
         self.devices = [jax_device(d) for d in devices]
@@ -62,6 +64,7 @@ class DataParallel:
         loader: Iterable[Any],
         fixed_batch_size: bool = False,
         batchdim: int = 0,
+        **kwargs: Any,
     ) -> list[Any]:
         """Call `loop_fn(model, device_loader, device, context)` for each device, in a thread of its own.
 
@@ -72,6 +75,7 @@ class DataParallel:
             loader: whose batch i goes to device `i % len(devices)`.
             fixed_batch_size: see `ParallelLoader`.
             batchdim: see `ParallelLoader`.
+            kwargs: of the loop.
 
         Returns:
             What the calls returned, by device.
@@ -80,8 +84,9 @@ class DataParallel:
             Exception: what a call raised first.
         """
         if not self.devices:
-            return [loop_fn(self._models[0], loader, torch.device("cpu"), self._contexts[0])]
-        parallel = ParallelLoader(loader, self.devices, batchdim=batchdim, fixed_batch_size=fixed_batch_size)
+            return [loop_fn(self._models[0], loader, torch.device("cpu"), self._contexts[0], **kwargs)]
+        options = {"batchdim": batchdim, "fixed_batch_size": fixed_batch_size, **self._kwargs}
+        parallel = ParallelLoader(loader, self.devices, **options)
         group = ThreadGroup(len(self.devices))
         results: list[Any] = [None] * group.size
         errors: list[BaseException] = []
@@ -92,7 +97,7 @@ class DataParallel:
             join(ThreadReplicas(rank, device, group))
             try:
                 loader = parallel.per_device_loader(device)
-                results[rank] = loop_fn(self._models[rank], loader, device, self._contexts[rank])
+                results[rank] = loop_fn(self._models[rank], loader, device, self._contexts[rank], **kwargs)
             except BaseException as error:  # which the caller raises
                 errors.append(error)
             finally:

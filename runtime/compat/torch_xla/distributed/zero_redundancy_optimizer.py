@@ -22,6 +22,7 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
         optimizer_class: type[torch.optim.Optimizer],
         grad_clipping: bool = True,
         max_norm: float | None = None,
+        pin_layout: bool = True,
         **defaults: Any,
     ) -> None:
         """As of PyTorch/XLA: `max_norm` is that of the clipping, 1 by default."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 from jax.experimental.pallas import tpu as pltpu
 
 from ....interop.calls import call_jax
+from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
 
 _KERNELS = "jax.experimental.pallas.ops.tpu"
 
@@ -57,19 +58,48 @@ def flash_attention(
     On a TPU the lengths are multiples of its blocks, 128. Elsewhere the kernel is interpreted, which is slow:
     `torch.nn.functional.scaled_dot_product_attention` computes the same.
 
+    Args:
+        q: queries.
+        k: keys.
+        v: values.
+        causal: positions attend to no later ones.
+        q_segment_ids: (batch, length); positions attend to those of the same number alone.
+        kv_segment_ids: of the keys, given with those of the queries.
+        sm_scale: a factor of the products.
+        ab: added to the products, (batch, heads, length of q, length of k).
+        partition_spec: how `q`, `k` and `v` lie on a mesh. Each device computes its part.
+        mesh: None is the one of `xs.set_global_mesh`.
+
     Raises:
-        NotImplementedError: `partition_spec`, `ab` or segments.
+        ValueError: segment ids of one side alone, or a `partition_spec` without a mesh.
     """
-    if partition_spec is not None or mesh is not None:
-        raise NotImplementedError(
-            "flash_attention: partition_spec; expected scaled_dot_product_attention, sharded by XLA"
-        )
-    if ab is not None or q_segment_ids is not None or kv_segment_ids is not None:
-        raise NotImplementedError(
-            "flash_attention: ab or segment ids; expected scaled_dot_product_attention with a mask"
-        )
-    attend = _kernel("flash_attention", "flash_attention")
-    return make_kernel_from_pallas(lambda q, k, v: attend(q, k, v, causal=causal, sm_scale=sm_scale))(q, k, v)
+    if (q_segment_ids is None) != (kv_segment_ids is None):
+        raise ValueError("flash_attention: segment ids of one side; expected q_segment_ids and kv_segment_ids")
+    attend, ids = _kernel("flash_attention", "flash_attention"), _kernel("flash_attention", "SegmentIds")
+    given: dict[str, Any] = {"q": q, "k": k, "v": v, "ab": ab, "q_ids": q_segment_ids, "kv_ids": kv_segment_ids}
+    given = {name: tensor for name, tensor in given.items() if tensor is not None}
+
+    def function(*arrays: Any) -> Any:
+        found = dict(zip(given, arrays, strict=True))
+        segments = ids(found["q_ids"], found["kv_ids"]) if "q_ids" in found else None
+        options = {"ab": found.get("ab"), "segment_ids": segments, "causal": causal, "sm_scale": sm_scale}
+        return attend(found["q"], found["k"], found["v"], **options)
+
+    if partition_spec is not None:
+        chosen = mesh or get_global_mesh()
+        if chosen is None:
+            raise ValueError("flash_attention: partition_spec without a mesh; expected xs.set_global_mesh(mesh)")
+        whole, batch = tuple(partition_spec), (partition_spec[0], None)
+        specs = [batch if name.endswith("_ids") else whole for name in given]
+        function = on_mesh(function, chosen, specs, whole)
+    return make_kernel_from_pallas(function)(*given.values())
+
+
+def on_mesh(function: Callable[..., Any], mesh: LogicalMesh, specs: Sequence[Any], out: Any) -> Callable[..., Any]:
+    """A function of arrays that each device calls with its parts."""
+    parts = tuple(map(mesh.partition_spec, specs))
+    jax_mesh, result = mesh.get_jax_mesh(), mesh.partition_spec(out)
+    return jax.shard_map(function, mesh=jax_mesh, in_specs=parts, out_specs=result, check_vma=False)
 
 
 def paged_attention(

@@ -14,7 +14,7 @@ from ....interop.convert import t2j
 
 
 def scan(
-    fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, partition_fn: Any = None, is_fn_pure: bool = True
+    fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, partition_fn: Any = None, is_fn_pure: bool = False
 ) -> tuple[Any, Any]:
     """`fn(carry, x) -> (carry, y)` over the leading dimension: the last carry, and the `y`s stacked.
 
@@ -24,13 +24,8 @@ def scan(
         init: the first carry.
         xs: a tree of tensors of one leading size.
         partition_fn: not needed: JAX saves what the gradient needs.
-        is_fn_pure: it has to be.
-
-    Raises:
-        NotImplementedError: `is_fn_pure=False`.
+        is_fn_pure: not needed: the function is traced in each call.
     """
-    if not is_fn_pure:
-        raise NotImplementedError("scan: is_fn_pure=False; expected a function without side effects, or a Python loop")
     body = t2j(fn)
 
     def run(init: Any, xs: Any) -> Any:
@@ -40,7 +35,7 @@ def scan(
 
 
 def scan_layers(
-    layers: Iterable[nn.Module], input_data: Any, partition_fn: Any = None, is_layer_pure: bool = True
+    layers: Iterable[nn.Module], input_data: Any, partition_fn: Any = None, is_layer_pure: bool = False
 ) -> Any:
     """What the layers compute one after the other, as a scan over their stacked parameters.
 
@@ -48,7 +43,7 @@ def scan_layers(
         layers: modules of one structure, whose buffers are not written.
         input_data: a tree of tensors, which each layer takes and gives.
         partition_fn: not needed.
-        is_layer_pure: they have to be.
+        is_layer_pure: not needed: the first layer is traced in each call.
     """
     modules = list(layers)
     if not modules:

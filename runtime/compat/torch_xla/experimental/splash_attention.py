@@ -1,13 +1,130 @@
-"""`torch_xla.experimental.splash_attention`."""
+"""`torch_xla.experimental.splash_attention`: JAX's kernel for TPUs for attention with a sparse mask.
+
+On other platforms it is interpreted, which is slow; `scaled_dot_product_attention` computes the same.
+"""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import jax
+import torch
+from jax.experimental.pallas.ops.tpu import splash_attention as splash
 
-def splash_attention(*_: Any, **__: Any) -> Any:
-    """Raise NotImplementedError."""
-    raise NotImplementedError(
-        "splash_attention: expected torch.nn.attention.flex_attention with a block mask, or tenax.call_jax of "
-        "jax.experimental.pallas.ops.tpu.splash_attention"
-    )
+from ....interop.calls import call_jax
+from ..distributed.spmd.meshes import LogicalMesh
+from .custom_kernel import on_mesh
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class SplashAttentionConfig:
+    """Sizes of the kernel's blocks, which are cut to the length of the sequence, and where the tensors lie."""
+
+    sa_block_q: int = 2048
+    sa_block_kv: int = 2048
+    sa_block_kv_compute: int = 2048
+    sa_block_q_dkv: int = 2048
+    sa_block_kv_dkv: int = 2048
+    sa_block_kv_dkv_compute: int = 2048
+    sa_block_q_dq: int = 2048
+    sa_block_kv_dq: int = 2048
+    sa_use_fused_bwd_kernel: bool = True
+    sa_q_layout: str = "HEAD_DIM_MINOR"
+    sa_k_layout: str = "HEAD_DIM_MINOR"
+    sa_v_layout: str = "HEAD_DIM_MINOR"
+    mesh: str | None = None  # str(xs.Mesh(...)); None for one device
+    qkv_partition_spec: tuple[Any, ...] = (("data", "fsdp"), None, None, None)
+    segment_ids_partition_spec: tuple[Any, ...] = (("data", "fsdp"), None)
+    attentiontype_local_sliding: bool = False
+    slide_window_size: int | None = None
+
+    def to_json(self) -> str:
+        """As `splash_attention` takes it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, data: str) -> SplashAttentionConfig:
+        """What `to_json` has written."""
+        return cls(**{name: _tuples(value) for name, value in json.loads(data).items()})
+
+    def blocks(self, q_length: int, kv_length: int) -> splash.BlockSizes:
+        """The sizes for a sequence."""
+        fused = self.sa_use_fused_bwd_kernel
+        return splash.BlockSizes(
+            block_q=min(self.sa_block_q, q_length),
+            block_kv=min(self.sa_block_kv, kv_length),
+            block_kv_compute=min(self.sa_block_kv_compute, kv_length),
+            block_q_dkv=min(self.sa_block_q_dkv, q_length),
+            block_kv_dkv=min(self.sa_block_kv_dkv, kv_length),
+            block_kv_dkv_compute=min(self.sa_block_kv_dkv_compute, kv_length),
+            block_q_dq=None if fused else min(self.sa_block_q_dq, q_length),
+            block_kv_dq=None if fused else min(self.sa_block_kv_dq, kv_length),
+            use_fused_bwd_kernel=fused,
+            q_layout=splash.QKVLayout[self.sa_q_layout],
+            k_layout=splash.QKVLayout[self.sa_k_layout],
+            v_layout=splash.QKVLayout[self.sa_v_layout],
+        )
+
+    def mask(self, causal: bool, heads: int, shape: tuple[int, int]) -> splash.MultiHeadMask:
+        """What attends to what.
+
+        Raises:
+            ValueError: sliding attention without the size of its window.
+        """
+        mask: splash.Mask = splash.CausalMask(shape) if causal else splash.FullMask(shape)
+        if self.attentiontype_local_sliding:
+            if self.slide_window_size is None:
+                raise ValueError("splash_attention: attentiontype_local_sliding; expected slide_window_size, too")
+            mask &= splash.LocalMask(shape, (self.slide_window_size, self.slide_window_size), 0)
+        return splash.MultiHeadMask([mask] * heads)
+
+
+def splash_attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    config: str,
+    decoder_segment_ids: torch.Tensor | None = None,
+    causal: bool = True,
+    attn_logits_soft_cap: float | None = None,
+) -> torch.Tensor:
+    """Attention of (batch, heads, length, features), without a scale: scale `q` before. A gradient goes through.
+
+    Args:
+        q: queries.
+        k: keys, of as many heads.
+        v: values.
+        config: `SplashAttentionConfig(...).to_json()`.
+        decoder_segment_ids: (batch, length); positions attend to those of the same number alone.
+        causal: positions attend to no later ones.
+        attn_logits_soft_cap: `cap * tanh(x / cap)` takes the place of the products.
+    """
+    options = SplashAttentionConfig.from_json(config)
+    heads, q_length, kv_length = q.shape[1], q.shape[2], k.shape[2]
+
+    def attend(q: Any, k: Any, v: Any, ids: Any = None) -> Any:
+        kernel = splash.make_splash_mha(
+            options.mask(causal, heads, (q_length, kv_length)),
+            head_shards=1,
+            q_seq_shards=1,
+            block_sizes=options.blocks(q_length, kv_length),
+            attn_logits_soft_cap=attn_logits_soft_cap,
+            interpret=jax.default_backend() != "tpu",
+        )
+        segments = None if ids is None else splash.SegmentIds(ids, ids)
+        return jax.vmap(kernel)(q, k, v, segment_ids=segments)
+
+    tensors = (q, k, v) if decoder_segment_ids is None else (q, k, v, decoder_segment_ids)
+    if options.mesh is not None:
+        if (mesh := LogicalMesh.from_str(options.mesh)) is None:
+            raise ValueError(f"splash_attention: mesh {options.mesh!r}; expected str(xs.Mesh(...))")
+        qkv = options.qkv_partition_spec
+        attend = on_mesh(attend, mesh, (qkv, qkv, qkv, options.segment_ids_partition_spec)[: len(tensors)], qkv)
+    result: torch.Tensor = call_jax(attend, *tensors)
+    return result

@@ -10,8 +10,8 @@ from torch import nn
 
 from ....sharding import fsdp
 from ....sharding.placing import shard
-from ..distributed.spmd.marking import mark_sharding
 from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
+from ..distributed.spmd.xla_sharding import mark_sharding
 
 
 class SpmdFullyShardedDataParallel(nn.Module):

@@ -2,17 +2,49 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+import jax
 import torch
 
-
-def place_to_host(a: torch.Tensor) -> torch.Tensor:
-    """Raise NotImplementedError: cells hold arrays of the device's memory."""
-    raise NotImplementedError(
-        "place_to_host: expected tensor.cpu(), or a policy of tenax.interop.checkpoint that offloads "
-        "(jax.checkpoint_policies.offload_dot_with_no_batch_dims)"
-    )
+from ....interop.calls import call_jax
 
 
-def place_to_device(a: torch.Tensor) -> torch.Tensor:
-    """Raise NotImplementedError: see `place_to_host`."""
-    raise NotImplementedError("place_to_device: expected tensor.to('xla')")
+def place_to_host(t: torch.Tensor | None) -> torch.Tensor | None:
+    """A copy of a tensor in the host memory that the device reads; it is still a tensor of the device.
+
+    Its values can be read and `place_to_device` moves them back. Gradients arrive where they come from. Within
+    `tenax.jit` the compiled program makes the copy.
+
+    Raises:
+        NotImplementedError: the device has no such memory.
+    """
+    return _placed(t, jax.memory.Space.Host)
+
+
+def place_to_device(t: torch.Tensor | None) -> torch.Tensor | None:
+    """A copy of a tensor in the memory of the device."""
+    return _placed(t, jax.memory.Space.Device)
+
+
+@cache
+def _copy(space: Any) -> Any:
+    return jax.jit(lambda array: jax.device_put(array, space))
+
+
+class _Copied(torch.autograd.Function):
+    """A copy in another memory; a gradient stays in that of the device."""
+
+    @staticmethod
+    def forward(ctx: Any, t: torch.Tensor, space: Any) -> torch.Tensor:
+        placed: torch.Tensor = call_jax(_copy(space), t)
+        return placed
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> Any:
+        return grads[0], None
+
+
+def _placed(t: torch.Tensor | None, space: Any) -> torch.Tensor | None:
+    return None if t is None else _Copied.apply(t, space)

@@ -11,7 +11,7 @@ import torch
 from ..devices import xla_real_devices
 
 
-def now(format: str = "%Y-%m-%d %H:%M:%S") -> str:
+def now(format: str = "%H:%M:%S") -> str:
     """The time, as a text."""
     return datetime.now().strftime(format)
 

@@ -6,20 +6,23 @@ argument.
 
 from __future__ import annotations
 
-from .marking import ShardingSpec as ShardingSpec
-from .marking import ShardingType as ShardingType
-from .marking import XLAShardedTensor as XLAShardedTensor
-from .marking import annotate_custom_sharding as annotate_custom_sharding
-from .marking import apply_xla_patch_to_nn_linear as apply_xla_patch_to_nn_linear
-from .marking import clear_sharding as clear_sharding
-from .marking import disable_manual_sharding as disable_manual_sharding
-from .marking import enable_manual_sharding as enable_manual_sharding
-from .marking import mark_sharding as mark_sharding
-from .marking import mark_sharding_with_gradients as mark_sharding_with_gradients
-from .marking import wrap_as_sharded_tensor as wrap_as_sharded_tensor
-from .marking import wrap_if_sharded as wrap_if_sharded
 from .meshes import HybridMesh as HybridMesh
 from .meshes import Mesh as Mesh
 from .meshes import get_1d_mesh as get_1d_mesh
 from .meshes import get_global_mesh as get_global_mesh
 from .meshes import set_global_mesh as set_global_mesh
+from .xla_sharded_tensor import XLAShard as XLAShard
+from .xla_sharded_tensor import XLAShardedTensor as XLAShardedTensor
+from .xla_sharding import ShardingSpec as ShardingSpec
+from .xla_sharding import ShardingType as ShardingType
+from .xla_sharding import annotate_custom_sharding as annotate_custom_sharding
+from .xla_sharding import apply_backward_optimization_barrier as apply_backward_optimization_barrier
+from .xla_sharding import apply_xla_patch_to_nn_linear as apply_xla_patch_to_nn_linear
+from .xla_sharding import clear_sharding as clear_sharding
+from .xla_sharding import disable_manual_sharding as disable_manual_sharding
+from .xla_sharding import enable_manual_sharding as enable_manual_sharding
+from .xla_sharding import mark_sharding as mark_sharding
+from .xla_sharding import mark_sharding_with_gradients as mark_sharding_with_gradients
+from .xla_sharding import shard_as as shard_as
+from .xla_sharding import wrap_as_sharded_tensor as wrap_as_sharded_tensor
+from .xla_sharding import wrap_if_sharded as wrap_if_sharded

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
 
+from .....sharding.visualize import print_parts
 from .....sharding.visualize import visualize_sharding as _visualize
+
+_DEVICES = re.compile(r"\{devices=\[([\d,]+)\]([\d,]+)( last_tile_dim_replicate)?\}")
 
 
 def visualize_tensor_sharding(t: torch.Tensor, **kwargs: Any) -> None:
@@ -14,6 +18,25 @@ def visualize_tensor_sharding(t: torch.Tensor, **kwargs: Any) -> None:
     _visualize(t)
 
 
-def visualize_sharding(sharding: str, **kwargs: Any) -> None:
-    """Raise NotImplementedError: a sharding has no text of XLA here."""
-    raise NotImplementedError("visualize_sharding of a text: expected tenax.visualize_sharding(tensor)")
+def visualize_sharding(
+    sharding: str, use_color: bool = True, scale: float = 1.0, min_width: int = 9, max_width: int = 80
+) -> None:
+    """Print which tile is on which devices, for a text such as '{devices=[2,2]0,1,2,3}' or '{replicated}'.
+
+    Raises:
+        ValueError: it is no such text.
+    """
+    found = _DEVICES.fullmatch(sharding)
+    if found is None and sharding != "{replicated}":
+        raise ValueError(
+            f"sharding {sharding!r} is not organized as expected: '{{devices=[2,1]0,1}}', '{{replicated}}'"
+        )
+    if found is None:
+        print_parts({"all": ["all"]})
+        return
+    tiles = [int(n) for n in found[1].split(",")]
+    devices = found[2].split(",")
+    copies = tiles.pop() if found[3] else 1
+    grid = torch.arange(len(devices)).reshape(*tiles, copies)
+    places = [*torch.cartesian_prod(*map(torch.arange, tiles)).reshape(-1, len(tiles)).tolist()]
+    print_parts({str(place): [devices[int(i)] for i in grid[tuple(place)]] for place in places})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -44,6 +45,19 @@ class LogicalMesh:
         known = jax.devices()
         if self.device_ids.size and not 0 <= int(self.device_ids.min()) <= int(self.device_ids.max()) < len(known):
             raise ValueError(f"Mesh: device_ids {self.device_ids}; there are {len(known)} devices")
+
+    def __str__(self) -> str:
+        """A text of which `from_str` makes an equal mesh."""
+        ids = self.device_ids.tolist()
+        return str({"device_ids": ids, "mesh_shape": self.mesh_shape, "axis_names": self.axis_names})
+
+    @classmethod
+    def from_str(cls, mesh_str: str) -> LogicalMesh | None:
+        """A mesh from its text; None where it is no such text."""
+        try:
+            return LogicalMesh(**ast.literal_eval(mesh_str))
+        except (ValueError, SyntaxError, TypeError):
+            return None
 
     def size(self) -> int:
         """How many devices there are."""

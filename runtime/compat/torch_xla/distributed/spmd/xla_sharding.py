@@ -1,8 +1,7 @@
-"""Tensors marked with a partition over a mesh, and marks taken away."""
+"""`torch_xla.distributed.spmd.xla_sharding`: tensors marked with a partition over a mesh, and marks taken away."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,28 +11,25 @@ import numpy as np
 import torch
 from torch import nn
 
+from ....._torch import pytree
 from .....sharding.checks import named_sharding
 from .....sharding.current import automatic
-from .....sharding.placing import sharding_of
+from .....sharding.placing import shard
 from .....storage.avals import LazyFill, aval_of
 from .....storage.layout import lay_out
 from .....storage.placement import put
 from .....storage.tensors import cell_of
 from .....trace.core import current_trace
 from .....trace.transfer import read
-from .meshes import LogicalMesh, get_global_mesh
-
-
-class ShardingType(enum.IntEnum):
-    """How a tensor lies on the devices."""
-
-    REPLICATED = 0
-    MAXIMAL = 1
-    TUPLE = 2
-    TILED = 3
-    MANUAL = 4
-    PARTIAL = 5
-    UNKNOWN = 6
+from .meshes import HybridMesh as HybridMesh
+from .meshes import LogicalMesh as LogicalMesh
+from .meshes import Mesh as Mesh
+from .meshes import get_1d_mesh as get_1d_mesh
+from .meshes import get_global_mesh as get_global_mesh
+from .meshes import set_global_mesh as set_global_mesh
+from .xla_sharded_tensor import ShardingType as ShardingType
+from .xla_sharded_tensor import XLAShardedTensor as XLAShardedTensor
+from .xla_sharded_tensor import sharding_on_mesh
 
 
 @dataclass(frozen=True)
@@ -63,20 +59,6 @@ class ShardingSpec:
     def apply(self, t: torch.Tensor) -> None:
         """Mark a tensor."""
         mark_sharding(t, self.mesh, self.partition_spec)
-
-
-class _OnMesh(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, torch.Tensor) and _sharding(instance) is not None
-
-
-class XLAShardedTensor(metaclass=_OnMesh):
-    """The type, by `isinstance`, of tensors that lie on several devices."""
-
-
-def _sharding(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
-    found = sharding_of(tensor) if tensor.device.type == "jax" else None
-    return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
 
 
 def _mesh(mesh: LogicalMesh | None) -> LogicalMesh:
@@ -160,9 +142,38 @@ def wrap_if_sharded(x: Any) -> Any:
     return x
 
 
+def unwrap_sharded_tensor(t: torch.Tensor) -> torch.Tensor:
+    """The argument: there is no wrapper."""
+    return t
+
+
 def wrap_as_sharded_tensor(t: torch.Tensor, mesh_shape: Any = None, partition_spec: Any = None) -> torch.Tensor:
     """The argument: there is no wrapper."""
     return t
+
+
+def shard_as(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two trees whose tensors are laid out alike, as the first one that is on a mesh.
+
+    Raises:
+        ValueError: the trees have different structures.
+    """
+    (ours, structure), (others, other) = pytree.tree_flatten(a), pytree.tree_flatten(b)
+    if structure != other:
+        raise ValueError(f"shard_as: a and b must have the same structure, got {structure} and {other}")
+    pairs = [_alike(x, y) if isinstance(x, torch.Tensor) else (x, y) for x, y in zip(ours, others, strict=True)]
+    first, second = ([pair[i] for pair in pairs] for i in (0, 1))
+    return pytree.tree_unflatten(first, structure), pytree.tree_unflatten(second, structure)
+
+
+def _alike(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if (sharding := sharding_on_mesh(x)) is not None:
+        return x, shard(y, sharding)
+    return (x, y) if (sharding := sharding_on_mesh(y)) is None else (shard(x, sharding), y)
+
+
+def apply_backward_optimization_barrier(m: nn.Module) -> None:
+    """Do nothing: XLA schedules the backward pass."""
 
 
 def apply_xla_patch_to_nn_linear(module: nn.Module, *_: Any) -> nn.Module:

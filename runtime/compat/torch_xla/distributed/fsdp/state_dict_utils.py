@@ -1,0 +1,75 @@
+"""`torch_xla.distributed.fsdp.state_dict_utils`: whole models from the shards that each rank saved."""
+
+from __future__ import annotations
+
+import glob
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.distributed.tensor import DTensor
+
+
+def consolidate_sharded_state_dicts(
+    state_dict_list: Sequence[Mapping[str, Any]], shard_metadata: Mapping[str, Any]
+) -> OrderedDict[str, Any]:
+    """The state dict of the unsharded module.
+
+    Args:
+        state_dict_list: `model.state_dict()` of each rank, by rank.
+        shard_metadata: `model.get_shard_metadata()` of any rank.
+
+    Raises:
+        ValueError: there are not as many as ranks.
+    """
+    _check_count(len(state_dict_list), shard_metadata, "state dicts")
+    names = shard_metadata["shard_info"]
+    whole: OrderedDict[str, Any] = OrderedDict()
+    for name, value in state_dict_list[0].items():
+        if isinstance(value, DTensor):
+            value = torch.cat([state[name].to_local() for state in state_dict_list])
+        whole[names[name]["name"]] = value
+    return whole
+
+
+def consolidate_sharded_model_checkpoints(
+    ckpt_prefix: str, ckpt_suffix: str = "*.pth", save_path: str = "", save_model: bool = True
+) -> tuple[OrderedDict[str, Any], str | None]:
+    """Load the files of all ranks, and save the whole model.
+
+    Args:
+        ckpt_prefix: the beginning of the files' paths. Each has a dict with `model.state_dict()` as "model" and
+            `model.get_shard_metadata()` as "shard_metadata".
+        ckpt_suffix: the pattern of the rest.
+        save_path: a file for `{"model": state_dict}`; by default `ckpt_prefix + "_consolidated.pth"`.
+        save_model: False to save nothing.
+
+    Returns:
+        The state dict on the CPU, and the path of the saved file or None.
+
+    Raises:
+        FileNotFoundError: no file has such a path.
+        ValueError: the files are not those of all ranks, one each.
+    """
+    paths = glob.glob(ckpt_prefix + ckpt_suffix)
+    if not paths:
+        raise FileNotFoundError(f"Cannot find any files matching {ckpt_prefix + ckpt_suffix}")
+    found = [torch.load(path, map_location="cpu") for path in paths]
+    found.sort(key=lambda checkpoint: checkpoint["shard_metadata"]["rank"])
+    metadata = found[0]["shard_metadata"]
+    _check_count(len(found), metadata, f"files that match {ckpt_prefix + ckpt_suffix}")
+    ranks = [checkpoint["shard_metadata"]["rank"] for checkpoint in found]
+    if ranks != [*range(len(found))]:
+        raise ValueError(f"files that match {ckpt_prefix + ckpt_suffix} are those of ranks {ranks}; expected each once")
+    whole = consolidate_sharded_state_dicts([checkpoint["model"] for checkpoint in found], metadata)
+    if not save_model:
+        return whole, None
+    path = save_path or f"{ckpt_prefix}_consolidated.pth"
+    torch.save({"model": whole}, path)
+    return whole, path
+
+
+def _check_count(count: int, metadata: Mapping[str, Any], what: str) -> None:
+    if count != metadata["world_size"]:
+        raise ValueError(f"{count} {what}; expected {metadata['world_size']}, one of each rank")

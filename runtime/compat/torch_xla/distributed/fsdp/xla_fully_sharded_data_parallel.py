@@ -1,0 +1,171 @@
+"""`torch_xla.distributed.fsdp.xla_fully_sharded_data_parallel`: parameters sharded over processes, by torch's
+`fully_shard`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor
+
+from ... import process
+from .wrap import Policy, recursive_wrap
+
+# Options that say how to compute, not what. Those that begin with an underscore are for
+# debugging, and those of them that compute nothing say "dummy".
+_IGNORED = {
+    *("flatten_parameters", "execute_sharding_on_init", "optimization_barrier_in_forward", "sync_on_finalization"),
+    *("optimization_barrier_in_backward", "disable_reshard_on_root", "shard_param_on_dim_0", "coalesce_all_gather_ops"),
+    *("pin_layout_in_collective_ops", "reduce_scatter_bucket_size_mb"),
+}
+
+
+class XlaFullyShardedDataParallel(nn.Module):
+    """A module whose parameters are sharded over the replicas and gathered where they are used.
+
+    Call `optimizer.step()` and not `xm.optimizer_step`: the gradients are averages already.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        reshard_after_forward: bool = True,
+        compute_dtype: torch.dtype | None = None,
+        buffer_dtype: torch.dtype | None = None,
+        fp32_reduce_scatter: bool = False,
+        auto_wrap_policy: Policy | None = None,
+        auto_wrapper_callable: Callable[..., nn.Module] | None = None,
+        param_init_fn: Callable[[nn.Module], None] | None = None,
+        **options: Any,
+    ) -> None:
+        """Shard a module.
+
+        Args:
+            module: its parameters are moved to the device.
+            reshard_after_forward: give up the gathered parameters between forward and backward.
+            compute_dtype: of the gathered parameters, and of the floating point arguments of the module. The sharded
+                parameters, their gradients and the optimizer keep the dtype of the parameters.
+            buffer_dtype: of floating point buffers; None is `compute_dtype`.
+            fp32_reduce_scatter: average the gradients in float32.
+            auto_wrap_policy: which submodules become units of their own; see `torch_xla.distributed.fsdp.wrap`.
+            auto_wrapper_callable: makes these units, with the options of this module; by default, this class.
+            param_init_fn: called with a module that has parameters on device "meta", which it replaces.
+            options: others of PyTorch/XLA, of which those that do not change values are accepted.
+
+        Raises:
+            RuntimeError: the module is sharded already, or has no `forward`.
+            NotImplementedError: another option; expected `torch.distributed.fsdp.fully_shard`.
+        """
+        if isinstance(module, XlaFullyShardedDataParallel):
+            raise RuntimeError(
+                "Cannot wrap a module that is already wrapped with FSDP. Expected the inner modules to be wrapped "
+                "before the outer one"
+            )
+        if getattr(module.forward, "__func__", None) is nn.Module.forward:
+            raise RuntimeError(
+                f"The module wrapped by FSDP must define a `forward` method, which {type(module).__name__} does not"
+            )
+        super().__init__()
+        debugging = {name for name in options if name[0] == "_" and "dummy" not in name}
+        unknown = {name for name, value in options.items() if value} - _IGNORED - debugging
+        if unknown:
+            raise NotImplementedError(
+                f"XlaFullyShardedDataParallel: {', '.join(sorted(unknown))}; expected "
+                "torch.distributed.fsdp.fully_shard, which has policies and offloading on device 'jax'"
+            )
+        of_units = {
+            "reshard_after_forward": reshard_after_forward,
+            "compute_dtype": compute_dtype,
+            "buffer_dtype": buffer_dtype,
+            "fp32_reduce_scatter": fp32_reduce_scatter,
+            "param_init_fn": param_init_fn,
+            **options,
+        }
+        if auto_wrap_policy is not None:
+            maker = auto_wrapper_callable or XlaFullyShardedDataParallel
+            recursive_wrap(module, auto_wrap_policy, maker, only_wrap_children=True, **of_units)
+        if param_init_fn is not None and any(p.is_meta for p in module.parameters()):
+            param_init_fn(module)
+        self.module = module.to("jax")
+        if (dtype := buffer_dtype or compute_dtype) is not None:
+            for buffer in self.module.buffers():
+                if buffer.is_floating_point():
+                    buffer.data = buffer.to(dtype)
+        policy = MixedPrecisionPolicy(compute_dtype, torch.float32 if fp32_reduce_scatter else None)
+        self._mesh = _mesh()
+        fully_shard(self.module, mesh=self._mesh, reshard_after_forward=reshard_after_forward, mp_policy=policy)
+
+    @property
+    def _sharded(self) -> Any:
+        return self.module
+
+    def __getattr__(self, name: str) -> Any:
+        """Attributes of the module."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("module"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Of a module that is a sequence."""
+        return self._sharded[key]
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        return self.module(*args, **kwargs)
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Add up gradients without averaging them over the replicas; the backward pass after the context does."""
+        self._sharded.set_requires_gradient_sync(False)
+        try:
+            yield
+        finally:
+            self._sharded.set_requires_gradient_sync(True)
+
+    def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0, groups: Any = None) -> torch.Tensor:
+        """Scale the gradients so that their norm over all replicas is at most `max_norm`; the norm before.
+
+        Raises:
+            NotImplementedError: `groups`; the norm is over all replicas.
+        """
+        if groups is not None:
+            raise NotImplementedError("clip_grad_norm_: groups; expected None, for the norm over all replicas")
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters(), max_norm, norm_type)
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
+
+    def get_shard_metadata(self) -> dict[str, Any]:
+        """What `consolidate_sharded_model_checkpoints` needs of a rank, beside `state_dict()`."""
+        units = {name for name, module in self.named_modules() if isinstance(module, XlaFullyShardedDataParallel)}
+        return {
+            "shard_info": {
+                name: {"name": _without_units(name, units), "shape": tuple(value.shape)}
+                for name, value in self.state_dict().items()
+            },
+            "flatten_info": {},
+            "buffer_info": {},
+            "world_size": self._mesh.size(),
+            "rank": self._mesh.get_rank(),
+        }
+
+
+def _mesh() -> DeviceMesh:
+    """The mesh of all ranks, which units share."""
+    world = process.required_group().group.WORLD
+    if not _meshes or _meshes[0][0] is not world:
+        _meshes[:] = [(world, init_device_mesh("jax", (world.size(),)))]
+    return _meshes[0][1]
+
+
+_meshes: list[tuple[Any, DeviceMesh]] = []  # of the current default group
+
+
+def _without_units(name: str, units: set[str]) -> str:
+    """The name that a parameter has in the module itself: a unit at path `a.b` holds its module as `a.b.module`."""
+    parts = name.split(".")
+    return ".".join(part for i, part in enumerate(parts) if not (part == "module" and ".".join(parts[:i]) in units))

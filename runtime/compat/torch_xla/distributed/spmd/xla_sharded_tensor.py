@@ -1,0 +1,148 @@
+"""`torch_xla.distributed.spmd.xla_sharded_tensor`: what programs ask of tensors that lie on several devices.
+
+There is no wrapper: any tensor whose array lies on a mesh has the attributes.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+import torch
+
+from ..... import patches
+from .....dtypes import torch_dtype
+from .....sharding.placing import sharding_of
+from .....trace.transfer import from_numpy, read
+
+
+class ShardingType(enum.IntEnum):
+    """How a tensor lies on the devices."""
+
+    REPLICATED = 0
+    MAXIMAL = 1
+    TUPLE = 2
+    TILED = 3
+    MANUAL = 4
+    PARTIAL = 5
+    UNKNOWN = 6
+
+
+@dataclass
+class XLAShard:
+    """The part of a tensor that a device has, copied to the CPU."""
+
+    data: torch.Tensor
+    indices: list[slice]  # where the part is in the tensor
+    shard_device: str
+    replica_id: int  # 0 for the first of the devices that have the same part
+
+    @property
+    def unpadded_data(self) -> torch.Tensor:
+        """The data: parts have no padding."""
+        return self.data
+
+
+class _OnMesh(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, torch.Tensor) and sharding_on_mesh(instance) is not None
+
+
+class XLAShardedTensor(metaclass=_OnMesh):
+    """The type, by `isinstance`, of tensors that lie on several devices."""
+
+    def __new__(cls, elem: torch.Tensor, *_: Any, **__: Any) -> Any:
+        """The tensor itself."""
+        return elem
+
+
+def sharding_on_mesh(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
+    """The sharding of a tensor that lies on several devices; None for others."""
+    found = sharding_of(tensor) if tensor.device.type == "jax" else None
+    return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
+
+
+def _required(tensor: torch.Tensor, name: str) -> jax.sharding.NamedSharding:
+    found = sharding_on_mesh(tensor)
+    if found is None:
+        raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}: it lies on one device")
+    return found
+
+
+def global_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor itself."""
+    _required(tensor, "global_tensor")
+    return tensor
+
+
+def mesh_shape(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The sizes of the mesh."""
+    return tuple(_required(tensor, "mesh_shape").mesh.axis_sizes)
+
+
+def partition_spec(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """For each dimension the number of an axis of the mesh, a tuple of several, or None."""
+    sharding = _required(tensor, "partition_spec")
+    names = sharding.mesh.axis_names
+
+    def number(axis: Any) -> Any:
+        return None if axis is None else names.index(axis) if isinstance(axis, str) else tuple(map(number, axis))
+
+    return tuple(number(axis) for axis in (*sharding.spec, *[None] * (tensor.dim() - len(sharding.spec))))
+
+
+def sharding_spec(tensor: torch.Tensor) -> str:
+    """XLA's text of the sharding, such as '{devices=[2,1]0,1}'."""
+    return xla_text(_required(tensor, "sharding_spec"), tensor.dim())
+
+
+def sharding_type(tensor: torch.Tensor) -> ShardingType:
+    """REPLICATED, TILED where each device has a part of its own, PARTIAL where several have the same."""
+    sharding = _required(tensor, "sharding_type")
+    if sharding.is_fully_replicated:
+        return ShardingType.REPLICATED
+    parts = {str(index) for index in sharding.devices_indices_map(tuple(tensor.shape)).values()}
+    return ShardingType.TILED if len(parts) == len(sharding.device_set) else ShardingType.PARTIAL
+
+
+def local_shards(tensor: torch.Tensor) -> list[XLAShard]:
+    """The parts that the devices of this process have."""
+    _required(tensor, "local_shards")
+    return [
+        XLAShard(
+            from_numpy(np.array(shard.data), torch_dtype(shard.data.dtype)),
+            [slice(*s.indices(n)[:2]) for s, n in zip(shard.index, tensor.shape, strict=True)],
+            f"{shard.device.platform.upper()}:{shard.device.id}",
+            shard.replica_id,
+        )
+        for shard in read(tensor).addressable_shards
+    ]
+
+
+def xla_text(sharding: jax.sharding.NamedSharding, ndim: int) -> str:
+    """XLA's text of a sharding."""
+    axes = [a if isinstance(a, tuple) else () if a is None else (a,) for a in sharding.spec]
+    axes += [()] * (ndim - len(axes))
+    sizes, names = dict(sharding.mesh.shape), sharding.mesh.axis_names
+    tiles = [math.prod(sizes[a] for a in dim) for dim in axes]
+    if math.prod(tiles) == 1:
+        return "{replicated}"
+    used = [a for dim in axes for a in dim]
+    order = [names.index(a) for a in (*used, *(a for a in names if a not in used))]
+    devices = ",".join(str(d.id) for d in sharding.mesh.devices.transpose(order).flat)
+    copies = sharding.mesh.size // math.prod(tiles)
+    grid = ",".join(map(str, [*tiles, *([copies] if copies > 1 else [])]))
+    return f"{{devices=[{grid}]{devices}{' last_tile_dim_replicate' if copies > 1 else ''}}}"
+
+
+def add_attributes() -> None:
+    """Give tensors of the device the attributes."""
+    for get in (global_tensor, mesh_shape, partition_spec, sharding_spec, sharding_type, local_shards):
+        patches.replace(f"torch.Tensor.{get.__name__}", property(get))
+
+
+add_attributes()

@@ -1,0 +1,256 @@
+"""What single names of PyTorch/XLA do, as its documentation and its signatures say."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import tenax
+import tenax.compat.torch_xla.backends as backends
+import tenax.compat.torch_xla.core.xla_model as xm
+import tenax.compat.torch_xla.debug.metrics as met
+import tenax.compat.torch_xla.distributed.spmd as xs
+import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
+import tenax.compat.torch_xla.experimental.scan as scanning
+from tenax.compat.torch_xla.distributed import data_parallel
+from tenax.compat.torch_xla.distributed.fsdp import XlaFullyShardedDataParallel, consolidate_sharded_model_checkpoints
+from tenax.compat.torch_xla.distributed.fsdp.wrap import (
+    always_wrap_policy,
+    lambda_auto_wrap_policy,
+    recursive_wrap,
+    size_based_auto_wrap_policy,
+)
+from tenax.compat.torch_xla.distributed.spmd.xla_sharding import XLAShardedTensor
+from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention
+from tenax.compat.torch_xla.experimental.splash_attention import SplashAttentionConfig, splash_attention
+from tenax.compat.torch_xla.experimental.stablehlo_custom_call import place_to_device, place_to_host
+from tests.agreement import close
+
+device = xm.xla_device()
+
+SIGNATURES: list[tuple[Any, str]] = [
+    (xm.all_reduce, "reduce_type, inputs, scale=1.0, groups=None, pin_layout=True"),
+    (xm.all_reduce_bucketized_gradients, "gradients, scale, groups, pin_layout, bucket_cap_mb=0"),
+    (
+        xm.all_gather_bucketized,
+        "input_list, dim=0, groups=None, output=None, pin_layout=False, bucket_cap_mb=160",
+    ),
+    (
+        xm.reduce_scatter_bucketized,
+        "reduce_type, input_list, scale, scatter_dim, shard_count, groups=None, output=None, pin_layout=False, "
+        "bucket_cap_mb=160",
+    ),
+    (xm.optimizer_step, "optimizer, barrier=False, optimizer_args=None, groups=None, pin_layout=True"),
+    (xm.save, "data, file_or_path, master_only=True, global_master=False"),
+    (met.counter_value, "name"),
+    (met.metric_data, "name"),
+    (scanning.scan, "fn, init, xs, partition_fn=None, is_fn_pure=False"),
+    (splash_attention, "q, k, v, config, decoder_segment_ids=None, causal=True, attn_logits_soft_cap=None"),
+    (place_to_host, "t"),
+    (debugging.visualize_sharding, "sharding, use_color=True, scale=1.0, min_width=9, max_width=80"),
+]
+
+
+@pytest.mark.parametrize(("function", "expected"), SIGNATURES, ids=lambda value: getattr(value, "__name__", ""))
+def test_arguments_are_those_of_pytorch_xla(function: Any, expected: str) -> None:
+    found = inspect.signature(function).parameters.values()
+    assert ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in found) == expected
+
+
+def test_transfers_are_counted_wherever_they_are_made() -> None:
+    met.clear_all()
+    x = torch.ones(3).to(device)
+    x.cpu(), x.sum().item(), x.numpy(force=True)
+    times, sizes = met.metric_data("TransferFromDeviceTime"), met.metric_data("InboundData")
+    assert times is not None and times[0] == 3
+    assert sizes is not None and [size for _, size in sizes[2]] == [12, 4, 12]
+    sent = met.metric_data("OutboundData")
+    assert sent is not None and sent[2][0][1] == 12
+    assert "Metric: TransferToDeviceTime\n  TotalSamples: " in met.metrics_report()
+
+
+def test_gradients_are_reduced_by_hand_as_the_guide_shows() -> None:
+    p = nn.Parameter(torch.ones(2, device=device))
+    optimizer = torch.optim.SGD([p], lr=0.5)
+    assert xm._fetch_gradients(optimizer) == []
+    p.grad = torch.ones_like(p)
+    gradients = xm._fetch_gradients(optimizer)
+    xm.all_reduce_bucketized_gradients(gradients, 0.5, None, True, bucket_cap_mb=1)
+    close(p.grad.cpu(), torch.full((2,), 0.5))
+
+
+def test_random_numbers_are_put_back() -> None:
+    with xm.fork_rng():
+        first = torch.rand(3, device=device)
+    assert torch.equal(torch.rand(3, device=device), first)
+    with xm.fork_rng(enabled=False):
+        second = torch.rand(3, device=device)
+    assert not torch.equal(torch.rand(3, device=device), second)
+
+
+def test_tensors_that_share_memory_are_found() -> None:
+    x = torch.ones(4, device=device)
+    xm.check_view_sharing({"a": [x], "b": x.clone(), "c": x})  # the same tensor twice is no view
+    with pytest.raises(RuntimeError, match=r"Tensor \(torch.float32\[2\]\) is sharing a view with tensor"):
+        xm.check_view_sharing({"a": x, "b": (x[:2],)})
+
+
+def test_the_precision_of_products_has_names_of_jax() -> None:
+    before = torch.get_float32_matmul_precision()
+    try:
+        for name in ("default", "high", "highest"):
+            backends.set_mat_mul_precision(name)
+            assert backends.get_mat_mul_precision() == name
+    finally:
+        torch.set_float32_matmul_precision(before)
+    with pytest.raises(ValueError, match=r"Invalid precision: medium\. Must be one of default, high, highest"):
+        backends.set_mat_mul_precision("medium")
+
+
+def test_data_parallel_passes_options_to_the_loader_and_the_loop() -> None:
+    network = data_parallel.DataParallel(nn.Linear(1, 1), ["xla:0"], batches_per_execution=2)
+    seen = network(lambda model, loader, device, context, scale: [scale * len(x) for x in loader], [[1], [2]], scale=3)
+    assert seen == [[3, 3]]
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x)
+
+
+class Unit(nn.Module):
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+
+def units(policy: Any, **options: Any) -> list[str]:
+    root = nn.Sequential(Block(), nn.ModuleList([nn.Linear(4, 4)]))
+    wrapped, _ = recursive_wrap(root, policy, Unit, **options)
+    return [name for name, module in wrapped.named_modules() if isinstance(module, Unit)]
+
+
+def test_policies_say_which_submodules_are_units() -> None:
+    linear = functools.partial(lambda_auto_wrap_policy, lambda_fn=lambda m: isinstance(m, nn.Linear))
+    assert units(linear) == ["0.inner.0", "0.inner.1", "1.0"]
+    large = functools.partial(size_based_auto_wrap_policy, min_num_params=30)
+    assert units(large) == ["0.inner"]
+    assert units(always_wrap_policy, only_wrap_children=True) == [
+        *("0", "0.module.inner", "0.module.inner.module.0", "0.module.inner.module.1"),
+        *("1", "1.module.0"),
+    ]
+
+
+def test_a_module_that_cannot_be_a_unit_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="must define a `forward` method, which ModuleList does not"):
+        XlaFullyShardedDataParallel(nn.ModuleList())
+    with pytest.raises(FileNotFoundError, match="Cannot find any files matching"):
+        consolidate_sharded_model_checkpoints(str(tmp_path / "none"))
+    torch.save({"model": {}, "shard_metadata": {"world_size": 2, "rank": 0}}, tmp_path / "one.pth")
+    with pytest.raises(ValueError, match=r"1 files that match .*; expected 2, one of each rank"):
+        consolidate_sharded_model_checkpoints(str(tmp_path / "one"))
+
+
+def test_a_marked_tensor_says_how_it_lies(capsys: pytest.CaptureFixture[str]) -> None:
+    mesh = xs.Mesh(np.arange(8), (4, 2), ("data", "model"))
+    copy = xs.Mesh.from_str(str(mesh))
+    assert copy is not None and str(copy) == str(mesh) and xs.Mesh.from_str("no mesh") is None
+    x = xs.mark_sharding(torch.arange(32.0).reshape(8, 4).to(device), mesh, ("data", None))
+    assert isinstance(x, XLAShardedTensor) and XLAShardedTensor(x) is x is x.global_tensor
+    assert (x.mesh_shape, x.partition_spec) == ((4, 2), (0, None))
+    assert x.sharding_spec == "{devices=[4,1,2]0,1,2,3,4,5,6,7 last_tile_dim_replicate}"
+    assert x.sharding_type is xs.ShardingType.PARTIAL
+    parts = x.local_shards
+    assert [part.replica_id for part in parts] == [0, 1] * 4
+    assert parts[2].indices == [slice(2, 4), slice(0, 4)] and parts[2].shard_device == "CPU:2"
+    close(parts[2].unpadded_data, x.cpu()[2:4])
+    y = xs.mark_sharding(torch.ones(8, 4, device=device), mesh, ("model", "data"))
+    assert y.sharding_spec == "{devices=[2,4]0,2,4,6,1,3,5,7}"
+    assert y.sharding_type is xs.ShardingType.TILED
+    z = xs.mark_sharding(torch.ones(8, 4, device=device), mesh, (None, None))
+    assert (z.sharding_spec, z.sharding_type) == ("{replicated}", xs.ShardingType.REPLICATED)
+    one = torch.ones(8, 4, device=device)
+    assert not hasattr(one, "sharding_spec")
+    assert xs.shard_as(one, x)[0].sharding_spec == x.sharding_spec
+    with pytest.raises(ValueError, match="must have the same structure"):
+        xs.shard_as((one,), [x])
+    debugging.visualize_sharding(x.sharding_spec)
+    assert "[1, 0]" in (text := capsys.readouterr().out) and "2, 3" in text
+    with pytest.raises(ValueError, match="is not organized as expected"):
+        debugging.visualize_sharding("{devices}")
+
+
+def test_a_tensor_moves_to_the_memory_of_the_host_and_back() -> None:
+    x = torch.arange(4.0, device=device, requires_grad=True)
+
+    def product(x: torch.Tensor) -> torch.Tensor:
+        return (place_to_device(place_to_host(x * 2)) * x).sum()  # type: ignore[operator]
+
+    held = place_to_host(x)
+    assert held is not None and held.jax().sharding.memory_kind == "pinned_host"
+    close(held.detach().cpu(), x.detach().cpu())
+    product(x).backward()
+    close(x.grad, 4 * x.detach())
+    close(tenax.jit(product)(x.detach()).cpu(), 2 * x.detach().square().sum().cpu())
+    assert place_to_host(None) is None
+    with pytest.raises(ValueError, match="memory_space of all inputs passed to `mul` must be the same"):
+        held * x
+
+
+def masked(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=1.0)
+
+
+@pytest.mark.parametrize("case", ["causal", "window", "segments", "mesh"])
+def test_splash_attention_is_attention(case: str) -> None:
+    q, k, v = (torch.randn(8, 1, 128, 128) / 8 for _ in range(3))
+    place = torch.arange(128)
+    mask = (place[:, None] >= place).expand(8, 1, 128, 128)
+    options: dict[str, Any] = {}
+    ids = None
+    if case == "window":
+        options = {"attentiontype_local_sliding": True, "slide_window_size": 16, "sa_use_fused_bwd_kernel": False}
+        mask = mask & ((place[:, None] - place).abs() <= 16)
+    if case == "segments":
+        ids = (place // 50).int().expand(8, 128).contiguous()
+        mask = mask & (ids[:, None, :, None] == ids[:, None, None])
+    if case == "mesh":
+        options = {"mesh": str(xs.Mesh(np.arange(8), (4, 2), ("data", "fsdp")))}
+    config = SplashAttentionConfig(**options)
+    assert SplashAttentionConfig.from_json(config.to_json()) == config
+    inputs = [x.to(device).requires_grad_() for x in (q, k, v)]
+    expected = [x.requires_grad_() for x in (q, k, v)]
+    results = (
+        splash_attention(*inputs, config.to_json(), None if ids is None else ids.to(device)),
+        masked(*expected, mask),
+    )
+    for result in results:
+        result.square().sum().backward()
+    close(results[0].detach().cpu(), results[1].detach())
+    close([x.grad.cpu() for x in inputs], [x.grad for x in expected])  # type: ignore[union-attr]
+
+
+def test_flash_attention_has_segments_a_bias_and_a_mesh() -> None:
+    q = torch.randn(8, 1, 128, 8) / 3
+    ids = (torch.arange(128) // 50).int().expand(8, 128).contiguous()
+    bias = torch.randn(8, 1, 128, 128)
+    x = q.to(device)
+    mask = torch.where(ids[:, None, :, None] == ids[:, None, None], bias, -torch.inf)
+    on_device = {"q_segment_ids": ids.to(device), "kv_segment_ids": ids.to(device)}
+    close(flash_attention(x, x, x, ab=bias.to(device), **on_device).cpu(), masked(q, q, q, mask))
+    mesh = xs.Mesh(np.arange(8), (8,), ("data",))
+    found = flash_attention(x, x, x, partition_spec=("data", None, None, None), mesh=mesh, **on_device)
+    close(found.cpu(), masked(q, q, q, torch.where(mask.isinf(), mask, 0)))
+    with pytest.raises(ValueError, match="segment ids of one side"):
+        flash_attention(x, x, x, q_segment_ids=ids.to(device))
