@@ -218,16 +218,17 @@ def check_data_parallel_joins_uneven_inputs(rank: int) -> None:
 
 
 def check_synchronized_batch_norm(rank: int) -> None:
-    torch.manual_seed(0)
-    plain = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU())
-    net = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(plain)).to("jax")
-    net = DistributedDataParallel(net)
-    x = torch.randn(4, 2, 5, 5)
-    mine = part(x, rank).to("jax").requires_grad_()
-    net(mine).square().mean().backward()
-    plain(x).square().mean().backward()
-    close(net.module[1].running_var.cpu(), plain[1].running_var, COMPOSED)
-    close(net.module[0].weight.grad.cpu(), plain[0].weight.grad, ACCUMULATED)
+    for affine in (True, False):
+        torch.manual_seed(0)
+        plain = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3, affine=affine), nn.ReLU())
+        net = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(plain)).to("jax")
+        net = DistributedDataParallel(net)
+        x = torch.randn(4, 2, 5, 5)
+        mine = part(x, rank).to("jax").requires_grad_()
+        net(mine).square().mean().backward()
+        plain(x).square().mean().backward()
+        close(net.module[1].running_var.cpu(), plain[1].running_var, COMPOSED)
+        close(net.module[0].weight.grad.cpu(), plain[0].weight.grad, ACCUMULATED)
 
 
 def check_zero_redundancy_optimizer(rank: int) -> None:
