@@ -3190,10 +3190,14 @@ ROWS: dict[str, Row] = {
     "rand": Row("kernels.random", "rand", random=True),
     "rand.generator": Row("generated.random", "rand__generator", random=True),
     "rand.out": Row("kernels.random", "rand", "out", random=True),
-    "rand_like": Row("generated.random", "rand_like", random=True),
-    "rand_like.generator": Row("generated.random", "rand_like__generator", random=True),
-    "rand_like.generator_out": Row("generated.random", "rand_like__generator", "out", random=True),
-    "rand_like.out": Row("generated.random", "rand_like", "out", random=True),
+    "rand_like": Row("generated.random", "rand_like", random=True, prepare=("on_named_device", "device")),
+    "rand_like.generator": Row(
+        "generated.random", "rand_like__generator", random=True, prepare=("on_named_device", "device")
+    ),
+    "rand_like.generator_out": Row(
+        "generated.random", "rand_like__generator", "out", random=True, prepare=("on_named_device", "device")
+    ),
+    "rand_like.out": Row("generated.random", "rand_like", "out", random=True, prepare=("on_named_device", "device")),
     "randint": Row("generated.random", "randint", random=True),
     "randint.generator": Row("generated.random", "randint__generator", random=True),
     "randint.generator_out": Row("generated.random", "randint__generator", "out", random=True),
@@ -3202,12 +3206,19 @@ ROWS: dict[str, Row] = {
     "randint.low_generator_out": Row("generated.random", "randint__low_generator", "out", random=True),
     "randint.low_out": Row("kernels.random", "randint", "out", random=True),
     "randint.out": Row("generated.random", "randint", "out", random=True),
-    "randint_like": Row("generated.random", "randint_like", random=True, dtypes=(("", "not complex float8"),)),
+    "randint_like": Row(
+        "generated.random",
+        "randint_like",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
+    ),
     "randint_like.Tensor": Row(
         "kernels.random",
         "randint_like",
         random=True,
         conditions="random.randint_like__Tensor__checks",
+        prepare=("on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.Tensor_generator": Row(
@@ -3215,6 +3226,7 @@ ROWS: dict[str, Row] = {
         "randint_like__Tensor_generator",
         random=True,
         conditions="random.randint_like__Tensor_generator__checks",
+        prepare=("on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.Tensor_generator_out": Row(
@@ -3223,6 +3235,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         conditions="random.randint_like__Tensor_generator__checks",
+        prepare=("on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.Tensor_out": Row(
@@ -3231,39 +3244,85 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         conditions="random.randint_like__Tensor__checks",
+        prepare=("on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.generator": Row(
-        "generated.random", "randint_like__generator", random=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "randint_like__generator",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randint_like.generator_out": Row(
-        "generated.random", "randint_like__generator", "out", random=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "randint_like__generator",
+        "out",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_dtype": Row(
-        "generated.random", "randint_like__low_dtype", random=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "randint_like__low_dtype",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_dtype_out": Row(
-        "generated.random", "randint_like__low_dtype", "out", random=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "randint_like__low_dtype",
+        "out",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_generator_dtype": Row(
-        "generated.random", "randint_like__low_generator_dtype", random=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "randint_like__low_generator_dtype",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_generator_dtype_out": Row(
         "generated.random",
         "randint_like__low_generator_dtype",
         "out",
         random=True,
+        prepare=("on_named_device", "device"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.out": Row(
-        "generated.random", "randint_like", "out", random=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "randint_like",
+        "out",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randn": Row("kernels.random", "randn", random=True),
     "randn.generator": Row("generated.random", "randn__generator", random=True),
-    "randn_like": Row("generated.random", "randn_like", random=True, dtypes=(("", "floating complex"),)),
-    "randn_like.generator": Row("generated.random", "randn_like__generator", random=True),
-    "randn_like.generator_out": Row("generated.random", "randn_like__generator", "out", random=True),
-    "randn_like.out": Row("generated.random", "randn_like", "out", random=True, dtypes=(("", "floating complex"),)),
+    "randn_like": Row(
+        "generated.random",
+        "randn_like",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "floating complex"),),
+    ),
+    "randn_like.generator": Row(
+        "generated.random", "randn_like__generator", random=True, prepare=("on_named_device", "device")
+    ),
+    "randn_like.generator_out": Row(
+        "generated.random", "randn_like__generator", "out", random=True, prepare=("on_named_device", "device")
+    ),
+    "randn_like.out": Row(
+        "generated.random",
+        "randn_like",
+        "out",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "floating complex"),),
+    ),
     "random": Row("generated.random", "random_", random=True, dtypes=(("", "not complex float8"),)),
     "random.from": Row("kernels.random", "random_from", random=True, dtypes=(("", "not complex float8"),)),
     "random.from_out": Row("kernels.random", "random_from", "out", random=True, dtypes=(("", "not complex float8"),)),

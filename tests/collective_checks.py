@@ -335,6 +335,23 @@ def check_wrong_arguments_raise_before_anything_is_sent(rank: int) -> None:
             call()
 
 
+def check_a_rank_that_the_group_does_not_have_is_named(rank: int) -> None:
+    x = torch.ones(3, device="jax")
+    parts = [torch.ones(3, device="jax") for _ in range(SIZE)]
+    calls: dict[str, Callable[[int], Any]] = {
+        "broadcast": lambda other: dist.broadcast(x, other),
+        "reduce": lambda other: dist.reduce(x, other),
+        "gather": lambda other: dist.gather(x, parts if other == rank else None, other),
+        "scatter": lambda other: dist.scatter(x, parts if other == rank else None, other),
+        "send": lambda other: dist.send(x, other),
+        "recv": lambda other: dist.recv(x, other),
+    }
+    for name, call in calls.items():
+        for other in (SIZE, -2):
+            with pytest.raises(RuntimeError, match=rf"^{name}: invalid rank {other} in the group; expected 0 to 1"):
+                call(other)
+
+
 def check_dtypes_that_only_travel(rank: int) -> None:
     for dtype in (torch.float8_e4m3fn, torch.float8_e5m2, torch.uint16, torch.uint32):
         sent = torch.arange(8).to(dtype)

@@ -38,6 +38,7 @@ from tests.parallel_checks import (
     sharded,
 )
 from tests.tolerances import COMPOSED
+from tests.training import assert_same_state
 
 Step = Callable[..., torch.Tensor]
 
@@ -211,6 +212,37 @@ def check_compiled_data_parallelism_accumulates_and_leaves_unused_parameters(ran
         nn.functional.cross_entropy(whole(a, deep=False), b).backward()
     close(net.module.first.weight.grad.cpu(), whole.first.weight.grad, COMPOSED)
     assert net.module.second.weight.grad is None
+
+
+def normalized(module: nn.Module) -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(2, 3, 3), module, nn.ReLU(), nn.Flatten(), nn.Linear(27, 4))
+
+
+def check_synchronized_batch_norm_in_a_compiled_step(rank: int) -> None:
+    def losses(net: nn.Module, images: list[torch.Tensor], compiled: Callable[[Any], Any]) -> list[torch.Tensor]:
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        @compiled
+        def step(x: torch.Tensor) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        found = [step(x) for x in images]
+        assert compiled is not tenax.jit or len(step.history) == 2  # the first call found no gradients
+        return found
+
+    images = [torch.randn(4, 2, 5, 5, generator=torch.Generator().manual_seed(n)) for n in range(3)]
+    for options in ({}, {"affine": False}, {"track_running_stats": False, "momentum": None}):
+        plain = normalized(nn.BatchNorm2d(3, **options))
+        expected = losses(plain, images, lambda step: step)
+        net = nn.SyncBatchNorm.convert_sync_batchnorm(normalized(nn.BatchNorm2d(3, **options))).to("jax")
+        found = losses(DistributedDataParallel(net), [part(x, rank).to("jax") for x in images], tenax.jit)
+        same_losses([mean(x) for x in found], [x.item() for x in expected])
+        assert_same_state(net, plain, COMPOSED)
 
 
 def check_backward_outside_of_compiled_data_parallelism_is_refused(rank: int) -> None:

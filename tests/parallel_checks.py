@@ -16,6 +16,12 @@ import torch.distributed._functional_collectives as functional
 import torch.distributed.checkpoint as dcp
 from torch import nn
 from torch.distributed._functional_collectives import wait_tensor
+from torch.distributed.checkpoint.state_dict import (
+    get_model_state_dict,
+    get_state_dict,
+    set_model_state_dict,
+    set_state_dict,
+)
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -218,16 +224,17 @@ def check_data_parallel_joins_uneven_inputs(rank: int) -> None:
 
 
 def check_synchronized_batch_norm(rank: int) -> None:
-    torch.manual_seed(0)
-    plain = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU())
-    net = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(plain)).to("jax")
-    net = DistributedDataParallel(net)
-    x = torch.randn(4, 2, 5, 5)
-    mine = part(x, rank).to("jax").requires_grad_()
-    net(mine).square().mean().backward()
-    plain(x).square().mean().backward()
-    close(net.module[1].running_var.cpu(), plain[1].running_var, COMPOSED)
-    close(net.module[0].weight.grad.cpu(), plain[0].weight.grad, ACCUMULATED)
+    for affine in (True, False):
+        torch.manual_seed(0)
+        plain = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3, affine=affine), nn.ReLU())
+        net = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(plain)).to("jax")
+        net = DistributedDataParallel(net)
+        x = torch.randn(4, 2, 5, 5)
+        mine = part(x, rank).to("jax").requires_grad_()
+        net(mine).square().mean().backward()
+        plain(x).square().mean().backward()
+        close(net.module[1].running_var.cpu(), plain[1].running_var, COMPOSED)
+        close(net.module[0].weight.grad.cpu(), plain[0].weight.grad, ACCUMULATED)
 
 
 def check_zero_redundancy_optimizer(rank: int) -> None:
@@ -384,8 +391,6 @@ def check_distributed_checkpoint(rank: int) -> None:
     net = sharded()
     optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
     train(net, optimizer, rank, 2)
-    from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
-
     parameters, state = get_state_dict(net, optimizer)
     dcp.save({"model": parameters, "optimizer": state}, checkpoint_id=Path(folder[0]))
     after = train(net, optimizer, rank, 2)
@@ -397,3 +402,26 @@ def check_distributed_checkpoint(rank: int) -> None:
     dcp.load(loaded, checkpoint_id=Path(folder[0]))
     set_state_dict(fresh, other, model_state_dict=loaded["model"], optim_state_dict=loaded["optimizer"])
     assert train(fresh, other, rank, 2) == after
+
+
+def check_asynchronous_and_hugging_face_checkpoints(rank: int) -> None:
+    folder = [tempfile.mkdtemp() if rank == 0 else None]
+    dist.broadcast_object_list(folder, 0)
+    net = sharded()
+    expected = [p.full_tensor().cpu() for p in net.parameters()]
+    path = Path(folder[0]) / "asynchronous"
+    hugging_face = f"{folder[0]}/hugging_face"
+    dcp.save(
+        get_model_state_dict(net), storage_writer=dcp.HuggingFaceStorageWriter(hugging_face, save_distributed=True)
+    )
+    saving = dcp.async_save(get_model_state_dict(net), checkpoint_id=path)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.zero_()  # what is saved was copied
+    saving.result()
+    for reader in (dcp.FileSystemReader(path), dcp.HuggingFaceStorageReader(hugging_face)):
+        state = get_model_state_dict(net)
+        dcp.load(state, storage_reader=reader)
+        set_model_state_dict(net, state)
+        for p, q in zip(net.parameters(), expected, strict=True):
+            assert torch.equal(p.full_tensor().cpu(), q)

@@ -95,3 +95,41 @@ def check_a_compiled_step_within_context_parallel(rank: int) -> None:
             dist.all_reduce(found)
         close(found.cpu(), torch.tensor(expected[0]), COMPOSED)
     assert len(tenax.explain(loss).programs) == 1
+
+
+def trained_by_torch_compile(rank: int, whole_step: bool) -> None:
+    expected, _, weight = reference(3)
+    size = dist.get_world_size()
+    mesh = init_device_mesh("jax", (size,))
+    net, *host = problem()
+    net.to("jax")
+    x, positions = (t.to("jax") for t in host)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    forward = net if whole_step else torch.compile(net, backend="tenax")
+
+    def step(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = forward(x, positions).square().mean() / size
+        loss.backward()
+        for p in net.parameters():
+            dist.all_reduce(p.grad)
+        optimizer.step()
+        return loss.detach()
+
+    run = torch.compile(step, backend="tenax") if whole_step else step
+    losses = []
+    for _ in range(3):
+        with context_parallel(mesh, buffers=[x, positions], buffer_seq_dims=[1, 0]):
+            total = run(x, positions).clone()
+            dist.all_reduce(total)
+            losses.append(total.item())
+    close(torch.tensor(losses), torch.tensor(expected), COMPOSED)
+    close(net.inputs.weight.detach().cpu(), weight, COMPOSED)
+
+
+def check_a_model_that_torch_compiles_within_context_parallel(rank: int) -> None:
+    trained_by_torch_compile(rank, whole_step=False)
+
+
+def check_a_step_that_torch_compiles_within_context_parallel(rank: int) -> None:
+    trained_by_torch_compile(rank, whole_step=True)

@@ -458,3 +458,19 @@ def test_transformer_layers(mask: str, training: bool) -> None:
             outputs += torch.autograd.grad(sum((y * y.sin()).sum() for y in outputs), leaves)
         found.append(outputs)
     alike(found[1], found[0])
+
+
+@pytest.mark.parametrize("transposed", [True, False])
+def test_flash_attention_of_distributed_tensors_has_the_strides_of_the_meta_kernel(transposed: bool) -> None:
+    def strides(device: str) -> list[tuple[int, ...]]:
+        shape = (2, 8, 4, 2) if transposed else (2, 4, 8, 2)
+        query, key, value = (torch.ones(shape, device=device) for _ in range(3))
+        if transposed:
+            query, key, value = (x.transpose(1, 2) for x in (query, key, value))
+        flash = torch.ops.aten._scaled_dot_product_flash_attention
+        out, lse, *rest, _ = flash(query, key, value, 0.0, True)
+        derive = torch.ops.aten._scaled_dot_product_flash_attention_backward
+        grads = derive(torch.ones_like(out), query, key, value, out, lse, *rest[:4], 0.0, True, *rest[4:])
+        return [x.stride() for x in (out, lse, *grads)]
+
+    assert strides("jax") == strides("meta")

@@ -240,6 +240,18 @@ def test_shard_map_over_torch_functions_with_collectives() -> None:
         assert spec(found) == P("data")
 
 
+def test_a_shard_map_over_explicit_axes_is_refused_with_a_remedy() -> None:
+    explicit = mesh(AxisType.Explicit)
+    x = tenax.shard(torch.ones(8, 4), P("data"), explicit)
+    double = jax.shard_map(lambda a: a * 2, mesh=explicit, in_specs=P("data"), out_specs=P("data"))
+    with pytest.raises(ValueError, match="in_specs passed to shard_map") as raised:
+        tenax.call_jax(double, x)
+    assert "`with tenax.mesh(mesh) as automatic`" in raised.value.__notes__[0]
+    with tenax.mesh(explicit) as automatic:
+        double = jax.shard_map(lambda a: a * 2, mesh=automatic, in_specs=P("data"), out_specs=P("data"))
+    assert torch.equal(tenax.call_jax(double, x).cpu(), torch.full((8, 4), 2.0))
+
+
 def test_a_compiled_function_places_arguments_and_results() -> None:
     rows, columns = (jax.sharding.NamedSharding(mesh(), s) for s in (P("data"), P(None, "model")))
     step = tenax.jit(lambda x, y: {"sum": x + y, "same": x}, in_shardings=(rows, None), out_shardings={"sum": columns})

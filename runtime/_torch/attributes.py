@@ -45,7 +45,13 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
     ),
     "torch.nn.parallel.DistributedDataParallel": (
         *("_comm_hooks", "_join_config", "_delay_all_reduce_all_params", "_module_parameters"),
-        *("_check_sync_bufs_pre_fwd", "_check_sync_bufs_post_fwd", "_sync_buffers", "_run_ddp_forward"),
+        *(
+            "_check_sync_bufs_pre_fwd",
+            "_check_sync_bufs_post_fwd",
+            "_sync_buffers",
+            "_default_broadcast_coalesced",
+            "_run_ddp_forward",
+        ),
     ),
     "torch.optim.SGD": (
         "_init_group",  # makes the state of a group's parameters; each optimizer of torch has one

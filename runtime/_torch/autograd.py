@@ -18,6 +18,8 @@ with private_names("torch", torch.__version__):
     saved_tensors_hooks = torch._C._autograd._top_saved_tensors_default_hooks
     # Whether an `autograd.Function` defines `setup_context`, given that attribute.
     defines_setup_context = torch.autograd.function._is_setup_context_defined
+    # (tensors): a context in which writes to them count no version.
+    preserved_versions: Any = torch.autograd._unsafe_preserve_version_counter  # type: ignore[attr-defined]
     forward_ad._current_level  # noqa: B018 (checked here, read below)
 
 

@@ -9,3 +9,4 @@ from ..releases import private_names
 with private_names("torch", torch.__version__):
     from torch._subclasses.fake_tensor import FakeTensor as FakeTensor
     from torch._subclasses.fake_tensor import is_fake as is_fake
+    from torch._subclasses.functional_tensor import FunctionalTensor as FunctionalTensor

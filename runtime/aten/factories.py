@@ -11,7 +11,7 @@ import torch
 from .._torch.tensors import meta_as_strided
 from ..storage.avals import LazyFill, array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
-from ..storage.ordinals import device_index
+from ..storage.ordinals import NAMES, device_index
 from ..storage.tensors import cell_of, fill_tensor, new_tensor
 from .fill import conspicuous, fill_scalar
 from .memory import Tensor
@@ -83,6 +83,8 @@ def full(
 
 def _filled(new: Tensor, value: Any) -> Tensor:
     """A new tensor with a value; it has zeros already, unless memory that is not initialized is filled."""
+    if new.device.type not in NAMES:
+        return new.fill_(value)
     zero = value.__class__ is int and value == 0 and not torch.are_deterministic_algorithms_enabled()
     return new if zero else fill_scalar(new, value)
 
@@ -121,6 +123,11 @@ def empty_like(
 ) -> Tensor:
     dtype = dtype or self.dtype
     device = device or self.device
+    if device.type not in NAMES:
+        like = torch.empty_strided(self.size(), self.stride(), dtype=self.dtype, device="meta")
+        return torch.empty_like(
+            like, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        )
     if memory_format in (None, torch.preserve_format) and self.is_contiguous():
         return _placed_like(self, empty(self.size(), dtype, layout, device, pin_memory))
     like = torch.empty_like(torch.empty_strided(self.size(), self.stride(), device="meta"), memory_format=memory_format)
@@ -145,13 +152,19 @@ def _placed_like(source: Tensor, new: Tensor) -> Tensor:
 def new_empty(
     self: Tensor, size: Sequence[int], dtype: torch.dtype | None = None, device: Any = None, **options: Any
 ) -> Tensor:
-    return _placed_like(self, empty(size, dtype or self.dtype, device=device or self.device, **options))
+    device = torch.device(device or self.device)
+    if device.type not in NAMES:
+        return torch.empty(size, dtype=dtype or self.dtype, device=device, **options)
+    return _placed_like(self, empty(size, dtype or self.dtype, device=device, **options))
 
 
 def new_empty_strided(
     self: Tensor, size: Sequence[int], stride: Any, dtype: torch.dtype | None = None, device: Any = None, **options: Any
 ) -> Tensor:
-    return _placed_like(self, empty_strided(size, stride, dtype or self.dtype, device=device or self.device, **options))
+    device = torch.device(device or self.device)
+    if device.type not in NAMES:
+        return torch.empty_strided(size, stride, dtype=dtype or self.dtype, device=device, **options)
+    return _placed_like(self, empty_strided(size, stride, dtype or self.dtype, device=device, **options))
 
 
 def new_full(self: Tensor, size: Sequence[int], fill_value: Any, **options: Any) -> Tensor:

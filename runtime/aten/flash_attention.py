@@ -24,6 +24,8 @@ def forward(
 ) -> tuple[Any, ...]:
     """The output (batch, heads, L, E), the log-sum-exp (batch, heads, L), and seven results of no meaning here.
 
+    Their strides are those that torch's Meta kernel states, on which graphs of `torch.compile` rely.
+
     Raises:
         NotImplementedError: with dropout, or with `return_debug_mask`.
     """
@@ -35,7 +37,7 @@ def forward(
         query, key, value, 0.0, is_causal, scale=scale
     )
     none = query.new_zeros((), dtype=torch.int64)
-    return out, lse, none, none, query.shape[2], key.shape[2], none, none.clone(), query.new_zeros(0)
+    return out, lse.contiguous(), none, none, query.shape[2], key.shape[2], none, none.clone(), query.new_zeros(0)
 
 
 def backward(
@@ -56,10 +58,18 @@ def backward(
     *,
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of query, key and value."""
-    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+    """The gradients of query, key and value, with the strides that torch's Meta kernel states."""
+    found = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
         grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, scale=scale
     )
+    grad_query, grad_key, grad_value = map(_laid_out, found, (query, key, value))
+    return grad_query, grad_key, grad_value
+
+
+def _laid_out(x: Tensor, source: Tensor) -> Tensor:
+    """A tensor with the strides of a new one like another."""
+    new = torch.empty_like(source)
+    return x if x.stride() == new.stride() else new.copy_(x)
 
 
 def _for_each_query(x: Tensor, heads: int) -> Tensor:

@@ -92,6 +92,21 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
     return prepare
 
 
+def on_named_device(signature: Signature, device: str) -> Prepare:
+    """Create a result like a tensor of this device on the device that the call names, which may be the CPU."""
+    if device not in signature.names:  # with `out=`
+        return lambda values: [*values]
+    position = signature.names.index(device)
+
+    def prepare(values: Values) -> Values | Handled:
+        named, source = values[position], values[0]
+        if named is None or torch.empty(0, device=named).device == source.device:
+            return [*values]
+        return Handled(signature.call([torch.empty_like(source, device=named), *values[1:]]))
+
+    return prepare
+
+
 def to_device(signature: Signature, argument: str) -> Prepare:
     """Move a tensor to the device of the first argument: the batch sizes of packed sequences; the primal of a tangent
     that was made on another device, which may be the CPU."""
@@ -253,6 +268,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "real_part_to_out": real_part_to_out,
     "refuse_empty_axis": refuse_empty_axis,
     "to_device": to_device,
+    "on_named_device": on_named_device,
     "transpose_strided": transpose_strided,
     "truth_of_bytes": truth_of_bytes,
     "widen_to_out": widen_to_out,

@@ -428,6 +428,12 @@ LIBRARIES = (
         "The reducer of a model on the device learns of `static_graph=True`. Elsewhere it behaves as before.",
     ),
     Patch(
+        "torch.nn.modules._functions.SyncBatchNorm",
+        "forward",
+        (When.GROUP,),
+        "In a compiled function, no rank is taken to have an empty input. Elsewhere it behaves as before.",
+    ),
+    Patch(
         "torch.distributed.tensor.experimental._context_parallel._attention",
         "_templated_ring_attention _templated_ring_attention_backward",
         (When.CONTEXT,),

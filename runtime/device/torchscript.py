@@ -21,6 +21,11 @@ from ..storage.ordinals import NAME
 Plain = Callable[..., Any]
 _PACKAGE = str(Path(patches.__file__).parent)
 
+# The arguments of torch's convolutions, in their order.
+_ORDER = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
+_TRANSPOSED_ORDER = ("input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation")
+_DEFAULTS: dict[str, Any] = {"bias": None, "stride": 1, "padding": 0, "output_padding": 0, "groups": 1, "dilation": 1}
+
 
 def move(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor]) -> nn.Module:
     """Move a module. Its parameters are new objects, tied as before."""
@@ -71,46 +76,23 @@ def _is_of_a_kernel(file: str) -> bool:
 @functools.cache
 def _recorded(name: str) -> Callable[..., torch.Tensor]:
     """A convolution by `aten::_convolution`, which `torch.jit.trace` records: torch's own function leads to it within a
-    kernel that the device replaces."""
-    plain, n = getattr(torch, name), int(name[-2])
-    compute = _transposed_convolution if "transpose" in name else _convolution
+    kernel that the device replaces. Arguments that this does not cover are left to torch's function."""
+    plain, n, transposed = getattr(torch, name), int(name[-2]), "transpose" in name
+    order = _TRANSPOSED_ORDER if transposed else _ORDER
 
     def convolve(*args: Any, **kwargs: Any) -> torch.Tensor:
-        found = compute(n, *args, **kwargs)
-        return plain(*args, **kwargs) if found is NotImplemented else found
+        given = dict(zip(order, args, strict=False)) | kwargs
+        known = {"input", "weight"} <= given.keys() <= {*order} and len(given) == len(args) + len(kwargs)
+        if not known or isinstance(given.get("padding"), str):
+            return plain(*args, **kwargs)
+        every = _DEFAULTS | given
+        numbers = (_spread(every[key], n) for key in ("stride", "padding", "dilation"))
+        output_padding = _spread(every["output_padding"], n)
+        return _convolve(
+            n, every["input"], every["weight"], every["bias"], *numbers, transposed, output_padding, every["groups"]
+        )
 
     return convolve
-
-
-def _convolution(
-    n: int,
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    if isinstance(padding, str):
-        return NotImplemented
-    numbers = (_spread(x, n) for x in (stride, padding, dilation))
-    return _convolve(n, input, weight, bias, *numbers, False, [0] * n, groups)
-
-
-def _transposed_convolution(
-    n: int,
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
-    numbers = (_spread(x, n) for x in (stride, padding, dilation))
-    return _convolve(n, input, weight, bias, *numbers, True, _spread(output_padding, n), groups)
 
 
 def _spread(value: Any, n: int) -> list[int]:

@@ -69,7 +69,8 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
         if signature.outs:
             resize = [TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes[: len(signature.outs)]]
         else:
-            expected = signature.packed([TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes])
+            specs = [None if s is None else TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes]
+            expected = signature.packed(specs)
             if expected.__class__ is tuple:  # a TensorSpec is a named one
                 expected = tuple(signature.corrected(values, list(expected)))
     if signature.outs:

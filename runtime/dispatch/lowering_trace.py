@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -133,7 +133,7 @@ def trace_functions(
         result = signature.lowering(**keywords)
         if signature.fresh:
             results, news = _split(result, len(written))
-            flat = list(_arrays(results)) if expected == "free" else _checked(signature, results, expected)
+            flat = list(_leaves(results)) if expected == "free" else _checked(signature, results, expected)
         else:
             news = list(_arrays(result))
             flat = list(news) if expected == "free" else []
@@ -192,12 +192,17 @@ def _thawed(part: Any) -> Any:
     return list(part) if isinstance(part, tuple) else part
 
 
-def _arrays(tree: Any) -> Any:
+def _leaves(tree: Any) -> Iterator[Any]:
+    """The arrays of a result, and None in the place of one that was not asked for."""
     if isinstance(tree, (list, tuple)):
         for branch in tree:
-            yield from _arrays(branch)
-    elif tree is not None:
+            yield from _leaves(branch)
+    else:
         yield tree
+
+
+def _arrays(tree: Any) -> Iterator[Any]:
+    return (leaf for leaf in _leaves(tree) if leaf is not None)
 
 
 def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:

@@ -14,7 +14,7 @@ import torch
 from jax.experimental import multihost_utils
 
 from ..trace.ranks import set_compiler
-from . import reducer, traced_ddp
+from . import reducer, traced_batch_norm, traced_ddp
 from .compiled import compile_for_ranks
 from .group import JaxProcessGroup
 from .jaxprs import axes_among
@@ -29,6 +29,7 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """The default group, which joins the processes, or a group of some of its ranks."""
     reducer.install()
     traced_ddp.install()
+    traced_batch_norm.install()
     set_compiler(axes_among, compile_for_ranks)
     ranks, store = list(options.global_ranks_in_group), _of_this_attempt(options.store)
     if not ranks:

@@ -17,7 +17,7 @@ from ..storage.placement import put
 from ..trace.core import current_trace
 from .errors import describe
 from .group_base import Finish, GroupBase
-from .parts import expect, expect_count, expect_dtypes, padded, rows_of, split_counts, unpadded, zeros
+from .parts import expect, expect_count, expect_dtypes, expect_rank, padded, rows_of, split_counts, unpadded, zeros
 from .reductions import check
 from .tensors import array_of, refuse_in_trace, write, write_all
 from .work import CollectiveWork, finished
@@ -74,6 +74,7 @@ class JaxProcessGroup(GroupBase):
 
     @_of_device
     def broadcast(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
+        expect_rank("broadcast", opts.rootRank, self.size())
         arrays = [array_of(t, "broadcast") for t in tensors]
         finish = writing(tensors, self._rank != opts.rootRank)
         return self._start("broadcast", arrays, tensors, finish, root=opts.rootRank)
@@ -81,6 +82,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def reduce(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
         details = _reduction(opts)
+        expect_rank("reduce", opts.rootRank, self.size())
         arrays = [array_of(t, "reduce") for t in tensors]
         for array in arrays:
             check(details["op"], array.dtype)
@@ -187,6 +189,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def gather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any) -> CollectiveWork:
         refuse_in_trace("gather", "use all_gather: every rank computes the same")
+        expect_rank("gather", opts.rootRank, self.size())
         value = inputs[0]
         finish: Finish = discard
         if self._rank == opts.rootRank:
@@ -200,6 +203,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def scatter(self, outputs: list[Tensor], inputs: list[list[Tensor]], opts: Any) -> CollectiveWork:
         refuse_in_trace("scatter", "use all_to_all_single or broadcast: every rank computes the same")
+        expect_rank("scatter", opts.rootRank, self.size())
         output = outputs[0]
         array_of(output, "scatter")
         if self._rank == opts.rootRank:
@@ -316,11 +320,13 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def send(self, tensors: list[Tensor], destination: int, tag: int) -> CollectiveWork:
         refuse_in_trace("send", _INSTEAD)
+        expect_rank("send", destination, self.size())
         return self._collected(self._messages.send(array_of(tensors[0], "send"), destination, tag, tensors))
 
     @_of_device
     def recv(self, tensors: list[Tensor], source: int, tag: int) -> CollectiveWork:
         refuse_in_trace("recv", _INSTEAD)
+        expect_rank("recv", source, self.size())
         return self._collected(self._messages.receive(tensors, [source], tag))
 
     @_of_device

@@ -54,6 +54,12 @@ def expect(condition: bool, name: str, tensor: Tensor, expected: Any) -> None:
         raise ValueError(f"{name}: got a tensor of shape {list(tensor.shape)}; expected {expected}")
 
 
+def expect_rank(name: str, rank: int, size: int) -> None:
+    """Raise for a root, a source or a destination that the group does not have."""
+    if not 0 <= rank < size:
+        raise RuntimeError(f"{name}: invalid rank {rank} in the group; expected 0 to {size - 1}")
+
+
 def expect_count(name: str, tensors: Sequence[Tensor], size: int) -> None:
     if len(tensors) != size:
         raise ValueError(f"{name}: got a list of {len(tensors)} tensors; expected one for each of {size} ranks")

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from .._torch.distributed import permute_tensor, sequence_is_balanced
+from .._torch.fake import FakeTensor, FunctionalTensor
 from ..trace.core import current_trace
 
 Tensor = torch.Tensor
@@ -24,7 +25,7 @@ _SEQUENCE = 2  # the dimension of queries, keys, values, and of the log-sum-exp
 
 def _applies(query: Tensor, key: Tensor, is_causal: bool) -> bool:
     return (
-        current_trace() is not None
+        (current_trace() is not None or isinstance(query, (FakeTensor, FunctionalTensor)))  # AOTAutograd's trace
         and is_causal
         and query.device.type == "jax"
         and query.shape[_SEQUENCE] == key.shape[_SEQUENCE]

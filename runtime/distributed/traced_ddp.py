@@ -14,7 +14,7 @@ import torch
 
 from .. import patches
 from .._torch import pytree
-from .._torch.autograd import queue_callback
+from .._torch.autograd import preserved_versions, queue_callback
 from ..errors import TraceError
 from ..trace.core import current_trace, user_line
 
@@ -50,10 +50,10 @@ def _forward(ddp: Any, *inputs: Any, **kwargs: Any) -> Any:
                 "none, or a function that is not compiled"
             )
     if ddp._check_sync_bufs_pre_fwd():
-        ddp._sync_buffers()
+        _synchronize_buffers(ddp)
     output = ddp._run_ddp_forward(*inputs, **kwargs)
     if ddp._check_sync_bufs_post_fwd():
-        ddp._sync_buffers()
+        _synchronize_buffers(ddp)
     ddp.require_forward_param_sync = syncs = torch.is_grad_enabled() and ddp.require_backward_grad_sync
     if not syncs:
         return output
@@ -63,6 +63,17 @@ def _forward(ddp: Any, *inputs: Any, **kwargs: Any) -> Any:
     for i, new in zip(places, _Sink.apply(pass_, *[leaves[i] for i in places]), strict=True):
         leaves[i] = new
     return pytree.tree_unflatten(leaves, spec)
+
+
+def _synchronize_buffers(ddp: Any) -> None:
+    """Give every rank the buffers of the first one. torch's method keeps them in new lists, as attributes of the model,
+    and a compiled function would be traced again whenever these are others than before."""
+    if hasattr(ddp, "buffer_hook"):
+        ddp._sync_buffers()
+        return
+    buffers = [buffer for name, buffer in ddp.module.named_buffers() if name not in ddp.parameters_to_ignore]
+    with torch.no_grad(), preserved_versions(tuple(buffers)):
+        ddp._default_broadcast_coalesced(buffers)
 
 
 class _Pass:

@@ -49,6 +49,12 @@ class _Key(NamedTuple):
     impl: Any
 
 
+_AUTOMATIC = (
+    "call_jax: the axes of tensors are automatic, and jax.make_mesh makes explicit ones; expected a jax.shard_map over "
+    "the mesh that `with tenax.mesh(mesh) as automatic` gives"
+)
+
+
 class _Called:
     """A JAX function with the static part of its arguments, and the trees of its results by signature."""
 
@@ -67,7 +73,12 @@ class _Called:
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
         # Lowerings are traced in 64-bit mode. The user's function runs in the mode of the user's program.
         with jax.enable_x64(self.wide or any(np.dtype(a.dtype) in _WIDE for a in arrays)):
-            results, tree = jax.tree.flatten(self.target()(*args, **kwargs))
+            try:
+                results, tree = jax.tree.flatten(self.target()(*args, **kwargs))
+            except ValueError as error:
+                if "in_specs passed to shard_map" in str(error):
+                    error.add_note(_AUTOMATIC)
+                raise
             self.returned[tuple((a.shape, np.dtype(a.dtype)) for a in arrays)] = tree
             return tuple(map(_returned, results))
 
