@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 
 import pytest
@@ -477,3 +478,17 @@ def test_bincount_has_minlength_places() -> None:
         count(torch.tensor([3, 0, wrong], device="jax"))
         with pytest.raises(RuntimeError, match=message):
             torch.jax.synchronize()
+
+
+def test_a_compiled_step_that_is_made_anew_leaves_nothing_of_the_earlier_one() -> None:
+    model, x = torch.nn.Linear(3, 3).to("jax"), torch.ones(2, 3, device="jax")
+
+    def objects_left() -> int:
+        loss = tenax.jit(lambda x: model(x).sum())(x)
+        loss.backward()
+        del loss
+        gc.collect()
+        return sum(str(getattr(type(o), "__module__", "")).startswith("tenax") for o in gc.get_objects())
+
+    counts = [objects_left() for _ in range(6)]
+    assert counts[-1] == counts[2], counts

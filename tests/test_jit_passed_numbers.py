@@ -264,6 +264,27 @@ def test_a_derivative_outside_takes_the_number() -> None:
     assert len(compiled.history) == 2
 
 
+@pytest.mark.parametrize("start", [2**31 - 2, 2**40, -(2**50), 2**53 - 3])
+def test_a_tensor_of_a_large_number_keeps_all_of_its_bits(start: int) -> None:
+    counter = {"n": start}
+
+    def count() -> Any:
+        counter["n"] += 1
+        return torch.tensor(counter["n"], device="jax"), torch.tensor([counter["n"]], device="jax")
+
+    compiled = tenax.jit(count)
+    for i in range(1, 5):
+        assert [x.item() for x in compiled()] == [start + i] * 2
+
+
+def test_programs_whose_constants_differ_in_the_sign_of_zero_are_two() -> None:
+    state = {"sign": 0.0}
+    compiled = tenax.jit(lambda x: torch.copysign(x, torch.tensor(state["sign"], device="jax")))
+    for sign in (0.0, -0.0, 0.0, -0.0):
+        state["sign"] = sign
+        assert compiled(torch.ones(2, device="jax")).tolist() == [math.copysign(1, sign)] * 2
+
+
 def test_an_error_of_the_function_is_that_of_a_constant() -> None:
     compiled = tenax.jit(lambda x, n: x.view(n, -1))
     for n in (1, 2, 3):

@@ -123,7 +123,10 @@ class Inputs:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return a is b or (np.size(a) <= _SMALL and np.array_equal(a, b))
+    if a is b or np.size(a) > _SMALL:
+        return a is b
+    a, b = np.asarray(a), np.asarray(b)
+    return (a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes())  # 0.0 is not -0.0
 
 
 def _same_place(a: tuple[Any, int], b: tuple[Any, int]) -> bool:

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
+from ..errors import TraceError
 from ..storage.placement import no_jax_trace
 from .core import require_known, user_line
 from .host_numbers import HostNumber, HostNumbers
@@ -125,7 +126,18 @@ class TracedSymNode:
         require_known(self.array, {bool: "a condition", int: "an int", float: "a float"}[self.kind])
         return self.kind(self.array)
 
-    guard_int = guard_float = guard_bool = guard_size_oblivious = expect_size = bool_ = int_ = float_ = _unknown
+    def guard_int(self, *_: Any) -> Any:
+        """The value for C++, which has to know it.
+
+        Raises:
+            TraceError: the value has more than 32 bits, to which `torch.tensor` would cut it.
+        """
+        value = self._unknown()
+        if not -(2**31) <= value < 2**31:
+            raise TraceError("torch.tensor cuts a symbolic int to 32 bits; expected one that fits")
+        return value
+
+    guard_float = guard_bool = guard_size_oblivious = expect_size = bool_ = int_ = float_ = _unknown
     guard_or_true = guard_or_false = statically_known_true = _unknown
 
     def __repr__(self) -> str:

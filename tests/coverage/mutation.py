@@ -191,8 +191,9 @@ def _out(rng: random.Random, p: list[torch.Tensor]) -> str:
     if not p[k].requires_grad:  # torch differentiates as if `out` had not been overwritten
         pointwise.append(f"torch.eq(p[{i}], p[{j}], out=p[{k}])")
     sharing = _sharing(p)
-    if _is_expanded(p[k]) or (p[k].shape != p[i].shape and sharing[k] in (sharing[i], sharing[j])):
-        return f"p[{k}].add_(1)"  # CPU torch writes one place twice, or resizes what it reads
+    apart = _apart(p, sharing, i, k) and _apart(p, sharing, j, k)
+    if _is_expanded(p[k]) or not apart:
+        return f"p[{k}].add_(1)"  # CPU torch writes one place twice, resizes what it reads, or reads what it wrote
     if _shows_a_part(p, k):
         return f"p[{k}].neg_()" if p[k].dtype is not torch.bool else f"p[{k}].zero_()"
     if (
