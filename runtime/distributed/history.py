@@ -2,7 +2,7 @@
 
 After every 32 calls a rank writes their checksums into the store of the group, and reads those that the next rank wrote
 before. So ranks that called different programs of one size, whose results are wrong, learn of it within 64 calls.
-Price: a few round trips of the store in 32 calls, whatever the number of ranks.
+It costs a few round trips of the store in 32 calls, whatever the number of ranks.
 """
 
 from __future__ import annotations

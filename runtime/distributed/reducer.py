@@ -3,7 +3,7 @@
 The reducer copies a list of the used parameters from pinned memory to the device of the first parameter, and torch's
 Python backend has no pinned memory to offer. So a parameter on the CPU, which nothing uses, comes first: the list stays
 on the host, and the group reduces it there. A static graph has one, too, because the reducer finds its unused
-parameters in the first step. Price: a message of 4 bytes for a gradient that does not exist.
+parameters in the first step. This costs a message of 4 bytes, for a gradient that does not exist.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Collectives that run: a thread for each set of devices carries them out in order, and a monitor watches their time.
 
 On the CPU, JAX computes a collective on the thread that calls it, and waits there for the other ranks, which Python
-cannot interrupt. So that thread is not the caller's. Price: two switches of threads for each collective.
+cannot interrupt. So that thread is not the caller's, at the cost of two thread switches for each collective.
 """
 
 from __future__ import annotations

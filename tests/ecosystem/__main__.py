@@ -8,7 +8,6 @@ beside this torch, without tenax: the row says so.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.ecosystem import programs, trainers  # noqa: F401  (they fill the table of programs)
+from tests.ecosystem.command import parser
 from tests.ecosystem.page import PAGE, RESULTS, ROOT, UNIMPORTABLE, Row, environment, page, read, version, write
 from tests.ecosystem.program import ALLOWED, CLASSICS, PROGRAMS, difference
 
@@ -72,11 +72,9 @@ def run(name: str) -> Row:
 
 def main() -> None:
     """Run every program, print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.ecosystem", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="Select by words of names, with commas between.")
-    parser.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
-    parser.add_argument("--one", choices=PROGRAMS, help="Run one program in this process, and print the difference.")
-    options = parser.parse_args()
+    arguments = parser("tests.ecosystem", __doc__, "Select by words of names, with commas between.")
+    arguments.add_argument("--one", choices=PROGRAMS, help="Run one program in this process, and print the difference.")
+    options = arguments.parse_args()
     if options.one:
         one(options.one)
         return

@@ -8,7 +8,6 @@ docs/ecosystem.md. The exit status is 1 if a model fails or disagrees.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import json
@@ -24,8 +23,10 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from tests.ecosystem.model_page import MODES, Model, read, write
-from tests.ecosystem.page import PAGE, ROOT, environment, page, version
+from tests.ecosystem import model_page
+from tests.ecosystem.command import keep, parser
+from tests.ecosystem.model_page import MODES, Model
+from tests.ecosystem.page import ROOT, version
 from tests.ecosystem.program import ALLOWED, difference
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -152,15 +153,15 @@ def run(name: str) -> Model:
 NAMES = (*(f"transformers/{name}" for name in TRANSFORMERS), *(f"timm/{name}" for name in TIMM))
 
 
+def _key(row: Model) -> tuple[str, str]:
+    return row.library, row.model
+
+
 def main() -> None:
     """Train every model, print the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.ecosystem.models", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--only", default="", help="Select by words of names, with commas between.")
-    parser.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
-    parser.add_argument("--one", choices=NAMES, help="Train one model in this process, and print the errors.")
-    options = parser.parse_args()
+    arguments = parser("tests.ecosystem.models", __doc__, "Select by words of names, with commas between.")
+    arguments.add_argument("--one", choices=NAMES, help="Train one model in this process, and print the errors.")
+    options = arguments.parse_args()
     if options.one:
         print(json.dumps(one(options.one)))
         return
@@ -174,9 +175,7 @@ def main() -> None:
         table.add_row(*row.cells)
     Console().print(table)
     if options.write:
-        kept = {(row.library, row.model): row for row in read()["rows"]} if options.only else {}
-        write(environment(), {**kept, **{(row.library, row.model): row for row in found}}.values())
-        PAGE.write_text(page())
+        keep(model_page, {_key(row): row for row in found}, _key, bool(options.only))
     sys.exit(any(row.result not in ("agrees", "not installed") for row in found))
 
 

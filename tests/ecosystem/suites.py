@@ -8,7 +8,6 @@ that fails needs a line in explanations.yaml; without one, and for a line that e
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import os
@@ -23,9 +22,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.ecosystem.page import PAGE, ROOT, environment, page, version
+from tests.ecosystem import suite_page
+from tests.ecosystem.command import keep, parser
+from tests.ecosystem.page import ROOT, version
 from tests.ecosystem.suite_page import Suite as Result
-from tests.ecosystem.suite_page import explanations, faults, read, write
+from tests.ecosystem.suite_page import explanations, faults
 
 FOLDER = ROOT / "build/suites"
 PLUGIN = Path(__file__).with_name("plugin")
@@ -170,14 +171,10 @@ def outcomes(lines: str) -> dict[str, tuple[str, str]]:
 
 def main() -> None:
     """Run the suites, print the table and the failures that nothing explains."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.ecosystem.suites", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--only", default="", help="Select libraries whose names contain this text.")
-    parser.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
-    parser.add_argument("--device", choices=DEVICES, help="Run on one device.")
-    parser.add_argument("--kept", action="store_true", help="Read the results of the last run where there are some.")
-    options = parser.parse_args()
+    arguments = parser("tests.ecosystem.suites", __doc__, "Select libraries whose names contain this text.")
+    arguments.add_argument("--device", choices=DEVICES, help="Run on one device.")
+    arguments.add_argument("--kept", action="store_true", help="Read the results of the last run where there are some.")
+    options = arguments.parse_args()
     found = {}
     for library in SUITES:
         if options.only in library and (release := version(library)):
@@ -191,9 +188,7 @@ def main() -> None:
     wrong = faults(found.values(), explanations())
     print("\n".join(wrong))
     if options.write:
-        kept = {(one.library, one.device): one for one in read()["rows"]} if options.only or options.device else {}
-        write(environment(), {**kept, **found}.values())
-        PAGE.write_text(page())
+        keep(suite_page, found, lambda one: (one.library, one.device), bool(options.only or options.device))
     sys.exit(bool(wrong))
 
 
