@@ -82,7 +82,7 @@ record(3)
 def record(call: str) -> list[list[str]]:
     """The functions that the first and a later call enter, as `file function`, in a process of its own."""
     # Nothing of the caller's changes a list, nor what an earlier process compiled.
-    environment = {"PYTHONHASHSEED": "0", "PATH": "", "TENAX_CACHE": "0"}
+    environment = {"PYTHONHASHSEED": "0", "PATH": "", "TENAX_CACHE": "0", "TENAX_SYNC_COMPILE": "1"}
     code = RECORD.replace("CALL", call)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     return [part.strip().splitlines() for part in run.stdout.split("later\n")]
