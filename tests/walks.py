@@ -12,7 +12,8 @@ PAGE = Path(__file__).parent.parent / "docs/walks.md"
 HEAD = (
     "# The functions that a call passes\n\n"
     "Each list was recorded, and names every function of tenax that the call enters, once, in the order of the first "
-    "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out. `python -m tests.walks` "
+    "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out, and programs were "
+    "compiled where they are called (`TENAX_SYNC_COMPILE=1`). `python -m tests.walks` "
     "writes this page, on Python 3.11; a test records the lists again and looks for the functions that "
     "[architecture.md](architecture.md) explains.\n"
 )
