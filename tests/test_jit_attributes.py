@@ -344,3 +344,54 @@ def test_an_entry_that_the_attributes_of_a_module_get_is_noticed() -> None:
     assert len(step.history) == 1
     module.factor = 4.0
     close(step(x), torch.full((2,), 4.0))
+
+
+class Recorder(nn.Module):
+    """A layer that keeps what it computed in a list, made anew in each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.kept: list[torch.Tensor] = []
+        self.word = "before"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.kept = []
+        self.word = "within"
+        self.keep(self.layer(x))
+        self.keep(x * len(self.word))
+        return sum(k.sum() for k in self.kept)
+
+    def keep(self, x: torch.Tensor) -> None:
+        self.kept.append(x)
+
+
+def test_an_attribute_that_is_written_before_it_is_read_needs_no_new_trace() -> None:
+    torch.manual_seed(0)
+    module = Recorder().to("jax")
+    step = tenax.jit(lambda x: module(x))
+    for i in range(4):
+        x = torch.full((2, 3), float(i), device="jax")
+        before = module.kept
+        result = step(x)
+        kept = module.kept
+        assert kept is not before
+        close(result, module.forward(x))
+        for ours, eager in zip(kept, module.kept, strict=True):
+            close(ours, eager)
+    assert "traced 1 times" in str(tenax.explain(step))
+
+
+def test_an_attribute_that_is_read_before_it_is_written_is_guarded() -> None:
+    class Counter(nn.Module):
+        words = ("a",)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            found = len(self.words)
+            self.words = (*self.words, "b")
+            return x * (found + len(self.words))
+
+    module, eager = Counter().to("jax"), Counter()
+    step = tenax.jit(lambda x: module(x))
+    for _ in range(4):
+        close(step(torch.ones(2, device="jax")), eager(torch.ones(2)))

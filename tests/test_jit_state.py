@@ -128,8 +128,7 @@ def _weak_containers(jit: Any) -> Iterator[Any]:
     members, references = weakref.WeakSet([first]), [weakref.ref(first)]
 
     def step(x: torch.Tensor) -> torch.Tensor:
-        referred = references[0]()
-        assert referred is not None
+        referred: Any = references[0]()
         return x * keys[first] * len(keys) + values["a"].value + sum(m.value for m in members) * referred.value
 
     call = jit(step)

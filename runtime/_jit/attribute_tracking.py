@@ -93,11 +93,15 @@ class AttributeReads:
         return property(get, put, GRAD.__delete__)
 
     def _recording(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        names = self._names
+        names, written = self._names, self._written
 
         def __getattribute__(self: Any, name: str) -> Any:  # noqa: N807
             read = names.get(id(self))
-            if read is not None and not (name == "__dict__" and sys._getframe(1).f_code in _LOOKUPS):
+            if (
+                read is not None
+                and name not in written[id(self)]  # the run reads what it wrote
+                and not (name == "__dict__" and sys._getframe(1).f_code in _LOOKUPS)
+            ):
                 read.add(name)
             return plain(self, name)
 
