@@ -295,3 +295,17 @@ def test_optimizers_run_the_programs_that_they_run_without(monkeypatch: pytest.M
     kernels = [d for d in code_memory.dispatchers if d.entries]
     assert "tenax::adam_step" in {d.signature.name for d in kernels}
     assert "_foreach_addcmul_.Scalar" not in {d.signature.name for d in kernels}
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_an_operand_that_is_needed_closes_the_tape_while_a_call_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> list[Tensor]:
+        x = torch.arange(4, dtype=torch.int32).to("jax") * 2
+        y = torch.ones(3).to("jax") + 1
+        view = x.view(torch.uint8)
+        torch._foreach_add_([y, view, x], 1)
+        z = y * 2
+        torch._foreach_zero_([z, view, x, y])
+        return [x, y, z, view]
+
+    same_without(monkeypatch, run)

@@ -139,13 +139,17 @@ class AheadTape:
         with self.lock:
             recorded = self._record(dispatcher, executable, call, values)
         if not recorded:
-            call.operands[:] = [x.value() if x.__class__ is ComingArray else x for x in call.operands]
+            self.settle(call)
             self._close()
             return NotImplemented
         results, count = recorded
         made = executable.finish(results[:count], 0, PendingCell) if count or not call.written else None
         self.advance()
         return dispatcher.returned(values, made) if call.written else made
+
+    def settle(self, call: EncodedCall) -> None:
+        """Have a call pass arrays in place of what was pending when it was encoded."""
+        call.operands[:] = [x.value() if x.__class__ is ComingArray else x for x in call.operands]
 
     def _record(
         self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any]

@@ -75,6 +75,7 @@ class Dispatcher:
             if isinstance(prepared, Handled):
                 return prepared.result
             values = prepared
+        begun = recording.tape
         call = encode(signature, values)
         if call.shared:
             from .foreach import independent_parts
@@ -111,6 +112,8 @@ class Dispatcher:
             resize_outs(signature, values, executable.resize)
             return self.run(values, resized=True)
         tape = recording.tape
+        if begun is not None and tape is None:  # an operand was needed, so that everything before it ran
+            begun.settle(call)
         eager = (tape is None or tape.ahead) and fast_key is not None and not executable.joins
         if eager and self.is_fast(call, executable.specs, not self.signature.foreach):
             if len(self.fast) >= _HELD:

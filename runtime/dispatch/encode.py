@@ -197,7 +197,8 @@ def _tensors(
     except AttributeError:
         cells = []
     avals = [c.aval for c in cells]
-    arrays = [c.array for c in cells] if recording.tape is None else [recording.tape.plain_operand(c) for c in cells]
+    tape = recording.tape  # reading an array may close it
+    arrays = [c.array for c in cells] if tape is None else [tape.plain_operand(c) for c in cells]
     parts = tuple([a.whole_operand for a in avals])
     if (
         not cells
