@@ -1,4 +1,4 @@
-"""Compiling ahead of need: the program goes on, and computes what it computes without."""
+"""Compiling ahead of need (TENAX_COMPILE_AHEAD=1): the program goes on, and computes what it computes without."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ Tensor = torch.Tensor
 @pytest.fixture(autouse=True)
 def ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile ahead, with executables that this test is the first to need."""
-    monkeypatch.delenv("TENAX_SYNC_COMPILE", raising=False)
-    monkeypatch.setattr("tenax.xla.settings.cores", lambda: 2)
+    monkeypatch.setenv("TENAX_COMPILE_AHEAD", "1")
     for dispatcher in code_memory.dispatchers:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
@@ -54,7 +53,7 @@ def same_without(monkeypatch: pytest.MonkeyPatch, function: Callable[[], list[Te
     """Assert that a function computes the same to the bit where every operation is compiled as it is called."""
     torch.manual_seed(1)
     got = [x.cpu() for x in function()]
-    monkeypatch.setenv("TENAX_SYNC_COMPILE", "1")
+    monkeypatch.delenv("TENAX_COMPILE_AHEAD")
     torch.manual_seed(1)
     expected = function()
     assert not any(is_pending(x) for x in expected)
@@ -255,8 +254,9 @@ def test_compiled_functions_lazy_mode_and_traces_read_what_is_pending() -> None:
 
 
 @pytest.mark.usefixtures("unhurried")
-def test_recorded_calls_count_for_the_takeover() -> None:
+def test_recorded_calls_count_for_the_takeover(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same call takes over, with a tape and without, although the program is compiled when it is due."""
+    monkeypatch.delenv("XLA_FLAGS", raising=False)  # those of the tests name options of the tiers
 
     def calls_before(taken: Callable[[], bool]) -> int:
         x, count = torch.ones(1 << 19, device="jax"), 0
@@ -278,7 +278,7 @@ def test_recorded_calls_count_for_the_takeover() -> None:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TENAX_SYNC_COMPILE", "1")
+        patch.delenv("TENAX_COMPILE_AHEAD")
         assert calls_before(has_begun) == recorded
 
 

@@ -270,8 +270,8 @@ def _flags_of_backends(jit: Any) -> Iterator[Any]:
     call, benchmark = jit(step), backends.cudnn.benchmark
     yield call(given())
     try:
-        backends.cudnn.benchmark = not benchmark
-        yield call(given())
+        with backends.cudnn.flags(benchmark=not benchmark):
+            yield call(given())
         with backends.mkldnn.flags(enabled=False):
             yield call(given())
         backends.cuda.enable_flash_sdp(False)
@@ -281,7 +281,6 @@ def _flags_of_backends(jit: Any) -> Iterator[Any]:
         torch.set_warn_always(True)
         yield call(given())
     finally:
-        backends.cudnn.benchmark = benchmark
         backends.cuda.enable_flash_sdp(True)
         backends.cuda.matmul.allow_tf32 = False
         torch.set_warn_always(False)

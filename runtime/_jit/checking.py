@@ -76,6 +76,7 @@ class RunState:
             tensor.restore()
         for cell, content, array, aval in self.cells:
             cell.content, cell.array, cell.aval = content, array, aval
+            cell.__dict__.pop("pending", None)  # of the run
         random.restore(self.random)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-from .environment import cores
-
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -26,5 +24,5 @@ def bytes_of(name: str, default: int) -> int:
 
 
 def compiles_ahead() -> bool:
-    """Whether the program goes on while an eager operation is compiled: where another core can compile it."""
-    return os.environ.get("TENAX_SYNC_COMPILE") != "1" and (cores() or 1) > 1
+    """Whether the program goes on while an eager operation is compiled (TENAX_COMPILE_AHEAD)."""
+    return os.environ.get("TENAX_COMPILE_AHEAD") == "1"
