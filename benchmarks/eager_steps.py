@@ -41,7 +41,7 @@ import tenax  # noqa: E402
 BATCHES: dict[str, tuple[Callable[[], Batch], ...]] = {
     "MLP": (lambda: classified(16, 64, 256), lambda: classified(16, 1024, 256)),
     "ResNet-18": (lambda: classified(10, 8, 3, 64, 64), lambda: classified(10, 32, 3, 64, 64)),
-    "GPT, 4 layers": (lambda: text(512, 4, 64), lambda: text(512, 16, 128)),
+    "GPT, 4 layers": (lambda: text(512, 4, 64), lambda: text(512, 16, 64)),
     "LSTM": (lambda: text(256, 16, 32), lambda: text(256, 64, 64)),
 }
 
