@@ -43,8 +43,8 @@ from tests.training import assert_same_state
 Step = Callable[..., torch.Tensor]
 
 
-def compiled_losses(net: Any, optimizer: Any, rank: int, data: Callable[..., Any] = part) -> tuple[list[float], Any]:
-    """The losses of a compiled training step, and the step."""
+def compiled_step(net: Any, optimizer: Any) -> Any:
+    """A compiled training step."""
 
     @tenax.jit
     def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -54,6 +54,13 @@ def compiled_losses(net: Any, optimizer: Any, rank: int, data: Callable[..., Any
         optimizer.step()
         return loss.detach()
 
+    return step
+
+
+def compiled_losses(net: Any, optimizer: Any, rank: int, data: Callable[..., Any] = part) -> tuple[list[float], Any]:
+    """The losses of a compiled training step, and the step."""
+
+    step = compiled_step(net, optimizer)
     losses = []
     for n in range(4):
         x, y = (data(t, rank).to("jax") for t in batch(n))
@@ -287,14 +294,7 @@ def check_the_numbers_of_a_fused_optimizer_of_distributed_tensors_change_without
     reference = model()
     theirs = make(reference.parameters())
 
-    @tenax.jit
-    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(net(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-
+    step = compiled_step(net, optimizer)
     for n in range(6):
         x, y = (part(t, rank).to("jax") for t in batch(n))
         found = mean(step(x, y))

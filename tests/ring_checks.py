@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -28,14 +29,19 @@ def split(mesh: DeviceMesh, x: torch.Tensor, positions: torch.Tensor, balanced: 
         _cp_options.enable_load_balance = before
 
 
+def on_all_ranks() -> tuple[Any, ...]:
+    """The mesh of the ranks, and the problem on the device: the model, its optimizer, inputs and positions."""
+    net, *host = problem()
+    net.to("jax")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    return init_device_mesh("jax", (dist.get_world_size(),)), net, optimizer, *(t.to("jax") for t in host)
+
+
 def trained(rank: int, balanced: bool) -> None:
     expected, out, weight = reference(3)
     size = dist.get_world_size()
-    mesh = init_device_mesh("jax", (size,))
-    net, *host = problem()
-    net.to("jax")
-    x, positions = (t.to("jax") for t in host)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    mesh, net, optimizer, x, positions = on_all_ranks()
+    before = x.cpu()
 
     @tenax.jit
     def step(x: torch.Tensor, positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -60,7 +66,7 @@ def trained(rank: int, balanced: bool) -> None:
             close(found.cpu(), out, COMPOSED)
     close(torch.tensor(losses), torch.tensor(expected), COMPOSED)
     close(net.inputs.weight.detach().cpu(), weight, COMPOSED)
-    assert torch.equal(x.cpu(), host[0])
+    assert torch.equal(x.cpu(), before)
     explained = tenax.explain(step)
     assert len(explained.programs) == 1
     kinds = [c.kind for c in explained.programs[0].collectives]
@@ -100,11 +106,7 @@ def check_a_compiled_step_within_context_parallel(rank: int) -> None:
 def trained_by_torch_compile(rank: int, whole_step: bool) -> None:
     expected, _, weight = reference(3)
     size = dist.get_world_size()
-    mesh = init_device_mesh("jax", (size,))
-    net, *host = problem()
-    net.to("jax")
-    x, positions = (t.to("jax") for t in host)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    mesh, net, optimizer, x, positions = on_all_ranks()
     forward = net if whole_step else torch.compile(net, backend="tenax")
 
     def step(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:

@@ -66,7 +66,7 @@ class RunState:
         gradients = [state.gradient for state in self.tensors if state.gradient is not None]
         cells = {cell_of(t) for t in (*tensors, *filter(is_device_tensor, gradients))}
         # Arrays that are held here are not donated.
-        self.cells = [(cell, cell.content, cell.array, cell.aval) for cell in cells]
+        self.cells = [(cell, cell.content, cell.aval) for cell in cells]
         self.random = random.state()
 
     def restore(self) -> None:
@@ -74,9 +74,9 @@ class RunState:
         self.graph.restore()
         for tensor in self.tensors:
             tensor.restore()
-        for cell, content, array, aval in self.cells:
-            cell.content, cell.array, cell.aval = content, array, aval
-            cell.__dict__.pop("pending", None)  # of the run
+        for cell, content, aval in self.cells:
+            cell.replace(content)
+            cell.aval = aval
         random.restore(self.random)
 
 

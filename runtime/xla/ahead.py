@@ -13,7 +13,6 @@ import jax
 from .._jax import call_compiled, result_avals
 from .environment import cores
 from .lowering import LoweredProgram
-from .options import has_one_tier
 from .program import EagerProgram
 from .waiting import waiting_for
 
@@ -75,7 +74,7 @@ class PendingExecutable:
                 traced = program.trace(operands)
                 coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
                 coming._key, coming._lowered = key, LoweredProgram(traced)
-                program.work = 0 if has_one_tier() else coming._lowered.first_code.work
+                program.work = coming._lowered.first_code.work
                 program.made_for, program.coming = signature, coming
                 coming._submit()
         if program.made_for != signature:

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 
 from .. import patches
-from .options import Code, first_code
+from .options import Code, first_code, good_code, has_one_tier
 
 _MOST = 128  # programs that a context serves: it keeps their types and locations
 
@@ -66,7 +66,11 @@ class LoweredProgram:
     @cached_property
     def first_code(self) -> Code:
         """How it is compiled for its first calls."""
-        return first_code(self.text)
+        return self.good_code() if has_one_tier() else first_code(self.text)
+
+    def good_code(self) -> Code:
+        """How it is compiled to be called often."""
+        return good_code(self.text)
 
     def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
         """The executable. The program cannot be compiled again."""

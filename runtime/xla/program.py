@@ -19,7 +19,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import ENOUGH, good_code, has_one_tier
+from .options import ENOUGH, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -109,7 +109,7 @@ class EagerProgram:
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """The executable of a lowered program, which is stored under a key."""
-        options, work = good_code(lowered.text) if good or has_one_tier() else lowered.first_code
+        options, work = lowered.good_code() if good else lowered.first_code
         compiled = lowered.compile(options)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
         if key is not None and "custom_call" not in lowered.text:
