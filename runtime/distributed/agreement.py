@@ -16,6 +16,7 @@ import torch
 from .errors import DistributedError
 from .history import CallHistory
 from .peers import Peers
+from .threads import end_thread_if_ending
 from .work import CollectiveWork
 
 dist: Any = torch.distributed
@@ -29,6 +30,7 @@ def appears(store: Any, key: str, seconds: float) -> bool:
     while not store.check([key]):
         if time.monotonic() > deadline:
             return False
+        end_thread_if_ending()
         time.sleep(pause)
         pause = min(2 * pause, 0.01)
     return True

@@ -24,7 +24,8 @@ from .errors import describe
 from .point_to_point import Messages
 from .programs import BODIES, Programs
 from .reductions import Ranks
-from .work import Channel, CollectiveWork, Monitor, finished
+from .threads import Channel, Monitor
+from .work import CollectiveWork, finished
 from .world import World
 
 Finish = Callable[[list[jax.Array]], None]

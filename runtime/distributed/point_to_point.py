@@ -24,7 +24,8 @@ from .agreement import Agreement, appears
 from .errors import DistributedError
 from .programs import Programs
 from .tensors import write
-from .work import CollectiveWork, Monitor
+from .threads import GroupThread, Monitor, end_thread_if_ending, is_ending
+from .work import CollectiveWork
 
 _PATIENCE = 0.5  # seconds
 
@@ -125,8 +126,13 @@ class _Pair:
         self.matched: dict[int, _Receive] = {}
         self.sent = 0
         self.posted = threading.Condition()
-        for target in (self._match, self._run):
-            threading.Thread(target=target, name="tenax messages", daemon=True).start()
+        GroupThread("tenax messages", self._match, self._wake).start()
+        self._runner = GroupThread("tenax messages", self._run, self._wake)
+        self._runner.start()
+
+    def _wake(self) -> None:
+        with self.posted:
+            self.posted.notify_all()
 
     def post_send(self, send: _Send, tag: int, kind: str) -> None:
         with self.posted:
@@ -152,7 +158,8 @@ class _Pair:
 
     def _wait_for(self, condition: Callable[[], Any]) -> None:
         with self.posted:
-            self.posted.wait_for(condition)
+            self.posted.wait_for(lambda: is_ending() or condition())
+        end_thread_if_ending()
 
     def _match(self) -> None:
         number = 0
@@ -195,9 +202,14 @@ class _Pair:
             place += 1
             source, number, refusal = text.split(" ", 2)
             if int(source) == self.messages.rank:
-                self._send(self.sends.pop(int(number)), refusal)
+                send = self.sends.pop(int(number))
+                self._runner.work = send.work
+                self._send(send, refusal)
             elif not refusal:
-                self._receive(self.matched.pop(int(number)))
+                receive = self.matched.pop(int(number))
+                self._runner.work = receive.work
+                self._receive(receive)
+            self._runner.work = None
 
     def _send(self, send: _Send, refusal: str) -> None:
         if refusal:

@@ -1,15 +1,7 @@
-"""Collectives that run: a thread for each set of devices carries them out in order, and a monitor watches their time.
-
-On the CPU, JAX computes a collective on the thread that calls it, and waits there for the other ranks, which Python
-cannot interrupt. So that thread is not the caller's, at the cost of two thread switches for each collective.
-"""
+"""A call of a collective, as torch's `Work`: it ends when its results are in the tensors, or with an error."""
 
 from __future__ import annotations
 
-import atexit
-import os
-import queue
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -112,98 +104,3 @@ def finished(result: Any) -> CollectiveWork:
     work = CollectiveWork(result, lambda: "a finished call")
     work.finish()
     return work
-
-
-class Channel:
-    """A thread that runs calls in the order in which they were submitted."""
-
-    def __init__(self) -> None:
-        self.jobs: queue.SimpleQueue[tuple[CollectiveWork, Callable[[], None]]] = queue.SimpleQueue()
-        self.busy: CollectiveWork | None = None
-        self._process = os.getpid()
-        threading.Thread(target=self._run, name="tenax collectives", daemon=True).start()
-        _channels.append(self)
-
-    def submit(self, work: CollectiveWork, job: Callable[[], None]) -> None:
-        """Run a job after those that were submitted before it; it ends the work.
-
-        Raises:
-            RuntimeError: this process is a fork of that of the thread.
-        """
-        if os.getpid() != self._process:
-            raise RuntimeError(
-                f"{work.description()}: in a forked subprocess, which has no part in the group; expected the 'spawn' "
-                "start method, and init_process_group in each process"
-            )
-        self.jobs.put((work, job))
-
-    def _run(self) -> None:
-        while True:
-            work, job = self.jobs.get()
-            self.busy = work
-            try:
-                job()
-                work.finish()
-            except Exception as error:
-                work.finish(error)
-            self.busy = None
-            del work, job
-
-
-_channels: list[Channel] = []
-
-
-class Monitor:
-    """Looks twice a second at the calls of this process that last for more than a second."""
-
-    PERIOD = 0.5
-
-    def __init__(self) -> None:
-        self.checks: dict[CollectiveWork, Callable[[CollectiveWork], None]] = {}
-        self.ticks: list[Callable[[], None]] = []
-        self.wake = threading.Event()
-        self._stopped = False
-        self._thread = threading.Thread(target=self._run, name="tenax collectives monitor", daemon=True)
-        self._thread.start()
-        atexit.register(self.stop)
-
-    def stop(self) -> None:
-        """End the thread. While Python ends, one that comes back from torch's C++ code would abort the process."""
-        self._stopped = True
-        self.wake.set()
-        self._thread.join(2)
-
-    def watch(self, work: CollectiveWork, check: Callable[[CollectiveWork], None]) -> None:
-        """Call a function again and again while a work lasts; it may end the work with an error."""
-        self.checks[work] = check
-
-    def _run(self) -> None:
-        while not self._stopped:
-            self.wake.wait(self.PERIOD)
-            self.wake.clear()
-            for work, check in list(self.checks.items()):
-                if work.is_completed():
-                    self.checks.pop(work, None)
-                else:
-                    check(work)
-            for tick in list(self.ticks):
-                tick()
-
-
-def _stuck() -> bool:
-    """Whether a thread waits inside XLA for other ranks, in a call that has ended with an error."""
-    return any(channel.busy is not None and channel.busy.is_completed() for channel in _channels)
-
-
-def _end_stuck() -> None:
-    """End the process here if a thread is stuck and stays so: the end of JAX would wait for it."""
-    deadline = time.monotonic() + 1
-    while _stuck():
-        if time.monotonic() > deadline:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(1)
-        time.sleep(0.01)
-
-
-atexit.register(_end_stuck)

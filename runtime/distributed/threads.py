@@ -1,0 +1,146 @@
+"""The threads of process groups: one for each set of devices runs its collectives in order, and one watches their time.
+
+On the CPU, JAX computes a collective on the thread that calls it, and waits there for the other ranks, which Python
+cannot interrupt. So that thread is not the caller's, at the cost of two thread switches for each collective.
+
+Each of these threads ends before Python does: one that comes back from C++ code while Python ends aborts the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from .work import CollectiveWork
+
+
+class GroupThread(threading.Thread):
+    """A thread of a process group, which the end of the process wakes, and waits for."""
+
+    def __init__(self, name: str, run: Callable[[], None], wake: Callable[[], object]) -> None:
+        super().__init__(target=run, name=name, daemon=True)
+        self.wake = wake
+        self.work: CollectiveWork | None = None  # that it runs in XLA
+        _threads.append(self)
+
+
+_threads: list[GroupThread] = []
+_ending = threading.Event()
+
+
+def is_ending() -> bool:
+    """Whether the process ends."""
+    return _ending.is_set()
+
+
+def end_thread_if_ending() -> None:
+    """End this thread, if it is one of a process group and the process ends. A thread that polls calls it."""
+    if _ending.is_set() and isinstance(threading.current_thread(), GroupThread):
+        raise SystemExit
+
+
+class Channel:
+    """A thread that runs calls in the order in which they were submitted."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[tuple[CollectiveWork, Callable[[], None]] | None] = queue.SimpleQueue()
+        self._process = os.getpid()
+        self._thread = GroupThread("tenax collectives", self._run, wake=lambda: self.jobs.put(None))
+        self._thread.start()
+
+    def submit(self, work: CollectiveWork, job: Callable[[], None]) -> None:
+        """Run a job after those that were submitted before it; it ends the work.
+
+        Raises:
+            RuntimeError: this process is a fork of that of the thread.
+        """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"{work.description()}: in a forked subprocess, which has no part in the group; expected the 'spawn' "
+                "start method, and init_process_group in each process"
+            )
+        self.jobs.put((work, job))
+
+    def _run(self) -> None:
+        while (submitted := self.jobs.get()) is not None:
+            work, job = submitted
+            self._thread.work = work
+            try:
+                job()
+                work.finish()
+            except Exception as error:
+                work.finish(error)
+            self._thread.work = None
+            del submitted, work, job
+
+
+class Monitor:
+    """Looks twice a second at the calls of this process that last for more than a second."""
+
+    PERIOD = 0.5
+
+    def __init__(self) -> None:
+        self.checks: dict[CollectiveWork, Callable[[CollectiveWork], None]] = {}
+        self.ticks: list[Callable[[], None]] = []
+        self.wake = threading.Event()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="tenax collectives monitor", daemon=True)
+        self._thread.start()
+        _monitors.append(self)
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopped = True
+        self.wake.set()
+        self._thread.join(2)
+
+    def watch(self, work: CollectiveWork, check: Callable[[CollectiveWork], None]) -> None:
+        """Call a function again and again while a work lasts; it may end the work with an error."""
+        self.checks[work] = check
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self.wake.wait(self.PERIOD)
+            self.wake.clear()
+            for work, check in list(self.checks.items()):
+                if work.is_completed():
+                    self.checks.pop(work, None)
+                else:
+                    check(work)
+            for tick in list(self.ticks):
+                tick()
+
+
+_monitors: list[Monitor] = []
+
+_PATIENCE = 1.0  # seconds
+
+
+def _end_threads() -> None:
+    """End the threads before Python ends, after the calls that they run.
+
+    A thread that waits inside XLA for other ranks, in a call that has ended with an error, cannot be ended, and the end
+    of JAX would wait for it: it ends the process here.
+    """
+    _ending.set()
+    for thread in _threads:
+        thread.wake()
+    deadline = time.monotonic() + _PATIENCE
+    while alive := [thread for thread in _threads if thread.is_alive()]:
+        if any(thread.work is not None and not thread.work.is_completed() for thread in alive):
+            deadline = time.monotonic() + _PATIENCE
+        elif time.monotonic() > deadline:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(1)
+        time.sleep(0.01)
+    for monitor in _monitors:
+        monitor.stop()
+
+
+atexit.register(_end_threads)
