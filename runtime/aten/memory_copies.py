@@ -1,4 +1,4 @@
-"""`as_strided_scatter`, which addresses the memory of its operand."""
+"""Operators that return a copy of the memory of their operand, and not only of its elements."""
 
 from __future__ import annotations
 
@@ -24,16 +24,11 @@ def as_strided_scatter(
         raise RuntimeError(
             "as_strided_scatter is currently only supported for contiguous inputs that require a gradient"
         )
-    covers = self.is_contiguous() and self.numel() == elements(self)
-    if covers and not _repeats(size, stride):
+    if _covers(self) and not _repeats(size, stride):
         return kernel_of("as_strided_scatter")(self, src, size, stride, storage_offset)
-    if _repeats(self.size(), self.stride()):
-        copy = self.clone()
-    else:
-        memory = self.as_strided((elements(self),), (1,), 0).clone()
-        copy = memory.as_strided(self.size(), self.stride(), self.storage_offset())
-    copy.as_strided(size, stride, storage_offset).copy_(src)
-    return copy
+    copied = _copied(self)
+    copied.as_strided(size, stride, storage_offset).copy_(src)
+    return copied
 
 
 def as_strided_scatter_out(
@@ -48,6 +43,32 @@ def as_strided_scatter_out(
     """The same, copied into `out`."""
     result = as_strided_scatter(self, src, size, stride, storage_offset)
     return out.resize_(result.size()).copy_(result) if out.size() != result.size() else out.copy_(result)
+
+
+def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """A copy of the memory of `self` with the values of `src`: functionalized programs take views of its result."""
+    if _covers(self):
+        return kernel_of("copy")(self, src)
+    copied = _copied(self)
+    copied.copy_(src)
+    return copied
+
+
+def foreach_copy(self: list[Tensor], src: list[Tensor], non_blocking: bool = False) -> list[Tensor]:
+    """The same for each pair."""
+    return [torch.ops.aten.copy.default(x, y) for x, y in zip(self, src, strict=True)]
+
+
+def _covers(x: Tensor) -> bool:
+    return x.is_contiguous() and x.numel() == elements(x)
+
+
+def _copied(x: Tensor) -> Tensor:
+    """The tensor in a copy of its memory."""
+    if _repeats(x.size(), x.stride()):
+        return x.clone()
+    memory = x.as_strided((elements(x),), (1,), 0).clone()
+    return memory.as_strided(x.size(), x.stride(), x.storage_offset())
 
 
 def _repeats(size: Sequence[int], stride: Sequence[int]) -> bool:

@@ -1,4 +1,4 @@
-"""`as_strided_scatter` addresses the memory of its operand, as CPU torch does."""
+"""`as_strided_scatter` and `copy` return a copy of the memory of their operand, as CPU torch does."""
 
 from __future__ import annotations
 
@@ -28,11 +28,36 @@ def test_the_window_lies_in_the_memory_of_the_operand(operand: Callable[[Tensor]
         x = operand(torch.arange(24.0, device=device).reshape(4, 6))
         source = torch.full((2, 2), -1, dtype=x.dtype, device=device)
         results.append(torch.as_strided_scatter(x, source, (2, 2), (5, 1), offset))
-    expected, found = results
+    _lie_alike(*results)
+
+
+def _lie_alike(expected: Tensor, found: Tensor) -> None:
     close(found.cpu().resolve_conj(), expected.resolve_conj())
     assert found.stride() == expected.stride()
     assert found.storage_offset() == expected.storage_offset()
     assert found.untyped_storage().nbytes() == expected.untyped_storage().nbytes()
+
+
+@pytest.mark.parametrize("operand", [v for k, v in OPERANDS.items() if k != "expanded"])
+def test_a_functional_copy_lies_in_a_copy_of_the_memory(operand: Callable[[Tensor], Tensor]) -> None:
+    copies = []
+    for device in ("cpu", "jax"):
+        x = operand(torch.arange(24.0, device=device).reshape(4, 6))
+        source = torch.full(x.shape[1:], -1, device=device)
+        copies.append((torch.ops.aten.copy(x, source), *torch.ops.aten._foreach_copy([x], [source.expand(x.shape)])))
+    for expected, found in zip(*copies, strict=True):
+        _lie_alike(expected, found)
+
+
+def test_a_compiled_program_takes_a_view_of_memory_that_it_copied_into() -> None:
+    def program(x: Tensor, y: Tensor) -> Tensor:
+        x.copy_(y)
+        return x.as_strided((2, 1), (1, 1), 1)
+
+    x = torch.arange(9.0, device="jax").as_strided((2, 1), (1, 1), 1)
+    found = torch.compile(program, backend="tenax")(x, torch.ones(2, 1, device="jax"))
+    assert found.tolist() == [[1], [1]]
+    assert found.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
 
 
 def test_out_takes_the_result() -> None:
