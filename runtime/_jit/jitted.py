@@ -229,7 +229,9 @@ class CompiledFunction:
         # not on.
         if any((created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner))):
             step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
-        return CompiledStep(step, arguments, earlier)
+        compiled = CompiledStep(step, arguments, earlier)
+        self.numbers.note_rebound(compiled.rebound_numbers)
+        return compiled
 
 
 def _is_tree(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +16,7 @@ PLAIN_TYPES = (
 )
 SEQUENCES = (list, deque, set)
 _PLAIN = frozenset(PLAIN_TYPES)
+Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call with these arguments
 TensorSource = torch.Tensor | int  # a tensor that is the same one in every call, or the number of an argument
 
 
@@ -57,6 +58,19 @@ def put_at(source: Source, value: Any, deleted: bool = False) -> None:
         container.pop(key, None)
     else:
         container[key] = value
+
+
+def fetch_entry(source: Source) -> Fetch:
+    """What finds the value at a place."""
+    container, key = source.container, source.key
+    if isinstance(container, types.CellType):
+        return lambda arguments: container.cell_contents
+    return lambda arguments: container[key]
+
+
+def fetch_element(fetch: Fetch, key: Any) -> Fetch:
+    """What finds an element of a container that another function finds."""
+    return lambda arguments: fetch(arguments)[key]
 
 
 class StateChange(NamedTuple):
