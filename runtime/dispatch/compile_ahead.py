@@ -5,9 +5,9 @@ what is not compiled is traced, lowered, and handed to a pool of threads. An ope
 executable is there; all of them run when a value is needed. They are the executables of eager mode, so the values are
 those of eager mode to the bit. When nothing is left, the tape closes, and calls take the fast path again.
 
-Price: a call on an open tape takes the slow path, its operands are held until it runs, and an error that only running
-finds, such as a full memory, is raised where the value is first used. Operations that check values (an index in range)
-run at once, and raise at once.
+A call on an open tape takes the slow path, its operands are held until it runs, and an error that only running finds,
+such as a full memory, is raised where the value is first used, or by `torch.jax.synchronize()`. Operations that check
+values (an index in range) run at once, and raise at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import starmap
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
@@ -60,10 +60,16 @@ class ComingArray(PendingArray):
         if tape is not None:
             tape.flush()
         if self.failure is not None:
-            error, where = self.failure
-            kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
-            raise kind(f"{error} (the result of {where})") from error
+            _raise(self.failure)
         return self.array
+
+
+def _raise(failure: tuple[Exception, str]) -> NoReturn:
+    error, where = failure
+    if _own.tape.failure is failure:
+        _own.tape.failure = None
+    kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
+    raise kind(f"{error} (the result of {where})") from error
 
 
 class _Call:
@@ -76,8 +82,8 @@ class _Call:
         self.where = f"{name}, called{user_line()}"
         self.done = False
 
-    def run(self) -> None:
-        """Compute the results. An error is theirs; one of an operand is handed on."""
+    def run(self) -> tuple[Exception, str] | None:
+        """Compute the results. An error is theirs, and returned; one of an operand is handed on."""
         operands = self.operands
         failed = next((x.failure for x in operands if x.__class__ is ComingArray and x.failure is not None), None)
         arrays: list[Any] = []
@@ -95,6 +101,7 @@ class _Call:
         finally:
             if arrays or failed is not None:  # else Ctrl-C came before it ran
                 repeat_until_done(lambda: self.settle(arrays[0] if arrays else (), failed))
+        return failed
 
     def settle(self, arrays: Sequence[Any], failed: tuple[Exception, str] | None) -> None:
         """Hand the arrays on."""
@@ -116,6 +123,7 @@ class AheadTape:
         self.lock = threading.RLock()  # another thread may need a value
         self.calls: deque[_Call] = deque()
         self.waiting: deque[PendingExecutable] = deque()
+        self.failure: tuple[Exception, str] | None = None  # of a call, that was not raised yet
 
     # What dispatch asks while a tape is open
 
@@ -154,7 +162,7 @@ class AheadTape:
     def _record(
         self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any]
     ) -> tuple[list[Any], int] | None:
-        if not _is_recordable(executable) or call.index:
+        if not _is_recordable(dispatcher, executable) or call.index:
             return None
         operands = [*call.operands, *call.starts]
         abstract = tuple([x.abstract if x.__class__ is ComingArray else x for x in operands])
@@ -201,18 +209,20 @@ class AheadTape:
             self._close()
 
     def flush(self, wait: bool = False) -> None:
-        """Run all calls."""
+        """Run all calls. With `wait`, raise the error of one that failed, if no use of its results has."""
         with self.lock:
             while self.calls:
                 self._run_first()
             self.waiting.clear()
             self._close()
+            if wait and self.failure is not None:
+                _raise(self.failure)
 
     def _run_first(self) -> None:
         call = self.calls[0]
         if not call.done:  # else Ctrl-C came after it ran
             with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
-                call.run()
+                self.failure = call.run() or self.failure
         self.calls.popleft()
 
     def _close(self) -> None:
@@ -224,7 +234,9 @@ def _result(tape: AheadTape, abstract: Any) -> ComingArray:
     return ComingArray(tape, aval_of(tuple(abstract.shape), np.dtype(abstract.dtype)), abstract)
 
 
-def _is_recordable(executable: Executable) -> bool:
+def _is_recordable(dispatcher: Any, executable: Executable) -> bool:
+    if not dispatcher.signature.row.module:  # a function from elsewhere may place its results on other devices
+        return False
     known = executable.surround is None and executable.check is None and not executable.joins
     return known and executable.instead is None and not executable.resize and no_jax_trace()
 
@@ -237,7 +249,7 @@ class _OwnTape(threading.local):
 _own = _OwnTape()
 
 
-def open_tape(executable: Executable) -> None:
+def open_tape(dispatcher: Any, executable: Executable) -> None:
     """Record from now on, if the call of a new executable can be."""
-    if _is_recordable(executable) and current_trace() is None:
+    if _is_recordable(dispatcher, executable) and current_trace() is None:
         recording.tape = _own.tape

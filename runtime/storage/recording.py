@@ -16,3 +16,18 @@ class _Recording(threading.local):
 
 
 recording = _Recording()
+
+
+def run_recorded(wait: bool = False) -> None:
+    """Run what this thread has recorded, so that what it dispatches next comes after that.
+
+    With `wait`, an error that was found is raised, also if nobody holds a result.
+    """
+    if recording.tape is not None:
+        recording.tape.flush(wait=wait)
+
+
+def run_coming() -> None:
+    """Run what waits for its executable. What lazy mode has recorded stays recorded."""
+    if recording.tape is not None and recording.tape.ahead:
+        recording.tape.flush()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 import logging
 import random
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -28,6 +29,7 @@ CALLS = 3
 MODES = ("eager", "lazy", "jit", "t2j", "compile", "stateful")
 # The errors by which a compiled function says that a program cannot be compiled.
 REFUSALS = (TraceError, NotImplementedError)
+OVERLAP = "refer to a single memory location"
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,8 @@ def _compare_calls(ours: Run, theirs: Run, mode: str) -> tuple[str, str]:
         expected, found = results
         if isinstance(found, REFUSALS) and not isinstance(expected, Exception):
             return _refusal(found, ours.tensors, before, number)
+        if isinstance(found, RuntimeError) and not isinstance(expected, Exception) and _reads_its_out(ours, found):
+            return "", str(found)  # CPU torch reads the input after it has resized it: the values are undefined
         if isinstance(found, Exception) or isinstance(expected, Exception):
             both = isinstance(found, Exception) and isinstance(expected, Exception)
             if ours.program.leaves and isinstance(found, RuntimeError) and not both:
@@ -244,6 +248,12 @@ def _compare_calls(ours: Run, theirs: Run, mode: str) -> tuple[str, str]:
         if message:
             return f"call {number + 1}: {message}", ""
     return "", ""
+
+
+def _reads_its_out(run: Run, error: Exception) -> bool:
+    storages = [t.untyped_storage()._cdata for t in run.tensors]
+    outs = {int(i) for line in run.program.lines for i in re.findall(r"out=p\[(\d+)\]", line)}
+    return OVERLAP in str(error) and any(storages.count(storages[i]) > 1 for i in outs if i < len(storages))
 
 
 def _graph_is_spoilt(results: Sequence[torch.Tensor], leaves: list[torch.Tensor]) -> bool:
