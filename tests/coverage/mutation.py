@@ -148,7 +148,8 @@ def _write(rng: random.Random, p: list[torch.Tensor]) -> str:
         choices += [
             f"p[{i}].index_add_({d}, {where}, torch.ones_like(p[{i}]).index_select({d}, {where}))",
             f"p[{i}].scatter_({d}, torch.zeros_like(p[{i}], dtype=torch.int64), 2)",
-            f"p[{i}][{rng.randrange(max(x.shape[0], 1))}] += {number}",
+            # Never 0: compiled by XLA, -0.0 + 0.0 is -0.0, and a dtype view shows the bit.
+            f"p[{i}][{rng.randrange(max(x.shape[0], 1))}] += {'1' if number == '0' else number}",
         ]
     return rng.choice(choices)
 
