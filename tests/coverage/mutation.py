@@ -61,9 +61,10 @@ def start(leaves: bool, device: str, shapes: Shapes) -> list[torch.Tensor]:
 
 def start_copy(tensor: torch.Tensor) -> torch.Tensor:
     """A CPU tensor of the same values and geometry."""
-    storage = torch.empty(tensor.untyped_storage().nbytes() // tensor.itemsize, dtype=tensor.dtype)
-    copy = storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-    return copy.copy_(tensor.detach()).requires_grad_(tensor.requires_grad)
+    count = tensor.untyped_storage().nbytes() // tensor.itemsize
+    memory = tensor.detach().as_strided((count,), (1,), 0).resolve_conj().resolve_neg().cpu().clone()
+    copy = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return copy.requires_grad_(tensor.requires_grad)
 
 
 def _index(rng: random.Random, size: int, count: int) -> str:
