@@ -16,7 +16,6 @@ from ..storage.ordinals import (
     device_index,
     set_current_index,
 )
-from ..storage.recording import run_recorded
 from ..trace.async_errors import raise_failed_assertions
 from . import fork
 
@@ -56,7 +55,6 @@ def synchronize(device: Any = None) -> None:
 
     from .streams import marker
 
-    run_recorded(wait=True)
     marker(device_index(device)).block_until_ready()
     for array in jax.live_arrays():
         if not array.is_deleted():

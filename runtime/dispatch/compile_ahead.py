@@ -6,8 +6,8 @@ executable is there; all of them run when a value is needed. They are the execut
 those of eager mode to the bit. When nothing is left, the tape closes, and calls take the fast path again.
 
 A call on an open tape takes the slow path, its operands are held until it runs, and an error that only running finds,
-such as a full memory, is raised where the value is first used, or by `torch.jax.synchronize()`. Operations that check
-values (an index in range) run at once, and raise at once.
+such as a full memory, is raised where the value is first used. Operations that check values (an index in range) run at
+once, and raise at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import starmap
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 import numpy as np
@@ -60,16 +60,10 @@ class ComingArray(PendingArray):
         if tape is not None:
             tape.flush()
         if self.failure is not None:
-            _raise(self.failure)
+            error, where = self.failure
+            kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
+            raise kind(f"{error} (the result of {where})") from error
         return self.array
-
-
-def _raise(failure: tuple[Exception, str]) -> NoReturn:
-    error, where = failure
-    if _own.tape.failure is failure:
-        _own.tape.failure = None
-    kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
-    raise kind(f"{error} (the result of {where})") from error
 
 
 class _Call:
@@ -82,8 +76,8 @@ class _Call:
         self.where = f"{name}, called{user_line()}"
         self.done = False
 
-    def run(self) -> tuple[Exception, str] | None:
-        """Compute the results. An error is theirs, and returned; one of an operand is handed on."""
+    def run(self) -> None:
+        """Compute the results. An error is theirs; one of an operand is handed on."""
         operands = self.operands
         failed = next((x.failure for x in operands if x.__class__ is ComingArray and x.failure is not None), None)
         arrays: list[Any] = []
@@ -101,7 +95,6 @@ class _Call:
         finally:
             if arrays or failed is not None:  # else Ctrl-C came before it ran
                 repeat_until_done(lambda: self.settle(arrays[0] if arrays else (), failed))
-        return failed
 
     def settle(self, arrays: Sequence[Any], failed: tuple[Exception, str] | None) -> None:
         """Hand the arrays on."""
@@ -123,7 +116,6 @@ class AheadTape:
         self.lock = threading.RLock()  # another thread may need a value
         self.calls: deque[_Call] = deque()
         self.waiting: deque[PendingExecutable] = deque()
-        self.failure: tuple[Exception, str] | None = None  # of a call, that was not raised yet
 
     # What dispatch asks while a tape is open
 
@@ -209,20 +201,18 @@ class AheadTape:
             self._close()
 
     def flush(self, wait: bool = False) -> None:
-        """Run all calls. With `wait`, raise the error of one that failed, if no use of its results has."""
+        """Run all calls."""
         with self.lock:
             while self.calls:
                 self._run_first()
             self.waiting.clear()
             self._close()
-            if wait and self.failure is not None:
-                _raise(self.failure)
 
     def _run_first(self) -> None:
         call = self.calls[0]
         if not call.done:  # else Ctrl-C came after it ran
             with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
-                self.failure = call.run() or self.failure
+                call.run()
         self.calls.popleft()
 
     def _close(self) -> None:
