@@ -96,8 +96,8 @@ def _view(rng: random.Random, p: list[torch.Tensor]) -> str:
         choices += [f"p[{i}].diagonal()", f"p[{i}].flatten(0, 1)", f"p[{i}].t() if p[{i}].dim() == 2 else p[{i}].mT"]
     if x.dtype is torch.complex64:
         choices += [f"p[{i}].conj()", f"p[{i}].real", f"p[{i}].imag", f"torch.view_as_real(p[{i}].resolve_conj())"]
-    # CPU torch keeps a stride for a last axis of one element, and may refuse another dtype because of it.
-    steps = not n or x.shape[-1] != 1
+    # CPU torch keeps a stride for an axis of one element, and may refuse another dtype because of it.
+    steps = 1 not in x.shape
     if x.dtype is torch.int32 and steps:
         choices += [f"p[{i}].view(torch.uint8)", f"p[{i}].view(torch.int16)"]
     if x.dtype is torch.int16 and steps:
