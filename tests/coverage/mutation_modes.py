@@ -255,8 +255,8 @@ def _reads_its_out(run: Run, error: Exception) -> bool:
 
 
 def _reduces_into_its_input(run: Run) -> bool:
-    """Whether a reduction may have an `out=` on the memory of its input, made so by a change between two calls: CPU torch
-    accumulates there, and so reads what it has written."""
+    """Whether a reduction may have its input's memory as `out=`, by a change between two calls: CPU torch accumulates
+    there, and so reads what it has written."""
     return _shares_its_outs(run, r"torch\.(?:sum|amax)\(.*out=p\[(\d+)\]")
 
 
