@@ -17,7 +17,7 @@ from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, covers_array
 from .host_script import EntryId
 from .outputs import AliasOfInput, is_device_tensor
-from .rebound_containers import ReboundContainers
+from .rebound_state import ReboundState
 from .restriction import Restriction
 from .sources import Fetch, TensorSource, fetch_entry, tensor_at
 from .traced_step import TracedStep
@@ -77,7 +77,7 @@ class Slots:
 
 
 def find_slots(
-    step: TracedStep, involved: Container[Cell], leaves: set[int], restriction: Restriction, rebound: ReboundContainers
+    step: TracedStep, involved: Container[Cell], leaves: set[int], restriction: Restriction, rebound: ReboundState
 ) -> Slots:
     """The places that a run changed, as far as their tensors are on cells that it read or wrote; `leaves` are the ids
     of the tensors of which more than the content counts."""
@@ -89,9 +89,10 @@ def find_slots(
     staying = {id(t) for t in step.state.staying(changed)} - rebound.tensors.keys()
     for source, _ in effects.entries:
         old = step.state.before(source)
-        if is_device_tensor(old) and id(old) not in leaves and id(old) not in staying:
+        written = is_device_tensor(old) and not restriction.observes(source)  # and not read
+        if written and id(old) not in leaves and id(old) not in staying:
             slots.entries.add((id(source.container), source.key))
-            slots.add(source.path, fetch_entry(source), old, restriction.observes(source))
+            slots.add(source.path, fetch_entry(source), old, read=False)
     for late in step.backward.effects if step.backward else ():
         tensors = pytree.tree_leaves(step.state.before(late.source))
         if all(
@@ -135,7 +136,7 @@ def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, 
     ]
 
 
-def stable_tensors(step: TracedStep, slots: Slots, rebound: ReboundContainers) -> list[tuple[str, torch.Tensor]]:
+def stable_tensors(step: TracedStep, slots: Slots, rebound: ReboundState) -> list[tuple[str, torch.Tensor]]:
     """The tensors of the device that the run could read and that no call finds anew, with their paths."""
     staying = {id(t) for t in step.state.staying(slots.entries)} - rebound.tensors.keys()
     return [
@@ -184,11 +185,25 @@ class CellBinding:
             if c in place and c not in given
         ]
         self._fixed_set = set(self.fixed)
+        self._apart: frozenset[int] = frozenset()  # the ids of tensors that no argument is
+        self._same: list[tuple[int, torch.Tensor]] = []  # arguments that also stand elsewhere
+
+    def tell_apart(self, tensors: Iterable[torch.Tensor], arguments: Sequence[Any]) -> None:
+        """Have each argument be the same one of some tensors in every call, or none of them: `x is self.last`. They
+        must live as long as this."""
+        by_id = {id(t): t for t in tensors}
+        self._same = [(i, by_id[id(x)]) for i, x in enumerate(arguments) if id(x) in by_id]
+        self._apart = frozenset(by_id) - {id(t) for _, t in self._same}
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
         """The cells of a call for which the guard holds, or why the step does not fit it."""
         cells, fixed = self.fixed.copy(), self._fixed_set
         others: set[Cell] = set()
+        if self._apart and not self._apart.isdisjoint(map(id, arguments)):
+            return "an argument is a tensor that the function also reaches in another way"
+        for i, tensor in self._same:
+            if arguments[i] is not tensor:
+                return f"argument {i} is no longer a tensor that the function also reaches in another way"
         for slot in self.slots:
             cell = slot.cell(arguments)
             if cell is None or cell in fixed or cell in others:

@@ -43,7 +43,7 @@ from .late_reads import late_reads
 from .observations import observe
 from .outputs import NewTensor
 from .parameter_layout import Axes, layouts
-from .rebound_containers import ReboundContainers
+from .rebound_state import ReboundState
 from .restriction import Restriction
 from .sources import TensorSource, tensor_at
 from .traced_step import TracedStep
@@ -66,7 +66,7 @@ class CompiledStep:
         """
         involved = involved_cells(step)
         restriction, leaves = Restriction(step), changed_tensors(step, set(involved))
-        rebound = ReboundContainers(step, restriction, leaves)
+        rebound = ReboundState(step, arguments, restriction, leaves)
         self.effects = step.effects.relocated(rebound.containers)
         self.rebound_numbers = rebound.numbers(step.state)
         slots = find_slots(step, set(involved), leaves, restriction, rebound)
@@ -76,6 +76,8 @@ class CompiledStep:
         free = slots.entries | step.inputs.script.passed()
         step = dataclasses.replace(step, inputs=step.inputs.relocated(rebound.containers))
         stable = stable_tensors(step, slots, rebound)
+        known = (t for _, t in (*stable, *self.cells.owners) if id(t) in restriction.nodes)
+        self.cells.tell_apart(known, arguments)
         leaf_gradients = observed_leaves(step, slots)
         observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
         self.guard = Guard(observations)

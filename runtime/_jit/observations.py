@@ -29,7 +29,7 @@ from .host_script import EntryId, HostScript
 from .libraries import is_own
 from .library_namespaces import namespaces_of
 from .lines import line_naming
-from .rebound_containers import ReboundContainers
+from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
 from .sources import MISSING, entry_path, is_plain
@@ -212,7 +212,7 @@ def observe(
     leaves: Sequence[tuple[torch.Tensor, torch.Tensor | None]],
     free: set[EntryId],
     restriction: Restriction,
-    rebound: ReboundContainers,
+    rebound: ReboundState,
 ) -> list[Observation]:
     """What a run took for granted.
 

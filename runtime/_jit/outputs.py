@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections import UserDict, UserList
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -114,6 +115,8 @@ class OutputTree:
 
 _MADE = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
 DESCRIBED = {*_MADE, FoundObject}
+# Objects of Python's library that every call makes, also where they hold nothing that differs.
+_MUTABLE = (dict, bytearray, UserDict, UserList, SimpleNamespace, *SEQUENCES)
 
 
 def is_described(tree: OutputTree) -> bool:
@@ -280,9 +283,7 @@ class OutputDescriber:
             return self.found.setdefault(id(leaf), FoundObject(leaf))
         if id(leaf) in self.objects:
             return self.objects[id(leaf)]
-        attributes, elements = attributes_of(leaf), [*leaf.items()] if isinstance(leaf, dict) else None
-        if isinstance(leaf, SEQUENCES):
-            elements = [*leaf]
+        attributes, elements = attributes_of(leaf), _elements_of(leaf)
         if isinstance(leaf, (Module, *_FUNCTIONS)) or (not attributes and elements is None):
             self._refuse_holding(leaf)
             return leaf
@@ -290,7 +291,8 @@ class OutputDescriber:
         described.attributes = {name: self.describe(value) for name, value in attributes.items()}
         described.elements = None if elements is None else self.describe(elements)
         parts = [*described.attributes.values(), *([described.elements] if described.elements else ())]
-        if not any(map(is_described, parts)) and not is_own(type(leaf).__module__) and id(leaf) not in self.shared:
+        made = isinstance(leaf, _MUTABLE) or is_own(type(leaf).__module__) or id(leaf) in self.shared
+        if not made and not any(map(is_described, parts)):
             del self.objects[id(leaf)]
             self.held.update(id(x.value) for part in parts for x in part.leaves if isinstance(x, FoundObject))
             return leaf
@@ -311,9 +313,16 @@ class OutputDescriber:
             raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")
 
 
+def _elements_of(value: Any) -> list[Any] | None:
+    """The elements of an object that is no tree to torch."""
+    if isinstance(value, dict):
+        return [*value.items()]
+    return [*value] if isinstance(value, (bytearray, *SEQUENCES)) else None
+
+
 def _like(value: Any) -> Any:
     """What a call copies to make an object; a container without what it holds."""
     like = copy.copy(value)  # which gives the class of some objects an entry, before the class is guarded
-    if type(value) in (dict, *SEQUENCES):
+    if type(value) in (dict, bytearray, *SEQUENCES):
         like.clear()
     return like

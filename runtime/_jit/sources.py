@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ PLAIN_TYPES = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
 SEQUENCES = (list, deque, set)
+_REFILLED = (OrderedDict, dict, bytearray, *SEQUENCES)
 _PLAIN = frozenset(PLAIN_TYPES)
 Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call with these arguments
 TensorSource = torch.Tensor | int  # a tensor that is the same one in every call, or the number of an argument
@@ -34,10 +35,11 @@ class Source(NamedTuple):
 
 
 def refill(container: Any, values: Iterable[Any]) -> None:
-    """Have a list, deque or set hold these values, or a dict these pairs."""
+    """Have a list, deque or set hold these values, or a dict these pairs; past the methods of its own class."""
     kept = list(values)
-    container.clear()
-    (container.update if isinstance(container, (dict, set)) else container.extend)(kept)
+    base: Any = next(b for b in _REFILLED if isinstance(container, b))
+    base.clear(container)
+    (base.update if issubclass(base, (dict, set)) else base.extend)(container, kept)
 
 
 def content_at(place: Source) -> Any:

@@ -1,7 +1,7 @@
-"""Containers that each call finds anew, because the run replaced them or changed what they hold: `self.cache = [h]`.
+"""Tensors and containers that each call finds anew, because the run read and replaced them: `self.cache = [h]`.
 
-A program depends on their structure, and takes the tensors in them from where they stand in the call. What is also
-reached by another way is the same object in every call, and is compared by identity as everything else.
+A program depends on their structure, and takes the tensors from where they stand in the call. What can also be reached
+in another way is the same object in every call, and is compared by identity.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from typing import Any
 import torch
 
 from .container_adapters import SlotAttributes
-from .container_patterns import (
+from .host_script import EntryId, numbers_of
+from .outputs import FoundObject, is_device_tensor
+from .restriction import Restriction
+from .settings import reader_of
+from .snapshots import StateSnapshot
+from .sources import MISSING, SEQUENCES, Fetch, Source, content_at, fetch_element, fetch_entry, is_plain
+from .state_graph import Edge, StateGraph, StateNode
+from .state_patterns import (
     AttributesPattern,
     ContainerPattern,
     NumberPattern,
@@ -25,34 +32,33 @@ from .container_patterns import (
     is_container,
     option_of,
 )
-from .host_script import EntryId, numbers_of
-from .outputs import FoundObject, is_device_tensor
-from .restriction import Restriction
-from .settings import reader_of
-from .snapshots import StateSnapshot
-from .sources import MISSING, SEQUENCES, Fetch, Source, content_at, fetch_element, fetch_entry, is_plain
-from .state_graph import Edge, StateGraph, StateNode
 from .traced_step import TracedStep
 
 
-class ReboundContainers:
-    """The containers of a run that each call finds anew."""
+class ReboundState:
+    """The tensors and containers of a run that each call finds anew."""
 
-    def __init__(self, step: TracedStep, restriction: Restriction, pinned: set[int]) -> None:
-        """`pinned` are the ids of tensors of which more than the content counts."""
+    def __init__(self, step: TracedStep, arguments: Sequence[Any], restriction: Restriction, pinned: set[int]) -> None:
+        """`arguments` are the leaves of the call that it is made for; `pinned` the ids of tensors of which more than
+        the content counts."""
         self.objects: dict[int, Fetch] = {}  # what finds each container, by the id of that of the run
         self.containers: dict[int, Fetch] = {}  # the same by the id of what holds its entries: a list, a `__dict__`
-        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # that stand in them
+        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by their ids, with their paths
         self.entries: set[EntryId] = set()  # whose values each call finds anew
-        self.patterns: list[tuple[Fetch, ContainerPattern, bool]] = []  # the last: whether only elements are compared
+        self.patterns: list[tuple[Fetch, TensorPattern | ContainerPattern]] = []
+        self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same in every call, with other elements
+        self.others: set[int] = set()  # the ids of what the run saw and what is the same in every call
+        self.arguments: list[int | None] = []  # which of the tensors each argument is
         effects = step.effects.entries
         sequences = {id(s.container): s for s, _ in effects if isinstance(s.container, SEQUENCES)}
         others = [(s, step.state.before(s)) for s, _ in effects if not isinstance(s.container, SEQUENCES)]
-        if sequences or any(_may_be_container(value) for _, value in others):
-            _Search(self, step, restriction, pinned, sequences, others).run()
+        if sequences or any(_may_have_pattern(value) for _, value in others):
+            search = _Search(self, step, restriction, pinned, sequences, others)
+            search.run()
+            self.arguments = [search.seen.get(id(x)) for x in arguments]
 
     def __bool__(self) -> bool:
-        return bool(self.patterns)
+        return bool(self.patterns or self.refilled)
 
     def numbers(self, state: StateGraph) -> dict[str, Any]:
         """The numbers that stand in them, by their paths."""
@@ -74,14 +80,20 @@ class ReboundContainers:
     def difference(self, arguments: Sequence[Any]) -> str:
         """What of them is otherwise in a call than in the run; nothing if they are alike."""
         seen: Numbers = {}
-        for fetch, pattern, only_elements in self.patterns:
+        for fetch, pattern in self.patterns:
             try:
                 value = fetch(arguments)
             except (AttributeError, KeyError, IndexError, ValueError):
                 return f"{pattern.path} is gone"
-            compare = pattern.elements_difference if only_elements else pattern.difference
-            if reason := compare(value, seen):
+            if reason := pattern.difference(value, seen):
                 return reason
+        for container, elements in self.refilled:
+            if reason := elements.elements_difference(container, seen):
+                return reason
+        if not self.others.isdisjoint(seen):
+            return "what stood in two places is one object now"
+        if [seen.get(id(x)) for x in arguments] != self.arguments:
+            return "an argument is, or is no longer, a tensor that the function keeps"
         return ""
 
 
@@ -90,7 +102,7 @@ class _Search:
 
     def __init__(
         self,
-        found: ReboundContainers,
+        found: ReboundState,
         step: TracedStep,
         restriction: Restriction,
         pinned: set[int],
@@ -109,22 +121,25 @@ class _Search:
 
     def run(self) -> None:
         """Find them. What turns out to have no pattern is fixed, and then the search begins anew."""
-        found, backward = self.found, self.step.backward
+        found, backward, nodes = self.found, self.step.backward, self.step.state.nodes
         self.step.state.walk(self._held_edges, ends_at=self._is_changed)
         self.fixed.update(id(s.container) for s in self.step.state.namespaces.values())
         self.fixed |= self.step.outputs.held | (backward.held if backward else frozenset())
         late = {id(effect.source.container) for effect in backward.effects} if backward else set()
-        for node in self.step.state.nodes.values() if late else ():
+        for node in nodes.values() if late else ():
             if any(id(snapshot.container) in late for snapshot in node.snapshots):
                 self._fix([node.value])
         while True:
             self._add_patterns()
             if not self.escaped:
+                found.others = {i for i in self.fixed & self.restriction.nodes if _may_have_pattern(nodes[i].value)}
                 return
             self._fix(self.escaped)
             self.escaped, self.seen = [], {}
-            for record in (found.objects, found.containers, found.tensors, found.entries, found.patterns):
+            for record in (found.objects, found.containers, found.tensors, found.entries):
                 record.clear()
+            found.patterns.clear()
+            found.refilled.clear()
 
     def _is_changed(self, snapshot: StateSnapshot, key: Any) -> bool:
         container = id(snapshot.container)
@@ -139,7 +154,7 @@ class _Search:
         self.fixed.update(id(snapshot.container) for snapshot in node.snapshots)
 
     def _fix(self, values: Iterable[Any]) -> None:
-        """Have some values be fixed, with all that they lead to."""
+        """Have some values be fixed, with all that they lead to but by changed entries."""
         pending, met, nodes = [*values], set[int](), self.step.state.nodes
         while pending:
             value = pending.pop()
@@ -149,7 +164,12 @@ class _Search:
             self.fixed.add(id(value))
             if (node := nodes.get(id(value))) is not None:
                 self._hold(node)
-                pending += [edge[3] for edges in (node.edges, *node.members.values()) for edge in edges]
+                pending += [
+                    value
+                    for edges in (node.edges, *node.members.values())
+                    for snapshot, key, _, value in edges
+                    if snapshot is None or not self._is_changed(snapshot, key)
+                ]
 
     # -- patterns ----------------------------------------------------------------------------------------------------
 
@@ -158,20 +178,19 @@ class _Search:
         for source, value in self.others:
             if id(source.container) not in self.fixed or not self.restriction.observes(source):
                 continue
-            if not _may_be_container(value):
+            if not _may_have_pattern(value):
                 continue
             fetch = fetch_entry(source)
             pattern = self._pattern(value, fetch, source.path)
-            if isinstance(pattern, ContainerPattern):
-                found.patterns.append((fetch, pattern, False))
+            if isinstance(pattern, (TensorPattern, ContainerPattern)):
+                found.patterns.append((fetch, pattern))
                 found.entries.add((id(source.container), source.key))
         for source in self.sequences.values():
             observed = self.restriction.observed.get(id(source.container))
             if id(source.container) in self.fixed and observed is not None:
-                fetch, path = _constant(source.container), observed.snapshot.path
-                pattern = ContainerPattern(path, -1, type(source.container))
-                self._add_elements(pattern, source.container, fetch)
-                found.patterns.append((fetch, pattern, True))
+                elements = ContainerPattern(observed.snapshot.path, -1, type(source.container))
+                self._add_elements(elements, source.container, _constant(source.container))
+                found.refilled.append((source.container, elements))
 
     def _pattern(self, value: Any, fetch: Fetch, path: str) -> Pattern:
         if is_plain(value) or id(value) in self.fixed:
@@ -181,8 +200,11 @@ class _Search:
             if not self._is_rebound(value):
                 self.escaped.append(value)
                 return SamePattern(path, value)
-            self.found.tensors.setdefault(id(value), (path, fetch, value))
-            return TensorPattern(path, self._number(value), type(value), value.is_leaf)
+            tensor = TensorPattern(path, self._number(value), type(value), value.is_leaf)
+            if not known:
+                self.found.tensors[id(value)] = path, fetch, value
+                self._add_attributes(tensor, value, fetch)
+            return tensor
         if not known and not self._has_pattern(value):
             self.escaped.append(value)
             return SamePattern(path, value)
@@ -236,7 +258,7 @@ class _Search:
             else:
                 pattern.elements.append(self._entry(value, key, element, fetch, place))
 
-    def _add_attributes(self, pattern: ContainerPattern, value: Any, fetch: Fetch) -> None:
+    def _add_attributes(self, pattern: TensorPattern | ContainerPattern, value: Any, fetch: Fetch) -> None:
         for snapshot in self.step.state.nodes[id(value)].snapshots:
             if snapshot.owner is None:
                 continue
@@ -245,6 +267,8 @@ class _Search:
             whole = entries is None or entries.keys is None
             names = [*container] if entries is None or entries.keys is None else [*entries.keys]
             absent = () if entries is None else tuple(entries.absent)
+            if not (whole or names or absent):
+                continue
             attributes = AttributesPattern(slots, absent=absent, whole=whole)
             pattern.attributes.append(attributes)
             find = self.found.containers[id(container)] = _attributes(fetch, slots)
@@ -253,8 +277,8 @@ class _Search:
                 attributes.attributes[name] = self._entry(container, name, attribute, find, place)
 
 
-def _may_be_container(value: Any) -> bool:
-    kinds = (torch.Tensor, type, types.ModuleType, types.FunctionType, torch.nn.Module)
+def _may_have_pattern(value: Any) -> bool:
+    kinds = (type, types.ModuleType, types.FunctionType, torch.nn.Module)
     return value is not MISSING and not is_plain(value) and not isinstance(value, kinds)
 
 

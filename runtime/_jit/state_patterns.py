@@ -1,6 +1,6 @@
-"""Patterns of containers that each call of a compiled step finds anew: their structure is compared, not their identity.
+"""Patterns of tensors and containers that each call of a compiled step finds anew: structure is compared, not identity.
 
-A pattern is walked together with the container. Which of its tensors and containers are the same object is part of it.
+A pattern is walked together with the value. Which of the tensors and containers are the same object is part of it.
 """
 
 from __future__ import annotations
@@ -39,24 +39,6 @@ class NumberPattern:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorPattern:
-    """A tensor whose memory and geometry a slot compares."""
-
-    path: str
-    number: int
-    cls: type[torch.Tensor]
-    is_leaf: bool
-
-    def difference(self, value: Any, seen: Numbers) -> str:
-        """Nothing if a value fits; else what differs."""
-        if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
-            return f"{self.path} is not a tensor like the one that it was"
-        if value.is_leaf != self.is_leaf or not is_bare(value):
-            return f"{self.path} has another history, or attributes, hooks or a gradient"
-        return ""
-
-
 @dataclass(slots=True)
 class AttributesPattern:
     """Attributes of an object: in its `__dict__`, or in slots."""
@@ -80,6 +62,29 @@ class AttributesPattern:
                 return f"{path}.{name} was nothing"
         for name, pattern in self.attributes.items():
             if reason := pattern.difference(found.get(name, MISSING), seen):
+                return reason
+        return ""
+
+
+@dataclass(slots=True)
+class TensorPattern:
+    """A tensor whose memory and geometry a slot compares."""
+
+    path: str
+    number: int
+    cls: type[torch.Tensor]
+    is_leaf: bool
+    attributes: list[AttributesPattern] = field(default_factory=list)
+
+    def difference(self, value: Any, seen: Numbers) -> str:
+        """Nothing if a value fits; else what differs."""
+        known = id(value) in seen
+        if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
+            return f"{self.path} is not a tensor like the one that it was"
+        if value.is_leaf != self.is_leaf or not is_bare(value):
+            return f"{self.path} has another history, hooks or a gradient"
+        for attributes in () if known else self.attributes:
+            if reason := attributes.difference(self.path, value, seen):
                 return reason
         return ""
 
@@ -138,9 +143,7 @@ def option_of(value: Any) -> Any:
 
 
 def is_bare(tensor: torch.Tensor) -> bool:
-    """Whether a tensor has no attributes, no hooks and no gradient."""
-    if vars(tensor) or not tensor.requires_grad:
-        return not vars(tensor)
+    """Whether a tensor has no hooks and no gradient."""
     return not tables_of(tensor) and not (tensor.is_leaf and tensor.grad is not None)
 
 
