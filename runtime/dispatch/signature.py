@@ -13,6 +13,7 @@ import torch
 
 from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
 from .._torch.modes import DisableTorchFunction
+from ..errors import refuse_pinning
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 
@@ -96,6 +97,7 @@ class Signature:
         self.of_lists = self.foreach or (self.fresh and lists and self.returns == ["List[Tensor]"])
         self.sees_bits = name in lazy_bit_operators()
         self.draws_if = [self.names.index(n) for n in row.draws_if]
+        self._pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self._lowering: Any = None
 
     @property
@@ -159,6 +161,8 @@ class Signature:
         values = list(args)
         for argument in self.arguments[len(args) :]:
             values.append(kwargs.get(argument.name, argument.default))
+        if self._pins is not None:
+            refuse_pinning(self.name, values[self._pins])
         return values
 
     def call(self, values: list[Any]) -> Any:
