@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import jax
 import pytest
 import torch
 
@@ -26,6 +27,7 @@ OPTIMIZERS = {
 @pytest.fixture(autouse=True)
 def tiers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The options that users get, and executables that this test is the first to need."""
+    jax.devices()  # as many as the flags say
     monkeypatch.delenv("XLA_FLAGS")
     monkeypatch.setenv("TENAX_CACHE_DIR", str(tmp_path))
     forget()
