@@ -106,7 +106,7 @@ class Tape:
         if content.__class__ is LazyFill and content.aval.sharding is None and not cell.index:
             with self.lock:
                 op, words = recorded_fill(content)
-                (filled,) = self.record(op, (), words)
+                (filled,) = self.record(op, [], words)
                 state = cell.__dict__
                 state.pop("content")
                 state.pop("array", None)
@@ -121,11 +121,21 @@ class Tape:
     def words(self, array: np.ndarray) -> Cell:
         """A cell that holds a small array of the host, such as a random key."""
         with self.lock:
-            (pending,) = self.record(recorded_words(aval_of(array.shape, array.dtype)), (), words_of_array(array))
+            (pending,) = self.record(recorded_words(aval_of(array.shape, array.dtype)), [], words_of_array(array))
         return pending.cell(0)
 
-    def _slot(self, operand: Any, shared: bool = True) -> int:
-        if operand.__class__ is Pending:  # of another tape
+    def slot_of(self, cell: Cell) -> int:
+        """The slot of what a cell of the first device holds."""
+        pending = cell.pending
+        if pending is not None and pending.tape is self:
+            return pending.slot
+        found = self.input_of.get(id(cell.__dict__.get("content")))
+        return self._slot(self.operand(cell), cell.aval) if found is None else found
+
+    def _slot(self, operand: Any, aval: Aval | None = None, shared: bool = True) -> int:
+        if operand.__class__ is Pending:
+            if operand.tape is self:
+                return operand.slot
             operand = operand.value(checked=False)
         if shared and (found := self.input_of.get(id(operand))) is not None:
             return found
@@ -133,8 +143,9 @@ class Tape:
             raise NotRecordableError
         slot = len(self.slots)
         self.slots.append(None)
-        described = operand.aval  # of JAX: its own `shape` and `dtype` are methods that ask it
-        aval = aval_of(described.shape, described.dtype)
+        if aval is None:
+            described = operand.aval  # of JAX: its own `shape` and `dtype` are methods that ask it
+            aval = aval_of(described.shape, described.dtype)
         self.inputs.append(operand)
         self.input_slots.append(slot)
         self.input_avals.append(aval)
@@ -144,21 +155,11 @@ class Tape:
             self.donatable.append(len(self.inputs) - 1)
         return slot
 
-    def record(
-        self,
-        op: RecordedOp,
-        operands: Sequence[Any],
-        words: Sequence[int],
-        starts: Sequence[jax.Array] = (),
-        target: Cell | None = None,
-    ) -> list[Pending]:
-        """Record an operation.
+    def before(self, op: RecordedOp, target: Cell | None) -> None:
+        """Cut the tape where a loop repeats. Each operation is announced here before its operands have slots.
 
         Args:
             op: the operation.
-            operands: its arrays, some of which may be pending.
-            words: its numbers.
-            starts: arrays that say where views start.
             target: the first cell that it writes.
         """
         if len(self.ops) >= self.cuts.after:
@@ -166,13 +167,18 @@ class Tape:
             again = held is not None and held.tape is self and held.op is op
             if self.cuts.due(self.ops, op, target, again):
                 self.flush(barrier=True, cause="a loop that repeats")
-        slots, known = [], self.input_of
-        for operand in operands:
-            if operand.__class__ is Pending and operand.tape is self:
-                slots.append(operand.slot)
-            else:
-                found = known.get(id(operand))
-                slots.append(self._slot(operand) if found is None else found)
+
+    def record(
+        self, op: RecordedOp, slots: list[int], words: Sequence[int], starts: Sequence[jax.Array] = ()
+    ) -> list[Pending]:
+        """Record an operation.
+
+        Args:
+            op: the operation.
+            slots: of its operands.
+            words: its numbers.
+            starts: arrays that say where views start.
+        """
         if starts:
             slots += [self._slot(start, shared=False) for start in starts]
         self.entries.append(op)
@@ -199,14 +205,15 @@ class Tape:
                     raise NotRecordableError
                 if op is None:
                     op = executable.recorded = recorded_op(dispatcher, executable, call, values)
-                operands, words = [], []
+                cells: Any = call.cells if not executable.order else list(dict.fromkeys(call.cells))
+                self.before(op, cells[0] if cells else None)
+                slots, words = [], []
                 for operand in call.operands:
                     if isinstance(operand, (np.ndarray, np.generic)):
                         words += words_of_array(operand)
                     elif operand is not None:
-                        operands.append(operand)
-                cells: Any = call.cells if not executable.order else list(dict.fromkeys(call.cells))
-                results = self.record(op, operands, words, call.starts, cells[0] if cells else None)
+                        slots.append(self._slot(operand))
+                results = self.record(op, slots, words, call.starts)
             except NotRecordableError:
                 call.operands[:] = [o.value() if o.__class__ is Pending else o for o in call.operands]
                 return NotImplemented
@@ -214,7 +221,7 @@ class Tape:
             for cell, replaced in zip(cells, op.replaces, strict=True):
                 if replaced:
                     next(fresh).overwrite(cell)
-        known = fast_key is not None and -1 not in call.positions and not op.checks
+        known = fast_key is not None and -1 not in call.positions
         if known and dispatcher.is_fast(call, executable.specs, donates=False):
             remember(dispatcher, fast_key, executable, call.starts)
         made = executable.finish(results[: op.count], 0, PendingCell) if op.count or not call.written else None

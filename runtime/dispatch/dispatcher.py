@@ -41,6 +41,7 @@ class Dispatcher:
         self.signature = signature
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
+        self.recorded_calls: dict[Any, Any] = {}  # the same of lazy mode
         code_memory.dispatchers.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
