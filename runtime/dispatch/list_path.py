@@ -1,5 +1,5 @@
-"""The fast path of operators on lists of tensors, which optimizers call, and of those that write some of their arguments
-besides giving new tensors: for calls that were seen before.
+"""The fast path of operators on lists of tensors, which optimizers call, and of those that write some of their
+arguments besides giving new tensors: for calls that were seen before.
 
 A step has hundreds of tensors, so the lists go as wholes through functions of C. What this does not cover goes to
 `Dispatcher.run`.
@@ -37,8 +37,8 @@ class UnusualArgumentError(Exception):
 
 
 def _geometry(tensor: torch.Tensor, aval: Aval, size: torch.Size, stride: tuple[int, ...]) -> Any:
-    """The part of the key for a tensor, which may be a view: the gradient of a bias has the axis in which it was summed,
-    and a result with channels last lies in another order."""
+    """The part of the key for a tensor, which may be a view: the gradient of a bias has the axis in which it was
+    summed, and a result with channels last lies in another order."""
     if size == aval.shape and stride == aval.stride:
         return aval
     return aval, size, stride, tensor.storage_offset()
