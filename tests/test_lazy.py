@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import jax
 import numpy as np
@@ -25,6 +27,7 @@ from tenax._lazy import cuts
 from tenax._lazy.donation import paired
 from tenax._lazy.mode import own_tape
 from tenax._lazy.programs import History
+from tenax.dispatch.dispatcher import Dispatcher
 from tenax.storage.avals import aval_of
 from tests.agreement import close
 from tests.programs import PROGRAMS
@@ -346,6 +349,67 @@ def test_random_keys_of_kept_composites_are_numbers_of_the_program(history: Hist
             tenax.sync()
     close(found, expected)
     assert [program.inputs for program in history.programs] == [1]
+
+
+def attention(x: torch.Tensor) -> torch.Tensor:
+    parts = [part.view(2, 4, 2, 3).transpose(1, 2) for part in x.chunk(3, -1)]
+    return F.scaled_dot_product_attention(*parts, is_causal=True)
+
+
+CALLS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "attention, of slices": attention,
+    "normalised, with statistics": lambda x: F.batch_norm(x[:, :3], RUNNING[0], RUNNING[1], training=True),
+    "joined, of slices": lambda x: torch.cat([x[:, :2], x[:, 2:], x[:, 1:3]], 1),
+    "checked": lambda x: F.nll_loss(x[:, 0], torch.tensor([17, 3], device="jax")),
+}
+RUNNING = torch.zeros(3), torch.ones(3)
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_was_seen_before_is_not_encoded_again(
+    name: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.randn(2, 4, 18, device="jax", requires_grad=True)
+    monkeypatch.setattr(sys.modules[__name__], "RUNNING", tuple(t.to("jax") for t in (torch.zeros(3), torch.ones(3))))
+    encoded: list[str] = []
+    run = Dispatcher.run
+
+    def counted(self: Dispatcher, *args: Any, **kwargs: Any) -> Any:
+        encoded.append(self.signature.name)
+        return run(self, *args, **kwargs)
+
+    monkeypatch.setattr(Dispatcher, "run", counted)
+    with tenax.lazy() if mode == "lazy" else nullcontext():
+        results = []
+        for _ in range(4):
+            encoded.clear()
+            x.grad = None
+            result = CALLS[name](x)
+            result.sum().backward()
+            results.append((result.detach(), x.grad))
+            tenax.sync()
+    assert encoded == []
+    for result, gradient in results:
+        assert torch.equal(result.cpu(), results[0][0].cpu())
+        assert torch.equal(gradient.cpu(), results[0][1].cpu())
+
+
+def test_a_recorded_check_that_fails_names_its_own_line() -> None:
+    table = torch.ones(3, 2, device="jax")
+    with tenax.lazy():
+        for index in (0, 1, 2):
+            F.embedding(torch.tensor([index], device="jax"), table)
+            tenax.sync(wait=True)
+        F.embedding(torch.tensor([5], device="jax"), table)  # out of range here
+        with pytest.raises(IndexError, match=rf"test_lazy\.py:{line_of('# out of range here')}"):
+            tenax.sync(wait=True)
+
+
+def line_of(text: str) -> int:
+    """The number of the line of this file that ends with a text."""
+    lines = Path(__file__).read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if line.endswith(text))
 
 
 def test_a_loop_without_barriers_is_cut_where_it_repeats(history: History) -> None:

@@ -126,11 +126,16 @@ class Tape:
 
     def slot_of(self, cell: Cell) -> int:
         """The slot of what a cell of the first device holds."""
-        pending = cell.pending
-        if pending is not None and pending.tape is self:
+        pending, array = cell.pending, None
+        if pending is None:
+            array = cell.__dict__.get("content")
+        elif pending.tape is self:
             return pending.slot
-        found = self.input_of.get(id(cell.__dict__.get("content")))
-        return self._slot(self.operand(cell), cell.aval) if found is None else found
+        elif pending.tape is None:
+            array = pending.array
+        if array.__class__ is not ArrayImpl:
+            array = self.operand(cell)
+        return self._slot(array, cell.aval)
 
     def _slot(self, operand: Any, aval: Aval | None = None, shared: bool = True) -> int:
         if operand.__class__ is Pending:
@@ -261,7 +266,7 @@ class Tape:
         if not live and not self.assertions:
             self.clear()
             return
-        if is_variant(key):  # garbage that was not yet collected may make the difference
+        if is_variant(key, self.history):  # garbage that was not yet collected may make the difference
             live.clear()
             gc.collect()
             live, key = self._live(entries, barrier)

@@ -42,8 +42,9 @@ class PendingArray:
         """Replace the array of a cell."""
         mutation_epoch.advance()
         state = cell.__dict__
-        for name in ("content", "array", "laid"):
-            state.pop(name, None)
+        state.pop("content", None)
+        state.pop("array", None)
+        state.pop("laid", None)
         state["pending"] = self
 
     def settle(self, cell: Cell, checked: bool = True) -> None:
