@@ -309,3 +309,26 @@ def test_an_operand_that_is_needed_closes_the_tape_while_a_call_is_encoded(monke
         return [x, y, z, view]
 
     same_without(monkeypatch, run)
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_a_function_from_elsewhere_runs_at_once() -> None:
+    x = torch.ones(3, device="jax") * 2
+    y = tenax.call_jax(lambda a: a + 1, x)
+    assert not is_pending(y)
+    assert y.tolist() == [3, 3, 3]
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_events_and_figures_of_memory_come_after_what_was_called() -> None:
+    x = torch.ones(1 << 18, device="jax") * 2
+    assert is_pending(x)
+    before = torch.jax.memory_allocated()
+    assert not is_pending(x)
+    y = x + x.numel()
+    y.cpu()
+    del y
+    z = x.tan()
+    torch.jax.Event().record()
+    assert not is_pending(z)
+    assert torch.jax.memory_allocated() >= before + z.nbytes

@@ -524,3 +524,11 @@ def test_a_whole_process_is_lazy_by_its_environment() -> None:
     environment = {**os.environ, "TENAX_LAZY": "1"}
     run = [sys.executable, "-c", PROCESS]
     assert subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout == "9.0 1\n"
+
+
+def test_an_event_comes_after_what_was_recorded() -> None:
+    with tenax.lazy():
+        x = torch.ones(3, device="jax").tan()
+        assert x.untyped_storage().cell.pending.tape is not None
+        torch.jax.Event().record()
+        assert x.untyped_storage().cell.pending.tape is None

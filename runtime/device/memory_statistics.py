@@ -14,12 +14,14 @@ from typing import Any
 import jax
 
 from ..storage.ordinals import device_index, jax_devices
+from ..storage.recording import run_compiled_ahead
 
 _seen: dict[int, int] = {}  # the most bytes that a query has found since the peak was reset, by device
 _peak_at_reset: dict[int, int] = {}  # JAX's own peak, which cannot be reset
 
 
 def _reported(index: int) -> dict[str, int]:
+    run_compiled_ahead()
     return jax_devices()[index].memory_stats() or {}
 
 

@@ -15,6 +15,7 @@ import torch
 
 from .._torch.device import EVENT, PRIVATE_USE_1, STREAM
 from ..storage.ordinals import NAME, device_index, jax_devices
+from ..storage.recording import run_recorded
 
 
 @functools.cache
@@ -25,11 +26,12 @@ def _program(index: int) -> tuple[Any, jax.Array]:
 
 
 def marker(index: int) -> jax.Array:
-    """A small array that is ready when everything is that this thread has dispatched to a device.
+    """A small array that is ready when everything is that this thread has dispatched to a device, or recorded.
 
     XLA executes the programs of a thread in the order in which they were dispatched, on the CPU too (jax 0.10;
     tests/test_streams.py).
     """
+    run_recorded()
     program, argument = _program(index)
     return program(argument)
 

@@ -16,7 +16,6 @@ from ..storage.ordinals import (
     device_index,
     set_current_index,
 )
-from ..storage.recording import recording
 from ..trace.async_errors import raise_failed_assertions
 from . import fork
 
@@ -56,8 +55,6 @@ def synchronize(device: Any = None) -> None:
 
     from .streams import marker
 
-    if recording.tape is not None:
-        recording.tape.flush()
     marker(device_index(device)).block_until_ready()
     for array in jax.live_arrays():
         if not array.is_deleted():

@@ -5,9 +5,9 @@ what is not compiled is traced, lowered, and handed to a pool of threads. An ope
 executable is there; all of them run when a value is needed. They are the executables of eager mode, so the values are
 those of eager mode to the bit. When nothing is left, the tape closes, and calls take the fast path again.
 
-Price: a call on an open tape takes the slow path, its operands are held until it runs, and an error that only running
-finds, such as a full memory, is raised where the value is first used. Operations that check values (an index in range)
-run at once, and raise at once.
+A call on an open tape takes the slow path, its operands are held until it runs, and an error that only running finds,
+such as a full memory, is raised where the value is first used. Operations that check values (an index in range) run at
+once, and raise at once.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class AheadTape:
     def _record(
         self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any]
     ) -> tuple[list[Any], int] | None:
-        if not _is_recordable(executable) or call.index:
+        if not _is_recordable(dispatcher, executable) or call.index:
             return None
         operands = [*call.operands, *call.starts]
         abstract = tuple([x.abstract if x.__class__ is ComingArray else x for x in operands])
@@ -224,7 +224,9 @@ def _result(tape: AheadTape, abstract: Any) -> ComingArray:
     return ComingArray(tape, aval_of(tuple(abstract.shape), np.dtype(abstract.dtype)), abstract)
 
 
-def _is_recordable(executable: Executable) -> bool:
+def _is_recordable(dispatcher: Any, executable: Executable) -> bool:
+    if not dispatcher.signature.row.module:  # a function from elsewhere may place its results on other devices
+        return False
     known = executable.surround is None and executable.check is None and not executable.joins
     return known and executable.instead is None and not executable.resize and no_jax_trace()
 
@@ -237,7 +239,7 @@ class _OwnTape(threading.local):
 _own = _OwnTape()
 
 
-def open_tape(executable: Executable) -> None:
+def open_tape(dispatcher: Any, executable: Executable) -> None:
     """Record from now on, if the call of a new executable can be."""
-    if _is_recordable(executable) and current_trace() is None:
+    if _is_recordable(dispatcher, executable) and current_trace() is None:
         recording.tape = _own.tape

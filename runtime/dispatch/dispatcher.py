@@ -100,7 +100,7 @@ class Dispatcher:
             if recording.tape is None and compiles_ahead():
                 from .compile_ahead import open_tape
 
-                open_tape(executable)
+                open_tape(self, executable)
         executable.age = code_memory.age
         if executable.instead is not None:
             return executable.instead(values)

@@ -31,6 +31,7 @@ class GroupThread(threading.Thread):
 
 _threads: list[GroupThread] = []
 _ending = threading.Event()
+_process = os.getpid()
 
 
 def is_ending() -> bool:
@@ -127,6 +128,8 @@ def _end_threads() -> None:
     A thread that waits inside XLA for other ranks, in a call that has ended with an error, cannot be ended, and the end
     of JAX would wait for it: it ends the process here.
     """
+    if os.getpid() != _process:  # a fork has none of the threads, and their locks as they were
+        return
     _ending.set()
     for thread in _threads:
         thread.wake()

@@ -16,3 +16,15 @@ class _Recording(threading.local):
 
 
 recording = _Recording()
+
+
+def run_recorded() -> None:
+    """Run what this thread has recorded, so that what it dispatches next comes after that."""
+    if recording.tape is not None:
+        recording.tape.flush()
+
+
+def run_compiled_ahead() -> None:
+    """Run what waits for its executable. What lazy mode has recorded stays recorded."""
+    if recording.tape is not None and recording.tape.ahead:
+        recording.tape.flush()

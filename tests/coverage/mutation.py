@@ -61,9 +61,10 @@ def start(leaves: bool, device: str, shapes: Shapes) -> list[torch.Tensor]:
 
 def start_copy(tensor: torch.Tensor) -> torch.Tensor:
     """A CPU tensor of the same values and geometry."""
-    storage = torch.empty(tensor.untyped_storage().nbytes() // tensor.itemsize, dtype=tensor.dtype)
-    copy = storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-    return copy.copy_(tensor.detach()).requires_grad_(tensor.requires_grad)
+    count = tensor.untyped_storage().nbytes() // tensor.itemsize
+    memory = tensor.detach().as_strided((count,), (1,), 0).resolve_conj().resolve_neg().cpu().clone()
+    copy = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return copy.requires_grad_(tensor.requires_grad)
 
 
 def _index(rng: random.Random, size: int, count: int) -> str:
@@ -95,8 +96,8 @@ def _view(rng: random.Random, p: list[torch.Tensor]) -> str:
         choices += [f"p[{i}].diagonal()", f"p[{i}].flatten(0, 1)", f"p[{i}].t() if p[{i}].dim() == 2 else p[{i}].mT"]
     if x.dtype is torch.complex64:
         choices += [f"p[{i}].conj()", f"p[{i}].real", f"p[{i}].imag", f"torch.view_as_real(p[{i}].resolve_conj())"]
-    # CPU torch keeps a stride for a last axis of one element, and may refuse another dtype because of it.
-    steps = not n or x.shape[-1] != 1
+    # CPU torch keeps a stride for an axis of one element, and may refuse another dtype because of it.
+    steps = 1 not in x.shape
     if x.dtype is torch.int32 and steps:
         choices += [f"p[{i}].view(torch.uint8)", f"p[{i}].view(torch.int16)"]
     if x.dtype is torch.int16 and steps:
@@ -148,7 +149,8 @@ def _write(rng: random.Random, p: list[torch.Tensor]) -> str:
         choices += [
             f"p[{i}].index_add_({d}, {where}, torch.ones_like(p[{i}]).index_select({d}, {where}))",
             f"p[{i}].scatter_({d}, torch.zeros_like(p[{i}], dtype=torch.int64), 2)",
-            f"p[{i}][{rng.randrange(max(x.shape[0], 1))}] += {number}",
+            # Never 0: compiled by XLA, -0.0 + 0.0 is -0.0, and a dtype view shows the bit.
+            f"p[{i}][{rng.randrange(max(x.shape[0], 1))}] += {'1' if number == '0' else number}",
         ]
     return rng.choice(choices)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import apart, mutation, mutation_modes, stateful
-from .mutation_modes import MODES, Outcome
+from .mutation_modes import MODES, Outcome, said
 
 ENDED = "the process ended"
 
@@ -62,6 +62,8 @@ def run_isolated(mode: str, seed: str) -> Outcome:
         if mode == "compile" and mutation_modes.capture_differs(program):
             return Outcome(mode, refused="torch's own capture differs from eager mode, or ends the process")
         return Outcome(mode, ENDED, program=program)
+    except Exception as error:
+        return Outcome(mode, f"comparing raised {said(error)}", program=random_program(mode, seed))
 
 
 def shrink(found: Outcome, again: Callable[[Any], Outcome]) -> Outcome:
