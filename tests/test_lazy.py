@@ -26,7 +26,7 @@ import tenax
 from tenax._lazy import cuts
 from tenax._lazy.donation import paired
 from tenax._lazy.mode import own_tape
-from tenax._lazy.programs import History
+from tenax._lazy.programs import History, TapeProgram
 from tenax.dispatch.dispatcher import Dispatcher
 from tenax.storage.avals import aval_of
 from tests.agreement import close
@@ -256,6 +256,77 @@ def test_an_exception_of_the_program_goes_through() -> None:
     with pytest.raises(ZeroDivisionError):
         fails()
     assert x.tolist() == [2, 2, 2]
+
+
+@pytest.fixture
+def too_large() -> Iterator[Callable[[torch.Tensor], torch.Tensor]]:
+    """An operator that fails where it runs if a value is above 2."""
+    library = torch.library.Library("tenax_test_failures", "DEF")
+    library.define("checked(Tensor x) -> Tensor")
+    torch.library.register_fake("tenax_test_failures::checked", torch.empty_like, lib=library)
+
+    def on_host(x: np.ndarray) -> np.ndarray:
+        if (np.asarray(x) > 2).any():
+            raise ValueError("too large")
+        return np.asarray(x)
+
+    def lowering(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(on_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    tenax.register_lowering("tenax_test_failures::checked", lowering)
+    yield torch.ops.tenax_test_failures.checked
+    library._destroy()
+
+
+def test_an_operation_that_fails_takes_nothing_but_its_own_results_with_it(
+    too_large: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    weight = torch.ones(3, device="jax")
+    with tenax.lazy():
+        weight.add_(1)
+        below = too_large(weight)
+        failed = too_large(weight * 5)
+        written = torch.zeros(3, device="jax").copy_(failed)
+        weight.add_(1)
+        with pytest.raises(RuntimeError, match="too large"):
+            tenax.sync()
+        assert torch.equal(weight.cpu(), torch.full((3,), 3.0))
+        assert torch.equal(below.cpu(), torch.full((3,), 2.0))
+        for lost in (failed, failed, written):
+            with pytest.raises(
+                RuntimeError, match=r"too large.*\(the result of tenax_test_failures::checked, recorded"
+            ):
+                lost.cpu()
+        with pytest.raises(RuntimeError, match="too large"):
+            torch.add(failed, 1)
+        weight.mul_(2)
+        tenax.sync(wait=True)
+    assert torch.equal(weight.cpu(), torch.full((3,), 6.0))
+
+
+@pytest.mark.parametrize("consumed", [False, True])
+def test_a_program_that_fails_as_a_whole_is_an_error_and_keeps_what_its_operations_give(
+    consumed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(self: TapeProgram, words: list[int], inputs: list[jax.Array], results: list[Any]) -> None:
+        if consumed:
+            inputs[0].delete()
+        raise torch.OutOfMemoryError("full")
+
+    weight, other = torch.ones(3).to("jax"), torch.ones(3, device="jax")
+    with tenax.lazy():
+        weight.add_(1)
+        looked_up = F.embedding(torch.tensor([1], device="jax"), other[:, None])
+        with monkeypatch.context() as patch:
+            patch.setattr(TapeProgram, "run", run)
+            with pytest.raises(torch.OutOfMemoryError, match=r"^full$"):
+                tenax.sync()
+        if consumed:
+            with pytest.raises(torch.OutOfMemoryError, match=r"full \(the result of a program of lazy mode\)"):
+                weight.cpu()
+        else:
+            assert torch.equal(weight.cpu(), torch.full((3,), 2.0))
+        assert torch.equal(looked_up.cpu(), torch.ones(1, 1))
 
 
 def test_what_somebody_holds_is_not_donated() -> None:

@@ -6,10 +6,12 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 from weakref import ref
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._jax import ArrayImpl
@@ -271,14 +273,21 @@ class Tape:
             gc.collect()
             live, key = self._live(entries, barrier)
         program = program_of(key, self.history, barrier and any(p.origin is not None for p in live))
-        ran: list[Sequence[jax.Array]] = []
+        ran: list[Sequence[Any]] = []
         compiled, begun = program.seconds, time.perf_counter()
         try:
             program.run(self.numbers, self.inputs, ran)
+        except Exception as error:
+            if ran or (failed := self._one_by_one(entries, live, error, ran)) is error:
+                raise
+            raise failed from error
         finally:
             if ran:  # even if Ctrl-C interrupts: what was donated is gone
                 for pending, array in zip(live, ran[0], strict=False):
-                    pending.array = array
+                    if array.__class__ is tuple:
+                        pending.failure = array
+                    else:
+                        pending.array = array
                     pending.tape = None
                 if self.assertions:
                     record_assertions(ran[0][-1], tuple(self.assertions))
@@ -286,6 +295,16 @@ class Tape:
         compiled = program.seconds - compiled
         seconds = time.perf_counter() - begun - compiled
         self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds, compiled > 0)
+
+    def _one_by_one(self, entries: Sequence[Any], live: list[Pending], error: Exception, ran: list[Any]) -> Exception:
+        """Run the operations of a program that failed one by one, append their results to a list, and return the error
+        that is to be raised."""
+        from .failures import first_failure, values_one_by_one
+
+        with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
+            values, flags = values_one_by_one(entries, self.numbers, self.inputs, error)
+        ran.append([*(values[pending.slot] for pending in live), *([jnp.array(flags)] if flags else [])])
+        return first_failure(values) or error
 
     def lowered(self, operands: Sequence[Any]) -> jax.stages.Lowered:
         """The program that would compute some pending results, or all that somebody holds. It is not run.
