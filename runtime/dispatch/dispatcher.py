@@ -42,6 +42,7 @@ class Dispatcher:
         self.signature, self.one_tier = signature, one_tier
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
+        self.recorded_calls: dict[Any, Any] = {}  # the same of lazy mode
         # Gives the executable of a first call that writes a long list, or None if it has carried the call out.
         self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)

@@ -34,7 +34,7 @@ class Executable:
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
-        *("recorded", "resize", "results", "run", "single", "specs", "spread", "surround", "__weakref__"),
+        *("recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround", "__weakref__"),
     )
 
     def __init__(
@@ -72,6 +72,9 @@ class Executable:
         self.single: tuple[Ints, torch.dtype, Aval] | None = None
         if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size and not spread:
             self.single = (results.size, results.dtype, self.results.aval)
+        # The results if they are a list or tuple of tensors, as they nearly always are.
+        several = self.results.__class__ in (list, tuple) and {type(r) for r in self.results} <= {NewResult}
+        self.several: Sequence[NewResult] | None = self.results if several else None
 
     def shapes(self, operands: Sequence[Any]) -> Any:
         """What a call would give, found by a trace."""
@@ -102,6 +105,10 @@ class Executable:
 
     def finish(self, arrays: Sequence[Any], index: int, fresh: Any = FreshCell) -> Any:
         """The results as tensors, on cells that `fresh` makes."""
+        if self.several is not None:
+            # What a check gives may follow the results.
+            made = [r.tensor(a, index, fresh) for r, a in zip(self.several, arrays, strict=False)]
+            return made if self.results.__class__ is list else tuple(made)
         return _tensors(self.results, iter(arrays), index, fresh)
 
 

@@ -33,7 +33,7 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     targets = [i for i, a in enumerate(signature.arguments) if a.written]
     if row.random or row.dynamic or signature.prepare:
         return dispatcher
-    if signature.of_lists and not row.checks:
+    if (signature.of_lists or row.writes) and not row.checks and not signature.outs:
         return _of_lists(dispatcher)
     if row.writes or (row.checks and targets):
         return dispatcher
