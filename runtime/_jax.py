@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Protocol
 
 import jax
@@ -39,6 +39,9 @@ with private_names("jax", jax.__version__):
     # Whether JAX has asked a platform for its devices, after which no process can join others.
     backends_are_initialized: Callable[[], bool] = _xla_bridge.backends_are_initialized
 
+    _put: Callable[..., jax.Array] = _pxla.batched_device_put
+    _ShapedArray = _core.ShapedArray
+
     _jaxlib.LoadedExecutable.execute_sharded  # noqa: B018 (checked here, used below)
     _jaxlib.ExecuteResults.consume_with_handlers  # noqa: B018
     _jaxlib.ExecuteResults.disassemble_into_single_device_arrays  # noqa: B018
@@ -49,6 +52,21 @@ def uncommitted(array: jax.Array) -> jax.Array:
     with private_names("jax", jax.__version__):
         # Nothing to check, which takes JAX five times as long: the array has one shard, itself.
         return ArrayImpl(array.aval, array.sharding, [array], False, _skip_checks=True)  # type: ignore[list-item]
+
+
+def put_on_first_device(array: Any) -> jax.Array:
+    """A host array of at most 32 bits that nothing else writes, on the first device, uncommitted.
+
+    `jax.device_put` finds out first what it is given and where that should go, which takes seven times as long.
+    """
+    device, sharding = _first_device()
+    return _put(_ShapedArray(array.shape, array.dtype), sharding, [array], [device], committed=False)
+
+
+@cache
+def _first_device() -> tuple[jax.Device, jax.sharding.Sharding]:
+    device = jax.local_devices()[0]
+    return device, jax.sharding.SingleDeviceSharding(device)
 
 
 def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Sequence[Any]]:

@@ -103,3 +103,28 @@ def test_lists_without_overlap_are_one_program(
     monkeypatch.setattr(Executable, "__init__", lambda self, *a, **k: (built.append(self), before(self, *a, **k))[1])
     torch._foreach_tan_(tensors(ramp("jax")))
     assert len(built) == 1
+
+
+def of_views(lists: list[list[Tensor]]) -> None:
+    torch._foreach_add_(lists[0], lists[1], alpha=2.0)
+    torch._foreach_mul_(lists[0], 0.5)
+
+
+def test_views_in_lists_are_read_and_written_where_they_lie() -> None:
+    def run(device: str) -> list[Tensor]:
+        bases = [torch.arange(24.0, device=device).view(2, 3, 4) + i for i in range(4)]
+        for offset in (0, 1, 0, 1):  # the first call of each is encoded, and the second is not
+            written = [bases[0].permute(2, 0, 1), bases[1][:, offset : offset + 2]]
+            read = [bases[2].permute(2, 0, 1), bases[3][:, 1 - offset : 3 - offset]]
+            of_views([written, read])
+        return bases
+
+    for ours, cpu in zip(run("jax"), run("cpu"), strict=True):
+        assert torch.equal(ours.cpu(), cpu)
+
+
+def test_lists_of_conjugated_tensors_are_no_others() -> None:
+    z = torch.complex(torch.arange(3.0), torch.ones(3)).to("jax")
+    for values in ([z, z], [z.conj(), z], [z, z.conj()], [z.conj(), z.conj()]):
+        for _ in range(2):
+            assert torch.equal(torch.cat(values).cpu(), torch.cat([v.cpu() for v in values]))

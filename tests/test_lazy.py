@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,7 +26,8 @@ import tenax
 from tenax._lazy import cuts
 from tenax._lazy.donation import paired
 from tenax._lazy.mode import own_tape
-from tenax._lazy.programs import History
+from tenax._lazy.programs import History, TapeProgram
+from tenax.dispatch.dispatcher import Dispatcher
 from tenax.storage.avals import aval_of
 from tests.agreement import close
 from tests.programs import PROGRAMS
@@ -255,6 +258,77 @@ def test_an_exception_of_the_program_goes_through() -> None:
     assert x.tolist() == [2, 2, 2]
 
 
+@pytest.fixture
+def too_large() -> Iterator[Callable[[torch.Tensor], torch.Tensor]]:
+    """An operator that fails where it runs if a value is above 2."""
+    library = torch.library.Library("tenax_test_failures", "DEF")
+    library.define("checked(Tensor x) -> Tensor")
+    torch.library.register_fake("tenax_test_failures::checked", torch.empty_like, lib=library)
+
+    def on_host(x: np.ndarray) -> np.ndarray:
+        if (np.asarray(x) > 2).any():
+            raise ValueError("too large")
+        return np.asarray(x)
+
+    def lowering(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(on_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    tenax.register_lowering("tenax_test_failures::checked", lowering)
+    yield torch.ops.tenax_test_failures.checked
+    library._destroy()
+
+
+def test_an_operation_that_fails_takes_nothing_but_its_own_results_with_it(
+    too_large: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    weight = torch.ones(3, device="jax")
+    with tenax.lazy():
+        weight.add_(1)
+        below = too_large(weight)
+        failed = too_large(weight * 5)
+        written = torch.zeros(3, device="jax").copy_(failed)
+        weight.add_(1)
+        with pytest.raises(RuntimeError, match="too large"):
+            tenax.sync()
+        assert torch.equal(weight.cpu(), torch.full((3,), 3.0))
+        assert torch.equal(below.cpu(), torch.full((3,), 2.0))
+        for lost in (failed, failed, written):
+            with pytest.raises(
+                RuntimeError, match=r"too large.*\(the result of tenax_test_failures::checked, recorded"
+            ):
+                lost.cpu()
+        with pytest.raises(RuntimeError, match="too large"):
+            torch.add(failed, 1)
+        weight.mul_(2)
+        tenax.sync(wait=True)
+    assert torch.equal(weight.cpu(), torch.full((3,), 6.0))
+
+
+@pytest.mark.parametrize("consumed", [False, True])
+def test_a_program_that_fails_as_a_whole_is_an_error_and_keeps_what_its_operations_give(
+    consumed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(self: TapeProgram, words: list[int], inputs: list[jax.Array], results: list[Any]) -> None:
+        if consumed:
+            inputs[0].delete()
+        raise torch.OutOfMemoryError("full")
+
+    weight, other = torch.ones(3).to("jax"), torch.ones(3, device="jax")
+    with tenax.lazy():
+        weight.add_(1)
+        looked_up = F.embedding(torch.tensor([1], device="jax"), other[:, None])
+        with monkeypatch.context() as patch:
+            patch.setattr(TapeProgram, "run", run)
+            with pytest.raises(torch.OutOfMemoryError, match=r"^full$"):
+                tenax.sync()
+        if consumed:
+            with pytest.raises(torch.OutOfMemoryError, match=r"full \(the result of a program of lazy mode\)"):
+                weight.cpu()
+        else:
+            assert torch.equal(weight.cpu(), torch.full((3,), 2.0))
+        assert torch.equal(looked_up.cpu(), torch.ones(1, 1))
+
+
 def test_what_somebody_holds_is_not_donated() -> None:
     x = torch.zeros(1 << 15, device="jax") + 1
     held, copy_of = x.jax(), x.clone()
@@ -346,6 +420,67 @@ def test_random_keys_of_kept_composites_are_numbers_of_the_program(history: Hist
             tenax.sync()
     close(found, expected)
     assert [program.inputs for program in history.programs] == [1]
+
+
+def attention(x: torch.Tensor) -> torch.Tensor:
+    parts = [part.view(2, 4, 2, 3).transpose(1, 2) for part in x.chunk(3, -1)]
+    return F.scaled_dot_product_attention(*parts, is_causal=True)
+
+
+CALLS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "attention, of slices": attention,
+    "normalised, with statistics": lambda x: F.batch_norm(x[:, :3], RUNNING[0], RUNNING[1], training=True),
+    "joined, of slices": lambda x: torch.cat([x[:, :2], x[:, 2:], x[:, 1:3]], 1),
+    "checked": lambda x: F.nll_loss(x[:, 0], torch.tensor([17, 3], device="jax")),
+}
+RUNNING = torch.zeros(3), torch.ones(3)
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_was_seen_before_is_not_encoded_again(
+    name: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.randn(2, 4, 18, device="jax", requires_grad=True)
+    monkeypatch.setattr(sys.modules[__name__], "RUNNING", tuple(t.to("jax") for t in (torch.zeros(3), torch.ones(3))))
+    encoded: list[str] = []
+    run = Dispatcher.run
+
+    def counted(self: Dispatcher, *args: Any, **kwargs: Any) -> Any:
+        encoded.append(self.signature.name)
+        return run(self, *args, **kwargs)
+
+    monkeypatch.setattr(Dispatcher, "run", counted)
+    with tenax.lazy() if mode == "lazy" else nullcontext():
+        results = []
+        for _ in range(4):
+            encoded.clear()
+            x.grad = None
+            result = CALLS[name](x)
+            result.sum().backward()
+            results.append((result.detach(), x.grad))
+            tenax.sync()
+    assert encoded == []
+    for result, gradient in results:
+        assert torch.equal(result.cpu(), results[0][0].cpu())
+        assert torch.equal(gradient.cpu(), results[0][1].cpu())
+
+
+def test_a_recorded_check_that_fails_names_its_own_line() -> None:
+    table = torch.ones(3, 2, device="jax")
+    with tenax.lazy():
+        for index in (0, 1, 2):
+            F.embedding(torch.tensor([index], device="jax"), table)
+            tenax.sync(wait=True)
+        F.embedding(torch.tensor([5], device="jax"), table)  # out of range here
+        with pytest.raises(IndexError, match=rf"test_lazy\.py:{line_of('# out of range here')}"):
+            tenax.sync(wait=True)
+
+
+def line_of(text: str) -> int:
+    """The number of the line of this file that ends with a text."""
+    lines = Path(__file__).read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if line.endswith(text))
 
 
 def test_a_loop_without_barriers_is_cut_where_it_repeats(history: History) -> None:

@@ -15,6 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import tenax
 from tenax.dispatch.jax_call import call, function_number
+from tenax.words import default_float
 from tests.agreement import agree, close
 from tests.tolerances import ROUNDED
 
@@ -405,3 +406,14 @@ def test_a_wrong_count_of_results_is_an_error() -> None:
     tenax.register_lowering(made, lambda x: x)
     with pytest.raises(RuntimeError, match="gave 1 values; expected 2: the results, then the new value of each"):
         made(torch.ones(2, device="jax"))
+
+
+def test_a_function_of_arrays_follows_the_default_dtype_in_every_call() -> None:
+    f = function_number("default dtype", lambda: lambda x: (x * 2, jnp.zeros(2, default_float())))
+    x = torch.ones(2, device="jax")
+    for dtype in (torch.float32, torch.float64, torch.float32, torch.float64):
+        torch.set_default_dtype(dtype)
+        try:
+            assert [r.dtype for r in call(f, [x])] == [torch.float32, dtype]
+        finally:
+            torch.set_default_dtype(torch.float32)

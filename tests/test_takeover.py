@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import jax
 import pytest
 import torch
 
@@ -24,6 +25,7 @@ CALLS = ENOUGH // (SHAPE[0] * SHAPE[1])  # of one operation, about, until good c
 @pytest.fixture(autouse=True)
 def tiers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The options that users get, and executables that this test is the first to need."""
+    jax.devices()  # as many as the flags say
     monkeypatch.delenv("XLA_FLAGS")
     monkeypatch.setenv("TENAX_CACHE", "1")
     monkeypatch.setenv("TENAX_CACHE_DIR", str(tmp_path))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..storage.avals import Aval
@@ -25,8 +26,20 @@ def paired(live: Sequence[Any], held: Sequence[int], avals: Mapping[int, Aval]) 
     Returns:
         The results, and the slots of the donated inputs.
     """
-    left = Counter([result.aval for result in live])
-    replacing = {r.origin: r for r in live if r.origin is not None}  # the last one, of several
+    results, origins = tuple([r.aval for r in live]), tuple([r.origin for r in live])
+    order, chosen = _paired(results, origins, tuple(held), tuple([avals[slot] for slot in held]))
+    return [live[i] for i in order], chosen
+
+
+@lru_cache(maxsize=256)  # the steps of a loop ask the same
+def _paired(
+    results: Sequence[Aval], origins: Sequence[int | None], held: Sequence[int], inputs: Sequence[Aval]
+) -> tuple[list[int], tuple[int, ...]]:
+    """As `paired`, of the avals and origins of the results, and the slots and avals of the inputs; the order is that of
+    the places of the results."""
+    avals = dict(zip(held, inputs, strict=True))
+    left = Counter(results)
+    replacing = {origin: i for i, origin in enumerate(origins) if origin is not None}  # the last one, of several
     chosen = []
     for slot in sorted(held, key=lambda slot: slot not in replacing):
         aval = avals[slot]
@@ -34,11 +47,10 @@ def paired(live: Sequence[Any], held: Sequence[int], avals: Mapping[int, Aval]) 
             left[aval] -= 1
             chosen.append(slot)
     chosen.sort()
-    placed = {id(replacing[slot]) for slot in chosen if slot in replacing}
-    others: defaultdict[Aval, deque[Any]] = defaultdict(deque)
-    for result in live:
-        if id(result) not in placed:
-            others[result.aval].append(result)
+    placed = {replacing[slot] for slot in chosen if slot in replacing}
+    others: defaultdict[Aval, deque[int]] = defaultdict(deque)
+    for i, aval in enumerate(results):
+        if i not in placed:
+            others[aval].append(i)
     order = [replacing[slot] if slot in replacing else others[avals[slot]].popleft() for slot in chosen]
-    rest = {id(result) for part in others.values() for result in part}
-    return order + [result for result in live if id(result) in rest], tuple(chosen)
+    return order + sorted(i for part in others.values() for i in part), tuple(chosen)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import jax
 
@@ -19,7 +18,6 @@ from ..dispatch.pending import PendingCell
 from ..storage.recording import recording
 from .words import words_of_number
 
-_calls: WeakKeyDictionary[Dispatcher, dict[Any, RecordedCall]] = WeakKeyDictionary()
 _HELD = 1 << 14
 
 
@@ -42,30 +40,18 @@ class RecordedCall:
         tensor.untyped_storage().cell = PendingCell(results[0], aval)  # type: ignore[attr-defined]
         return tensor
 
-    def inplace(self, tape: Any, operands: list[Any], words: Sequence[int], cell: Any) -> None:
+    def inplace(self, tape: Any, slots: list[int], words: Sequence[int], cell: Any) -> None:
         """Record a call that writes its first operand."""
-        for result in tape.record(self.op, operands, words, self.starts, cell):
+        for result in tape.record(self.op, slots, words, self.starts):
             result.overwrite(cell)
-
-
-def calls_of(dispatcher: Dispatcher) -> dict[Any, RecordedCall]:
-    """The calls of an overload that take the fast path, by their keys."""
-    return _calls.setdefault(dispatcher, {})
-
-
-def forget_calls() -> None:
-    """Have no call take the fast path that was recorded so far."""
-    for calls in _calls.values():
-        calls.clear()
 
 
 def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: Sequence[jax.Array]) -> None:
     """Have calls of this key take the fast path."""
-    calls = _calls.get(dispatcher)
-    if calls is not None:
-        if len(calls) >= _HELD:
-            calls.clear()
-        calls[key] = RecordedCall(executable, starts)
+    calls = dispatcher.recorded_calls
+    if len(calls) >= _HELD:
+        calls.clear()
+    calls[key] = RecordedCall(executable, starts)
 
 
 def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
@@ -73,7 +59,7 @@ def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
     shape = schema_shape(dispatcher.signature)
     assert shape is not None
     letters, names, defaults = shape
-    calls = calls_of(dispatcher)
+    calls = dispatcher.recorded_calls
     bits, inplace = dispatcher.signature.sees_bits, not dispatcher.signature.fresh
 
     def make(letters: str, numeric: Any) -> Callable[..., Any]:
@@ -104,7 +90,8 @@ _UNUSUAL = {
     "T": "c{i}.mixed or c{i}.index",
     "O": "({a} is not None and (c{i}.mixed or c{i}.index))",
 }
-_TAKEN = {"T": "operands.append(tape.operand(c{i}))", "O": "if {a} is not None: operands.append(tape.operand(c{i}))"}
+_SLOT = "p{i} = c{i}.pending; slots.append(p{i}.slot if p{i} is not None and p{i}.tape is tape else tape.slot_of(c{i}))"
+_TAKEN = {"T": _SLOT, "O": "if {a} is not None: " + _SLOT}
 
 
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
@@ -112,16 +99,16 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     unusual = [text.each(_UNUSUAL, " or ")]
     unusual += [text.each(BITS, " or ")] if bits else []
     unusual += [f"({condition})" for condition in text.apart()] if inplace else []
-    body = "return entry.made(tape.record(entry.op, operands, words, entry.starts))"
+    body = "return entry.made(tape.record(entry.op, slots, words, entry.starts))"
     if inplace:
-        body = f"entry.inplace(tape, operands, words, c0); return {text.names[0]}"
+        body = f"entry.inplace(tape, slots, words, c0); return {text.names[0]}"
     return f"""
 def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric):
     {f"{text.defaults}, = defaults" if text.defaults else "pass"}
     def kernel({text.parameters}):
         {f"if a1.__class__ in number_types: return numeric({text.passed})" if numeric else ""}
         if recording.tape.ahead: return dispatcher.call([{text.arguments}])
-        key, words, operands = None, [], []
+        key, words, slots = None, [], []
         try:
             {text.lines(_LINES)}
             key = ({text.key},)
@@ -132,6 +119,7 @@ def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric
             return dispatcher.call([{text.arguments}], key)
         tape = recording.tape
         with tape.lock:
+            if len(tape.ops) >= tape.cuts.after: tape.before(entry.op, {"c0" if inplace else "None"})
             {text.lines(_TAKEN)}
             {body}
     return kernel

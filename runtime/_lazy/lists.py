@@ -9,17 +9,16 @@ from typing import Any
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListCall, UnusualArgumentError
 from ..storage.cell import Cell
-from .kernels import RecordedCall, calls_of
+from .kernels import RecordedCall
 from .words import words_of_number
 
 
 class RecordedListCall(ListCall):
-    """A call, taken apart for a tape: some operands are pending, and numbers are words."""
+    """A call, taken apart for a tape: its operands are cells, and numbers are words."""
 
-    __slots__ = ("tape", "words")
+    __slots__ = ("words",)
 
-    def __init__(self, tape: Any, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
-        self.tape = tape
+    def __init__(self, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
         self.words: list[int] = []
         super().__init__(dispatcher, values)
 
@@ -29,7 +28,7 @@ class RecordedListCall(ListCall):
     def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         if any(c.mixed or c.index for c in cells):
             raise UnusualArgumentError
-        return [*map(self.tape.operand, cells)]
+        return [*cells]
 
 
 def list_call(tape: Any, dispatcher: Dispatcher, values: list[Any]) -> Callable[[], Any]:
@@ -37,9 +36,8 @@ def list_call(tape: Any, dispatcher: Dispatcher, values: list[Any]) -> Callable[
 
     Raises: UnusualArgumentError, or whatever the arguments make of the questions that are asked of them.
     """
-    with tape.lock:
-        call = RecordedListCall(tape, dispatcher, values)
-    entry = calls_of(dispatcher).get(call.key)
+    call = RecordedListCall(dispatcher, values)
+    entry = dispatcher.recorded_calls.get(call.key)
     return (
         partial(dispatcher.call, values, call.key)
         if entry is None
@@ -48,10 +46,11 @@ def list_call(tape: Any, dispatcher: Dispatcher, values: list[Any]) -> Callable[
 
 
 def _record(tape: Any, dispatcher: Dispatcher, entry: RecordedCall, call: RecordedListCall, values: list[Any]) -> Any:
-    operands = [operand for operand in call.operands if operand is not None]
     cells, count = call.cells, entry.op.count
     with tape.lock:
-        results = tape.record(entry.op, operands, call.words, entry.starts, cells[0] if cells else None)
+        tape.before(entry.op, cells[0] if cells else None)
+        slots = [tape.slot_of(cell) for cell in call.operands if cell is not None]
+        results = tape.record(entry.op, slots, call.words, entry.starts)
         fresh = iter(results[count:])
         for cell, replaced in zip(cells, entry.op.replaces, strict=True):
             if replaced:

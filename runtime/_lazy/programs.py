@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._jax import put_on_first_device
 from ..dispatch.aot_call import AotCall
 from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
@@ -102,7 +103,7 @@ class TapeProgram:
 
     def _uploaded(self, words: list[int]) -> jax.Array:
         if self._words is None or self._words[0] != words:
-            self._words = words, put(np.array(words or [0], np.uint32), None)
+            self._words = words, _uploaded(np.array(words or [0], np.uint32))
         return self._words[1]
 
     @cached_property
@@ -130,6 +131,13 @@ class TapeProgram:
                     yield line
 
 
+def _uploaded(array: np.ndarray) -> jax.Array:
+    """A host array that nothing else writes, on JAX's default device."""
+    default = jax.config.jax_default_device  # type: ignore[attr-defined]
+    plain = default is None and jax.sharding.get_abstract_mesh().empty and no_jax_trace()
+    return put_on_first_device(array) if plain else put(array, None)
+
+
 class Runs:
     """The runs of a program by one thread."""
 
@@ -148,6 +156,13 @@ class History:
         self.runs = 0  # of all programs
         self.begun = False  # whether one of them has ended a step that overwrote something
 
+    def is_last(self, key: Key) -> bool:
+        """Whether a key is that of the program that ran last.
+
+        A comparison finds the same objects in the same places, and is cheaper than a hash.
+        """
+        return self.last is not None and self.last.key == key
+
     def note(self, program: TapeProgram, cause: str, seconds: float, compiled: bool) -> None:
         """Count a run, for which the program may have been compiled."""
         self.last = program
@@ -162,9 +177,14 @@ class History:
             listener(program, seconds, compiled)
 
 
-def is_variant(key: Key) -> bool:
+def is_variant(key: Key, history: History) -> bool:
     """Whether a key comes up for the first time that is like one of a program up to the results that are wanted."""
-    if key in _programs or key in _variants or not any(key[0] == known[0] for known in _programs):
+    if (
+        history.is_last(key)
+        or key in _programs
+        or key in _variants
+        or not any(key[0] == known[0] for known in _programs)
+    ):
         return False
     if len(_variants) >= _HELD:
         _variants.clear()
@@ -176,6 +196,8 @@ def program_of(key: Key, history: History, steps: bool) -> TapeProgram:
     """The program of a tape, made when the tape is new. With `steps` it ends a step that overwrites something: the
     first of a thread is the first step of a loop, and makes the state of its optimizer."""
     begins, history.begun = steps and not history.begun, steps or history.begun
+    if history.last is not None and history.is_last(key):
+        return history.last
     program = _programs.get(key)
     if program is None:
         program = _programs[key] = TapeProgram(key, history.last, begins)

@@ -6,10 +6,12 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 from weakref import ref
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._jax import ArrayImpl
@@ -106,7 +108,7 @@ class Tape:
         if content.__class__ is LazyFill and content.aval.sharding is None and not cell.index:
             with self.lock:
                 op, words = recorded_fill(content)
-                (filled,) = self.record(op, (), words)
+                (filled,) = self.record(op, [], words)
                 state = cell.__dict__
                 state.pop("content")
                 state.pop("array", None)
@@ -121,11 +123,26 @@ class Tape:
     def words(self, array: np.ndarray) -> Cell:
         """A cell that holds a small array of the host, such as a random key."""
         with self.lock:
-            (pending,) = self.record(recorded_words(aval_of(array.shape, array.dtype)), (), words_of_array(array))
+            (pending,) = self.record(recorded_words(aval_of(array.shape, array.dtype)), [], words_of_array(array))
         return pending.cell(0)
 
-    def _slot(self, operand: Any, shared: bool = True) -> int:
-        if operand.__class__ is Pending:  # of another tape
+    def slot_of(self, cell: Cell) -> int:
+        """The slot of what a cell of the first device holds."""
+        pending, array = cell.pending, None
+        if pending is None:
+            array = cell.__dict__.get("content")
+        elif pending.tape is self:
+            return pending.slot
+        elif pending.tape is None:
+            array = pending.array
+        if array.__class__ is not ArrayImpl:
+            array = self.operand(cell)
+        return self._slot(array, cell.aval)
+
+    def _slot(self, operand: Any, aval: Aval | None = None, shared: bool = True) -> int:
+        if operand.__class__ is Pending:
+            if operand.tape is self:
+                return operand.slot
             operand = operand.value(checked=False)
         if shared and (found := self.input_of.get(id(operand))) is not None:
             return found
@@ -133,8 +150,9 @@ class Tape:
             raise NotRecordableError
         slot = len(self.slots)
         self.slots.append(None)
-        described = operand.aval  # of JAX: its own `shape` and `dtype` are methods that ask it
-        aval = aval_of(described.shape, described.dtype)
+        if aval is None:
+            described = operand.aval  # of JAX: its own `shape` and `dtype` are methods that ask it
+            aval = aval_of(described.shape, described.dtype)
         self.inputs.append(operand)
         self.input_slots.append(slot)
         self.input_avals.append(aval)
@@ -144,21 +162,11 @@ class Tape:
             self.donatable.append(len(self.inputs) - 1)
         return slot
 
-    def record(
-        self,
-        op: RecordedOp,
-        operands: Sequence[Any],
-        words: Sequence[int],
-        starts: Sequence[jax.Array] = (),
-        target: Cell | None = None,
-    ) -> list[Pending]:
-        """Record an operation.
+    def before(self, op: RecordedOp, target: Cell | None) -> None:
+        """Cut the tape where a loop repeats. Each operation is announced here before its operands have slots.
 
         Args:
             op: the operation.
-            operands: its arrays, some of which may be pending.
-            words: its numbers.
-            starts: arrays that say where views start.
             target: the first cell that it writes.
         """
         if len(self.ops) >= self.cuts.after:
@@ -166,13 +174,18 @@ class Tape:
             again = held is not None and held.tape is self and held.op is op
             if self.cuts.due(self.ops, op, target, again):
                 self.flush(barrier=True, cause="a loop that repeats")
-        slots, known = [], self.input_of
-        for operand in operands:
-            if operand.__class__ is Pending and operand.tape is self:
-                slots.append(operand.slot)
-            else:
-                found = known.get(id(operand))
-                slots.append(self._slot(operand) if found is None else found)
+
+    def record(
+        self, op: RecordedOp, slots: list[int], words: Sequence[int], starts: Sequence[jax.Array] = ()
+    ) -> list[Pending]:
+        """Record an operation.
+
+        Args:
+            op: the operation.
+            slots: of its operands.
+            words: its numbers.
+            starts: arrays that say where views start.
+        """
         if starts:
             slots += [self._slot(start, shared=False) for start in starts]
         self.entries.append(op)
@@ -199,14 +212,15 @@ class Tape:
                     raise NotRecordableError
                 if op is None:
                     op = executable.recorded = recorded_op(dispatcher, executable, call, values)
-                operands, words = [], []
+                cells: Any = call.cells if not executable.order else list(dict.fromkeys(call.cells))
+                self.before(op, cells[0] if cells else None)
+                slots, words = [], []
                 for operand in call.operands:
                     if isinstance(operand, (np.ndarray, np.generic)):
                         words += words_of_array(operand)
                     elif operand is not None:
-                        operands.append(operand)
-                cells: Any = call.cells if not executable.order else list(dict.fromkeys(call.cells))
-                results = self.record(op, operands, words, call.starts, cells[0] if cells else None)
+                        slots.append(self._slot(operand))
+                results = self.record(op, slots, words, call.starts)
             except NotRecordableError:
                 call.operands[:] = [o.value() if o.__class__ is Pending else o for o in call.operands]
                 return NotImplemented
@@ -214,7 +228,7 @@ class Tape:
             for cell, replaced in zip(cells, op.replaces, strict=True):
                 if replaced:
                     next(fresh).overwrite(cell)
-        known = fast_key is not None and -1 not in call.positions and not op.checks
+        known = fast_key is not None and -1 not in call.positions
         if known and dispatcher.is_fast(call, executable.specs, donates=False):
             remember(dispatcher, fast_key, executable, call.starts)
         made = executable.finish(results[: op.count], 0, PendingCell) if op.count or not call.written else None
@@ -254,19 +268,26 @@ class Tape:
         if not live and not self.assertions:
             self.clear()
             return
-        if is_variant(key):  # garbage that was not yet collected may make the difference
+        if is_variant(key, self.history):  # garbage that was not yet collected may make the difference
             live.clear()
             gc.collect()
             live, key = self._live(entries, barrier)
         program = program_of(key, self.history, barrier and any(p.origin is not None for p in live))
-        ran: list[Sequence[jax.Array]] = []
+        ran: list[Sequence[Any]] = []
         compiled, begun = program.seconds, time.perf_counter()
         try:
             program.run(self.numbers, self.inputs, ran)
+        except Exception as error:
+            if ran or (failed := self._one_by_one(entries, live, error, ran)) is error:
+                raise
+            raise failed from error
         finally:
             if ran:  # even if Ctrl-C interrupts: what was donated is gone
                 for pending, array in zip(live, ran[0], strict=False):
-                    pending.array = array
+                    if array.__class__ is tuple:
+                        pending.failure = array
+                    else:
+                        pending.array = array
                     pending.tape = None
                 if self.assertions:
                     record_assertions(ran[0][-1], tuple(self.assertions))
@@ -274,6 +295,16 @@ class Tape:
         compiled = program.seconds - compiled
         seconds = time.perf_counter() - begun - compiled
         self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds, compiled > 0)
+
+    def _one_by_one(self, entries: Sequence[Any], live: list[Pending], error: Exception, ran: list[Any]) -> Exception:
+        """Run the operations of a program that failed one by one, append their results to a list, and return the error
+        that is to be raised."""
+        from .failures import first_failure, values_one_by_one
+
+        with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
+            values, flags = values_one_by_one(entries, self.numbers, self.inputs, error)
+        ran.append([*(values[pending.slot] for pending in live), *([jnp.array(flags)] if flags else [])])
+        return first_failure(values) or error
 
     def lowered(self, operands: Sequence[Any]) -> jax.stages.Lowered:
         """The program that would compute some pending results, or all that somebody holds. It is not run.

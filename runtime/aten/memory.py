@@ -51,7 +51,7 @@ _in_bounds: set[Any] = set()
 def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     offset = int(self.storage_offset()) if storage_offset is None else storage_offset
     cell = cell_of(self)
-    key = (cell.aval, tuple(size), tuple(stride), offset)
+    key = (cell.aval, *size, *stride, offset)  # where the lengths of the two differ, torch's kernel raises
     if cell.mixed or key not in _in_bounds:
         if len(size) != len(stride):
             raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")

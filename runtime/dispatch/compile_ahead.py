@@ -33,7 +33,7 @@ from .donation import held_by_list_only, is_worthwhile_in_eager, repeat_until_do
 from .encode import EncodedCall
 from .executable import Executable
 from .operands import device_scalar
-from .pending import PendingArray, PendingCell
+from .pending import PendingArray, PendingCell, failure_of
 from .shape_inference import LOWERING_ERRORS
 
 _LONGEST = 512  # operations on a tape
@@ -43,26 +43,17 @@ _QUEUE = 64  # of them whose executables are not there: each keeps a lowered pro
 class ComingArray(PendingArray):
     """A result whose operation runs when its executable is there."""
 
-    __slots__ = ("abstract", "failure")
+    __slots__ = ("abstract",)
 
     def __init__(self, tape: AheadTape, aval: Aval, abstract: Any) -> None:
         super().__init__(tape, aval)
         self.abstract = abstract  # as JAX traces it
-        self.failure: tuple[Exception, str] | None = None  # and which call it was
 
     def value(self, checked: bool = True) -> jax.Array:
-        """The array, computed now if it was not.
-
-        Raises:
-            RuntimeError: the operation failed.
-        """
+        """See PendingArray: values are checked as operations run."""
         tape = self.tape
         if tape is not None:
             tape.flush()
-        if self.failure is not None:
-            error, where = self.failure
-            kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
-            raise kind(f"{error} (the result of {where})") from error
         return self.array
 
 
@@ -79,7 +70,7 @@ class _Call:
     def run(self) -> None:
         """Compute the results. An error is theirs; one of an operand is handed on."""
         operands = self.operands
-        failed = next((x.failure for x in operands if x.__class__ is ComingArray and x.failure is not None), None)
+        failed = next((f for x in operands if x.__class__ is ComingArray and (f := failure_of(x)) is not None), None)
         arrays: list[Any] = []
         try:
             if failed is None:
@@ -102,7 +93,8 @@ class _Call:
             if result is not None:
                 if failed is None:
                     result.array = arrays[i]
-                result.failure = failed
+                else:
+                    result.failure = failed
                 result.tape = None
         self.done = True
 

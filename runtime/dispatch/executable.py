@@ -34,7 +34,7 @@ class Executable:
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
-        *("recorded", "resize", "results", "run", "single", "specs", "spread", "surround", "__weakref__"),
+        *("recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround", "__weakref__"),
     )
 
     def __init__(
@@ -72,6 +72,9 @@ class Executable:
         self.single: tuple[Ints, torch.dtype, Aval] | None = None
         if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size and not spread:
             self.single = (results.size, results.dtype, self.results.aval)
+        # The results if they are a list or tuple of tensors, as they nearly always are.
+        several = self.results.__class__ in (list, tuple) and {type(r) for r in self.results} <= {NewResult}
+        self.several: Sequence[NewResult] | None = self.results if several else None
 
     def shapes(self, operands: Sequence[Any]) -> Any:
         """What a call would give, found by a trace."""
@@ -91,7 +94,7 @@ class Executable:
             positions = tuple(p for p in self.donate if p not in kept)
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
-                self.donating = program(function, self.name, positions)
+                self.donating = program(function, self.name, positions, self.run.program.one_tier)  # type: ignore[union-attr]
             else:
                 self.donating = self.surround(jax.jit(function, donate_argnums=positions))
         return self.donating
@@ -102,6 +105,10 @@ class Executable:
 
     def finish(self, arrays: Sequence[Any], index: int, fresh: Any = FreshCell) -> Any:
         """The results as tensors, on cells that `fresh` makes."""
+        if self.several is not None:
+            # What a check gives may follow the results.
+            made = [r.tensor(a, index, fresh) for r, a in zip(self.several, arrays, strict=False)]
+            return made if self.results.__class__ is list else tuple(made)
         return _tensors(self.results, iter(arrays), index, fresh)
 
 
@@ -165,8 +172,11 @@ def _never(*operands: Any) -> Any:
     raise AssertionError("another call takes the place of this one")
 
 
-def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
-    """Make the executable of a new signature, which is traced when it is first called; raises what torch raises."""
+def build_executable(signature: Signature, values: list[Any], call: EncodedCall, one_tier: bool = False) -> Executable:
+    """Make the executable of a new signature, which is traced when it is first called; raises what torch raises.
+
+    With `one_tier` the first call has good code.
+    """
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:
@@ -196,7 +206,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        compiled: Any = program(run, name)
+        compiled: Any = program(run, name, one_tier=one_tier)
         executable = Executable(compiled, donate, expected, order, kept, name=name)
         compiled.program.holder = weakref.ref(executable)
     if row.checks:

@@ -32,6 +32,7 @@ from ..storage.placement import put
 from ..storage.random import next_key
 from ..storage.tensors import wrap
 from .dispatcher import Dispatcher
+from .list_path import ListKernel
 from .lowering_trace import with_torch_dtypes
 from .signature import Signature
 
@@ -128,6 +129,9 @@ def _forget(root: int) -> None:
     for dispatcher in _dispatchers:
         for entry in [k for k in list(dispatcher.entries) if k[0][0].value in dead]:
             dispatcher.entries.pop(entry, None)
+        for fast in (dispatcher.fast, dispatcher.recorded_calls):
+            for call in [k for k in list(fast) if k[0][1] in dead]:
+                fast.pop(call, None)
 
 
 def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -386,6 +390,7 @@ class _CallSignature(Signature):
     """The signature of `tenax::call`, whose lowering is the function that its first argument names."""
 
     has_meta = False  # its fake kernel asks the function, as the runtime does
+    follows_default_dtype = True  # as the function may
     lowering = staticmethod(lambda f, xs: _functions[f](*xs))
 
     def lasting(self, parts: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
@@ -399,7 +404,7 @@ _library = torch.library.Library("tenax", "DEF")
 def _define() -> None:
     _library.define("call(int f, Tensor[] xs) -> Tensor[]")
     _dispatchers.append(Dispatcher(_CallSignature("tenax::call", Row("", ""))))
-    _library.impl("call", _dispatchers[0], "PrivateUse1")
+    _library.impl("call", ListKernel(_dispatchers[0]), "PrivateUse1")
     _library.impl("call", _differentiable, "AutogradPrivateUse1")
     _library.impl("call", _gradients_batched, "Batched")
     _library.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)

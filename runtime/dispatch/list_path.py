@@ -1,5 +1,5 @@
-"""The fast path of operators on lists of tensors, which optimizers call: for calls that were seen before, whose tensors
-show all of their arrays.
+"""The fast path of operators on lists of tensors, which optimizers call, and of those that write some of their
+arguments besides giving new tensors: for calls that were seen before.
 
 A step has hundreds of tensors, so the lists go as wholes through functions of C. What this does not cover goes to
 `Dispatcher.run`.
@@ -7,7 +7,6 @@ A step has hundreds of tensors, so the lists go as wholes through functions of C
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -23,7 +22,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from .dispatcher import Dispatcher
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
-from .executable import Executable
+from .executable import BoundExecutable, Executable
 from .operands import NUMBER_TYPES, device_scalar
 from .signature import hashable
 
@@ -38,13 +37,11 @@ class UnusualArgumentError(Exception):
 
 
 def _geometry(tensor: torch.Tensor, aval: Aval, size: torch.Size, stride: tuple[int, ...]) -> Any:
-    """The part of the key for a tensor that shows all of its array, perhaps in another shape: the gradient of a bias
-    has the axis in which it was summed."""
+    """The part of the key for a tensor, which may be a view: the gradient of a bias has the axis in which it was
+    summed, and a result with channels last lies in another order."""
     if size == aval.shape and stride == aval.stride:
         return aval
-    if not tensor.is_contiguous() or tensor.numel() != math.prod(aval.shape):
-        raise UnusualArgumentError
-    return aval, size, stride
+    return aval, size, stride, tensor.storage_offset()
 
 
 class ListCall:
@@ -66,7 +63,10 @@ class ListCall:
                 if kind == "tensor" or kind == "number":
                     self.operands.append(None)
             elif kind == "tensors" or kind == "tensor":
-                cells = self._tensors(key, value if kind == "tensors" else (value,), slot.written)
+                tensors = value if kind == "tensors" else (value,)
+                if dispatcher.signature.sees_bits and any(t.is_conj() or t.is_neg() for t in tensors):
+                    raise UnusualArgumentError
+                cells = self._tensors(key, tensors)
                 if slot.written:
                     start = len(self.operands) - len(cells)
                     self.cells += cells
@@ -86,18 +86,18 @@ class ListCall:
                     self._number(value)
             else:
                 raise UnusualArgumentError
+        if dispatcher.signature.follows_default_dtype:
+            key.append(torch.get_default_dtype())
         written = set(self.cells)
         if len(written) < len(self.cells) or not written.isdisjoint(read):
             raise UnusualArgumentError
         self.key = tuple(key)
 
-    def _tensors(self, key: list[Any], tensors: Sequence[torch.Tensor], written: bool) -> list[Cell]:
+    def _tensors(self, key: list[Any], tensors: Sequence[torch.Tensor]) -> list[Cell]:
         cells = list(map(_cell, map(_storage, tensors)))
         avals = tuple(map(_aval, cells))
         sizes, strides = list(map(_size, tensors)), list(map(_stride, tensors))
         if sizes != list(map(_shape, avals)) or strides != list(map(_strides, avals)):
-            if written:
-                raise UnusualArgumentError
             key.append(tuple(map(_geometry, tensors, avals, sizes, strides)))
         else:
             key.append(avals)
@@ -156,10 +156,18 @@ class ListKernel:
         """Execute the operator. Nothing but `call` may hold its operands."""
         dispatcher = self.dispatcher
         executable: Any = dispatcher.fast.get(call.key)
-        if executable.__class__ is not Executable:  # there is none, or its views start at operands
-            call.operands.clear()  # or they would count as held
+        cells, operands = call.cells, call.operands
+        if executable.__class__ is BoundExecutable and not cells:  # its views start at operands
+            try:
+                results = executable.run(*operands)
+            except JaxRuntimeError as error:
+                raise as_torch_error(error)  # noqa: B904 (it states its cause)
+            if results is not None:
+                return executable.finish(results, 0)
+        if executable.__class__ is not Executable:
+            operands.clear()  # or they would count as held
             return dispatcher.call(values, call.key)
-        cells, operands, count = call.cells, call.operands, executable.count
+        count = executable.count
         ran: list[Any] = []
         donate = (
             bool(cells)

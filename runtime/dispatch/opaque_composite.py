@@ -37,6 +37,7 @@ from .signature import Signature
 from .stored_key import text
 
 Axes = tuple[int, ...]
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 class CompositeCall(NamedTuple):
@@ -64,12 +65,14 @@ class OpaqueComposite:
         if are_transforms_active() or in_forward_mode():
             return signature.op.decompose(*args, **kwargs)
         values = signature.bind(args, kwargs)
-        if self.of_wrappers is not None and any(map(is_wrapper, tensors(values))):
-            return self.of_wrappers(*args, **kwargs)
-        traced = is_traced(tensors(values))
-        if traced and has_symbols(values):
-            return signature.op.decompose(*args, **kwargs)
-        if not wants_gradient(values) and (not traced or torch.compiler.is_exporting()):
+        xs, traced = [*tensors(values)], False
+        if not all(map(is_real, xs)):
+            if self.of_wrappers is not None and any(map(is_wrapper, xs)):
+                return self.of_wrappers(*args, **kwargs)
+            traced = is_traced(xs)
+            if traced and has_symbols(values):
+                return signature.op.decompose(*args, **kwargs)
+        if not wants_gradient(xs) and (not traced or torch.compiler.is_exporting()):
             with BelowAutograd():
                 return signature.op(*args, **kwargs)
         return self.apply(values)
@@ -182,7 +185,18 @@ def _devices(xs: Iterable[torch.Tensor]) -> int:
 
 def is_traced(xs: Iterable[torch.Tensor]) -> bool:
     """Whether torch records a graph, and does not compute."""
-    return any(is_fake(x) for x in xs)
+    return any(not is_real(x) and is_fake(x) for x in xs)
+
+
+def is_real(x: torch.Tensor) -> bool:
+    """Whether a tensor is plainly one of the device: neither a wrapper nor fake. This is sooner known than the
+    contrary."""
+    if type(x) not in _PLAIN:
+        return False
+    try:
+        return hasattr(x.untyped_storage(), "cell")  # not on the host
+    except RuntimeError:  # a wrapper of torch's own, which has no storage
+        return False
 
 
 def has_symbols(values: Any) -> bool:
@@ -205,7 +219,10 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from tensors(item)
+            if type(item) in _PLAIN:
+                yield item
+            elif isinstance(item, (torch.Tensor, list, tuple)):
+                yield from tensors(item)
 
 
 def form_of(value: Any) -> Any:

@@ -16,13 +16,22 @@ from ..trace.async_errors import raise_failed_assertions
 class PendingArray:
     """The result of a recorded operation. Cells hold it in place of an array, until its tape computes it."""
 
-    __slots__ = ("__weakref__", "array", "aval", "tape")
+    __slots__ = ("__weakref__", "array", "aval", "failure", "tape")
 
     array: jax.Array
+    failure: tuple[Exception, str]  # in place of an array, where the operation failed; and which it was
 
     def __init__(self, tape: Any, aval: Aval) -> None:
         self.tape: Any = tape  # until it is computed
         self.aval = aval
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise the error of an operation that failed, where its array is wanted."""
+        if name == "array" and (failure := failure_of(self)) is not None:
+            error, where = failure
+            kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
+            raise kind(f"{error} (the result of {where})") from error
+        raise AttributeError(name)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -42,8 +51,9 @@ class PendingArray:
         """Replace the array of a cell."""
         mutation_epoch.advance()
         state = cell.__dict__
-        for name in ("content", "array", "laid"):
-            state.pop(name, None)
+        state.pop("content", None)
+        state.pop("array", None)
+        state.pop("laid", None)
         state["pending"] = self
 
     def settle(self, cell: Cell, checked: bool = True) -> None:
@@ -54,13 +64,22 @@ class PendingArray:
         cell.__dict__.pop("pending", None)
 
     def value(self, checked: bool = True) -> jax.Array:
-        """The array, computed now if it was not. With `checked`, wait for the checks of values."""
+        """The array, computed now if it was not. With `checked`, wait for the checks of values.
+
+        Raises:
+            RuntimeError: the operation failed, or one that it depends on.
+        """
         tape = self.tape
         if tape is not None:
             tape.flush(wait=checked)
         elif checked:
             raise_failed_assertions(wait=True)
         return self.array
+
+
+def failure_of(result: PendingArray) -> tuple[Exception, str] | None:
+    """Why a result has no array, though its operation was run."""
+    return getattr(result, "failure", None)
 
 
 class PendingCell(Cell):

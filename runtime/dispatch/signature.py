@@ -61,6 +61,9 @@ class Signature:
     # Mends what torch's Meta kernel says of the results where the CPU kernel says otherwise (`Row.results`).
     correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
 
+    # Whether a result may have torch's default dtype, though an argument is inexact.
+    follows_default_dtype = False
+
     # What carries out a call that writes to an expanded tensor; raises where torch refuses it.
     rewrite_expanded: Callable[[Signature, Values], Callable[..., Any]]
 
@@ -94,7 +97,7 @@ class Signature:
         self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.arguments)
         # Whether it takes lists of tensors, and writes them or gives new ones, as optimizers call.
         lists = any(s.kind == "tensors" for s in self.arguments)
-        self.of_lists = self.foreach or (self.fresh and lists and self.returns == ["List[Tensor]"])
+        self.of_lists = self.foreach or (self.fresh and lists and self.returns in (["List[Tensor]"], ["Tensor"]))
         self.sees_bits = name in lazy_bit_operators()
         self.draws_if = [self.names.index(n) for n in row.draws_if]
         self._pins = self.names.index("pin_memory") if "pin_memory" in self.names else None

@@ -11,7 +11,6 @@ import os
 import jax.numpy as jnp
 import numpy as np
 
-from ..._lazy.kernels import forget_calls
 from ...aten.overrides import Override
 from ...holding import holding
 from ...xla.memory import code_memory
@@ -38,7 +37,7 @@ def _read() -> None:
     for dispatcher in code_memory.dispatchers:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
-    forget_calls()
+        dispatcher.recorded_calls.clear()
     for override in _active:
         override.remove()
     _active[:] = [Override(follow_environment, ())] if wanted else []
