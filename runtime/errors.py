@@ -27,12 +27,6 @@ def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
     )
 
 
-def refuse_pinning(op: str, pin_memory: object) -> None:
-    """Raise if a device tensor shall be made in pinned memory, as CUDA does."""
-    if pin_memory:
-        raise RuntimeError(f"{op}: Only dense CPU tensors can be pinned; expected pin_memory=False on device 'jax'")
-
-
 def no_lowering(op: str) -> NotImplementedError:
     """The error for an overload that no spec covers."""
     if not op.startswith("aten::"):

@@ -7,6 +7,7 @@ each call. A run that changes it, as one that reads on in a file does, is refuse
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -88,12 +89,10 @@ _KINDS = {
     "_io.BytesIO": HostKind(_read_file, _restore_file),
 }
 
-_HASHES = {"_hashlib", "_blake2", "_md5", "_sha1", "_sha2", "_sha256", "_sha512", "_sha3"}  # modules
-
 
 def host_kind(cls: type) -> HostKind | None:
     """How the content of a class is read, if its objects are such."""
     names = (f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
-    if cls.__module__ in _HASHES and hasattr(cls, "hexdigest"):
+    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:
         return HostKind(_read_hash, _restore_hash)
     return next((_KINDS[name] for name in names if name in _KINDS), None)

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from .._torch.tensors import meta_as_strided
-from ..errors import refuse_pinning
 from ..storage.avals import LazyFill, array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import NAMES, device_index
@@ -26,7 +25,8 @@ def empty(
     pin_memory: bool | None = None,
     memory_format: torch.memory_format | None = None,
 ) -> Tensor:
-    refuse_pinning("empty", pin_memory)
+    if pin_memory:
+        raise RuntimeError("empty: Only dense CPU tensors can be pinned; expected pin_memory=False on device 'jax'")
     if layout not in (None, torch.strided):
         raise NotImplementedError(f"empty: layout {layout} is not available on device 'jax'; expected torch.strided")
     if any(n < 0 for n in size):
@@ -47,9 +47,9 @@ def empty_strided(
     device: torch.device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    refuse_pinning("empty_strided", pin_memory)
-    dtype = dtype or torch.get_default_dtype()
-    index = device_index(device)
+    if pin_memory:
+        raise RuntimeError("empty_strided: Only dense CPU tensors can be pinned; expected pin_memory=False")
+    dtype, index = dtype or torch.get_default_dtype(), device_index(device)
     n = 1 + sum((a - 1) * b for a, b in zip(size, stride, strict=True)) if 0 not in size else 0
     if n == math.prod(size):
         # Dense: the cell keeps the array in memory order, so that a permuted tensor is a transpose and no gather.

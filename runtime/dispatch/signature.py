@@ -13,7 +13,6 @@ import torch
 
 from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
 from .._torch.modes import DisableTorchFunction
-from ..errors import refuse_pinning
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 
@@ -100,7 +99,6 @@ class Signature:
         self.of_lists = self.foreach or (self.fresh and lists and self.returns in (["List[Tensor]"], ["Tensor"]))
         self.sees_bits = name in lazy_bit_operators()
         self.draws_if = [self.names.index(n) for n in row.draws_if]
-        self._pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self._lowering: Any = None
 
     @property
@@ -164,8 +162,8 @@ class Signature:
         values = list(args)
         for argument in self.arguments[len(args) :]:
             values.append(kwargs.get(argument.name, argument.default))
-        if self._pins is not None:
-            refuse_pinning(self.name, values[self._pins])
+        if "pin_memory" in self.names and values[self.names.index("pin_memory")]:
+            raise RuntimeError(f"{self.name}: Only dense CPU tensors can be pinned; expected pin_memory=False")
         return values
 
     def call(self, values: list[Any]) -> Any:

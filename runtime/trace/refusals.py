@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import torch
 
 from .async_errors import Assertion
-from .core import current_trace, is_unknown, require_known, user_line
+from .core import current_trace, require_known, user_line
 
 _refusal: ContextVar[str | None] = ContextVar("refusal", default=None)  # of the function that is running
 
@@ -34,15 +34,15 @@ def _called(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 REFUSING = {function: partial(_called, function) for function in _REFUSING}
 
 
-def known_answer(result: Any, name: str) -> Any:
-    """The value of a 0-d array that the operation `name` gives as a number.
+def answer_unknown(result: Any, name: str) -> Any:
+    """What the operation `name` answers where its result is a number and unknown.
 
     Raises:
-        TraceError: it is unknown, and not only read to refuse it.
+        TraceError: the answer is not only read to refuse it.
     """
     refusal, trace = _refusal.get(), current_trace()
-    if refusal is None or not is_unknown(result):
-        return require_known(result, name).item()
+    if refusal is None:
+        return require_known(result, name)
     if trace is not None and trace.asserts:
         trace.conditions.append((jnp.logical_not(result), Assertion("RuntimeError", refusal, user_line())))
     return False
