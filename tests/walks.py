@@ -13,8 +13,8 @@ HEAD = (
     "# The functions that a call passes\n\n"
     "Each list was recorded, and names every function of tenax that the call enters, once, in the order of the first "
     "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out. Operations were "
-    "compiled as they were called (`TENAX_SYNC_COMPILE=1`). `python -m tests.walks` writes this page, on Python 3.11; a test "
-    "records the lists again and looks for the functions that [architecture.md](architecture.md) explains.\n"
+    "compiled as they were called (`TENAX_SYNC_COMPILE=1`). `python -m tests.walks` writes this page, on Python 3.11; "
+    "a test records the lists again and looks for the functions that [architecture.md](architecture.md) explains.\n"
 )
 
 # What is called, and how.
