@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,9 +36,11 @@ def tiers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def forget() -> None:
+    torch.jax.synchronize()
     for dispatcher in code_memory.dispatchers:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
+    gc.collect()
 
 
 def programs() -> list[EagerProgram]:
