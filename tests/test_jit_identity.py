@@ -230,3 +230,25 @@ def test_an_argument_is_a_tensor_that_the_function_reaches_too(reads_content: bo
     for _ in range(2):
         for a, factor in [(x, 3), (layer.weight, 2), (layer.weight[:], 3), (layer.bias, 2), (x, 3)]:
             torch.testing.assert_close(step(a), expected(a, factor))
+
+
+def test_an_object_that_cannot_be_copied_may_be_kept() -> None:
+    """It holds nothing that a call makes, so that no call copies it."""
+
+    class Handle:
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            raise TypeError("cannot be copied")
+
+    Handle.__module__ = "torch.handles"  # of a library
+    holder = Holder(None)
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        handle = Handle()
+        handle.tag = 1
+        holder.held = handle
+        return x * 2
+
+    for _ in range(2):
+        assert step(ones()).tolist() == [2, 2, 2]
+        assert holder.held.tag == 1

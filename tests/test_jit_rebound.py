@@ -461,12 +461,14 @@ def picture(value: Any, seen: dict[int, int]) -> Any:
         return number
     if isinstance(value, torch.Tensor):
         return number, value.dtype, value.requires_grad, value.tolist()
-    parts = [picture(part, seen) for part in ([*value.items()] if isinstance(value, dict) else _elements(value))]
+    parts = [picture(part, seen) for part in _elements(value)]
     attributes = {name: picture(part, seen) for name, part in getattr(value, "__dict__", {}).items()}
     return type(value), parts, attributes, getattr(value, "maxlen", None)
 
 
 def _elements(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [part for item in value.items() for part in item]
     if dataclasses.is_dataclass(value):
         return [getattr(value, field.name) for field in dataclasses.fields(value)]
     return [*value] if isinstance(value, (list, tuple, deque, set)) else []

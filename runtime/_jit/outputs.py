@@ -287,7 +287,7 @@ class OutputDescriber:
         if isinstance(leaf, (Module, *_FUNCTIONS)) or (not attributes and elements is None):
             self._refuse_holding(leaf)
             return leaf
-        described = self.objects[id(leaf)] = NewObject(_like(leaf), {})
+        described = self.objects[id(leaf)] = NewObject(leaf, {})
         described.attributes = {name: self.describe(value) for name, value in attributes.items()}
         described.elements = None if elements is None else self.describe(elements)
         parts = [*described.attributes.values(), *([described.elements] if described.elements else ())]
@@ -296,6 +296,7 @@ class OutputDescriber:
             del self.objects[id(leaf)]
             self.held.update(id(x.value) for part in parts for x in part.leaves if isinstance(x, FoundObject))
             return leaf
+        described.like = _like(leaf)
         return described
 
     def _refuse_holding(self, leaf: Any) -> None:
