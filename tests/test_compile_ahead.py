@@ -1,4 +1,4 @@
-"""Compiling ahead of need (TENAX_COMPILE_AHEAD=1): the program goes on, and computes what it computes without."""
+"""Compiling ahead of need: the program goes on, and computes what it computes without."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Tensor = torch.Tensor
 @pytest.fixture(autouse=True)
 def ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile ahead, with executables that this test is the first to need."""
-    monkeypatch.setenv("TENAX_COMPILE_AHEAD", "1")
+    monkeypatch.delenv("TENAX_SYNC_COMPILE", raising=False)
     for dispatcher in code_memory.dispatchers:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
@@ -53,7 +53,7 @@ def same_without(monkeypatch: pytest.MonkeyPatch, function: Callable[[], list[Te
     """Assert that a function computes the same to the bit where every operation is compiled as it is called."""
     torch.manual_seed(1)
     got = [x.cpu() for x in function()]
-    monkeypatch.delenv("TENAX_COMPILE_AHEAD")
+    monkeypatch.setenv("TENAX_SYNC_COMPILE", "1")
     torch.manual_seed(1)
     expected = function()
     assert not any(is_pending(x) for x in expected)
@@ -278,7 +278,7 @@ def test_recorded_calls_count_for_the_takeover(monkeypatch: pytest.MonkeyPatch) 
         dispatcher.entries.clear()
         dispatcher.fast.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("TENAX_COMPILE_AHEAD")
+        patch.setenv("TENAX_SYNC_COMPILE", "1")
         assert calls_before(has_begun) == recorded
 
 

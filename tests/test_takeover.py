@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import jax
 import pytest
 import torch
 
@@ -24,6 +26,7 @@ CALLS = ENOUGH // (SHAPE[0] * SHAPE[1])  # of one operation, about, until good c
 @pytest.fixture(autouse=True)
 def tiers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The options that users get, and executables that this test is the first to need."""
+    jax.devices()  # as many as the flags say
     monkeypatch.delenv("XLA_FLAGS")
     monkeypatch.setenv("TENAX_CACHE", "1")
     monkeypatch.setenv("TENAX_CACHE_DIR", str(tmp_path))
@@ -33,9 +36,11 @@ def tiers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def forget() -> None:
+    torch.jax.synchronize()
     for dispatcher in code_memory.dispatchers:
         dispatcher.entries.clear()
         dispatcher.fast.clear()
+    gc.collect()
 
 
 def programs() -> list[EagerProgram]:

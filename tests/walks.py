@@ -12,9 +12,9 @@ PAGE = Path(__file__).parent.parent / "docs/walks.md"
 HEAD = (
     "# The functions that a call passes\n\n"
     "Each list was recorded, and names every function of tenax that the call enters, once, in the order of the first "
-    "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out. `python -m tests.walks` "
-    "writes this page, on Python 3.11; a test records the lists again and looks for the functions that "
-    "[architecture.md](architecture.md) explains.\n"
+    "entry. Functions of torch and of JAX, lowerings, comprehensions and lambdas are left out. Operations were "
+    "compiled as they were called (`TENAX_SYNC_COMPILE=1`). `python -m tests.walks` writes this page, on Python 3.11; "
+    "a test records the lists again and looks for the functions that [architecture.md](architecture.md) explains.\n"
 )
 
 # What is called, and how.
@@ -82,7 +82,7 @@ record(3)
 def record(call: str) -> list[list[str]]:
     """The functions that the first and a later call enter, as `file function`, in a process of its own."""
     # Nothing of the caller's changes a list, nor what an earlier process compiled.
-    environment = {"PYTHONHASHSEED": "0", "PATH": "", "TENAX_CACHE": "0"}
+    environment = {"PYTHONHASHSEED": "0", "PATH": "", "TENAX_CACHE": "0", "TENAX_SYNC_COMPILE": "1"}
     code = RECORD.replace("CALL", call)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     return [part.strip().splitlines() for part in run.stdout.split("later\n")]

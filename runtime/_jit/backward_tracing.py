@@ -75,7 +75,8 @@ def trace_backward(
     written = tuple(cell for cell in trace.written if cell.content is not forward.get(cell))
     arrays += [cell.read() for cell in written]
     place, functions = later.recorder.index, tuple(backward.functions)
-    traced = TracedBackward(cotangents, leaves, givers, "", changes, storages, place, written, functions)
+    held = frozenset(later.held | later.found.keys())
+    traced = TracedBackward(cotangents, leaves, givers, "", changes, storages, place, written, functions, held)
     return traced, arrays
 
 

@@ -8,21 +8,28 @@ from typing import Any
 
 import jax
 
-from .cell_binding import Fetch
 from .output_builder import OutputBuilder
-from .outputs import AliasOfInput
+from .outputs import AliasOfInput, FoundObject
+from .sources import Fetch
 from .traced_step import TracedOutputs, output_count
 
 
 class Outputs:
     """What the calls of a compiled step return."""
 
-    __slots__ = ("aliases", "assertions", "count", "device_index", "in_order", "result", "storages")
+    __slots__ = ("aliases", "assertions", "count", "device_index", "found", "in_order", "result", "storages")
 
-    def __init__(self, traced: TracedOutputs, aliases: list[tuple[AliasOfInput, Fetch]], device_index: int) -> None:
-        """`aliases` are those whose storages change with the call, each with what fetches a tensor on the storage."""
+    def __init__(
+        self,
+        traced: TracedOutputs,
+        aliases: list[tuple[AliasOfInput, Fetch]],
+        found: list[tuple[FoundObject, Fetch]],
+        device_index: int,
+    ) -> None:
+        """`aliases` are those whose storages change with the call, each with what fetches a tensor on the storage;
+        `found` are the objects that each call finds anew."""
         self.result, self.storages, self.assertions = traced.result, traced.storages, traced.assertions
-        self.aliases, self.device_index = aliases, device_index
+        self.aliases, self.found, self.device_index = aliases, found, device_index
         self.count = output_count(traced.storages)
         # Whether the arrays of the storages are the first outputs of the program as they come.
         self.in_order = [s.source.output for s in traced.storages] == list(range(self.count))
@@ -34,4 +41,6 @@ class Outputs:
         builder = OutputBuilder(self.storages, contents, arguments, self.device_index)
         for alias, fetch in self.aliases:
             builder.alias(alias, fetch(arguments))
+        for described, fetch in self.found:
+            builder.objects[described] = fetch(arguments)
         return builder

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import types
 import weakref
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,11 +17,11 @@ from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, covers_array
 from .host_script import EntryId
 from .outputs import AliasOfInput, is_device_tensor
-from .sources import Source, TensorSource, tensor_at
+from .rebound_state import ReboundState
+from .restriction import Restriction
+from .sources import Fetch, TensorSource, fetch_entry, tensor_at
 from .traced_step import TracedStep
 from .wrappers import part_at, parts_of, wrapping
-
-Fetch = Callable[[Sequence[Any]], Any]  # of the arguments of a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +56,16 @@ class Slots:
     of_tensors: dict[int, RebindSlot] = field(default_factory=dict)  # by the id of the tensor of the run
     sharing: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # whose tensors go on sharing a cell
     entries: set[EntryId] = field(default_factory=set)  # the entries of containers among these places
+    read: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # whose tensors the run saw, if not their content
 
-    def add(self, path: str, fetch: Fetch, tensor: torch.Tensor) -> None:
+    def add(self, path: str, fetch: Fetch, tensor: torch.Tensor, read: bool) -> None:
         """Add the place of a tensor."""
         cell = cell_of(tensor)
         spec, whole = TensorSpec.of(tensor), covers_array(tensor, cell)
         slot = RebindSlot(path, fetch, cell.aval, spec, tensor.requires_grad, whole)
         self.of_tensors.setdefault(id(tensor), slot)
+        if read:
+            self.read.append((slot, cell))
         if self.of_cells.setdefault(cell, slot) is not slot:
             self.sharing.append((slot, cell))
 
@@ -74,17 +76,23 @@ class Slots:
             self.sharing.append((slot, cell_of(tensor)))
 
 
-def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
-    """The places that a run changed, as far as their tensors are on cells that it read or wrote."""
-    slots, arguments, effects = Slots(), step.arguments, step.effects
-    leaves = _changed_tensors(step, involved)
+def find_slots(
+    step: TracedStep, involved: Container[Cell], leaves: set[int], restriction: Restriction, rebound: ReboundState
+) -> Slots:
+    """The places that a run changed, as far as their tensors are on cells that it read or wrote; `leaves` are the ids
+    of the tensors of which more than the content counts."""
+    slots, arguments, effects = Slots(entries={*rebound.entries}), step.arguments, step.effects
+    for path, fetch, held in rebound.tensors.values():
+        slots.add(path, fetch, held, read=True)
     # A tensor that another place holds too is described by that place, so here no other may stand.
-    staying = {id(t) for t in step.state.staying({(id(source.container), source.key) for source, _ in effects.entries})}
+    changed = {(id(source.container), source.key) for source, _ in effects.entries} | slots.entries
+    staying = {id(t) for t in step.state.staying(changed)} - rebound.tensors.keys()
     for source, _ in effects.entries:
         old = step.state.before(source)
-        if is_device_tensor(old) and id(old) not in leaves and id(old) not in staying:
+        written = is_device_tensor(old) and not restriction.observes(source)  # and not read
+        if written and id(old) not in leaves and id(old) not in staying:
             slots.entries.add((id(source.container), source.key))
-            slots.add(source.path, _fetch_entry(source), old)
+            slots.add(source.path, fetch_entry(source), old, read=False)
     for late in step.backward.effects if step.backward else ():
         tensors = pytree.tree_leaves(step.state.before(late.source))
         if all(
@@ -92,21 +100,21 @@ def find_slots(step: TracedStep, involved: Container[Cell]) -> Slots:
         ):  # which forward never read
             slots.entries.add((id(late.source.container), late.source.key))
     for tensor, _ in effects.data:
-        slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments))
+        slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments), True)
     numbers = {id(x): i for i, x in enumerate(arguments)}
     for leaf, gradient in step.gradients:
         for path, part in {} if gradient is None else parts_of(gradient).items():
             if cell_of(part) in involved:
                 fetch = _fetch_gradient(numbers.get(id(leaf), leaf), path, wrapping(gradient))
-                slots.add("a gradient", fetch, part)
+                slots.add("a gradient", fetch, part, False)
     data = {id(tensor_at(tensor, arguments)) for tensor, _ in effects.data}
     for tensor in step.state.staying(slots.entries):
-        if is_device_tensor(tensor) and id(tensor) not in data:
+        if is_device_tensor(tensor) and id(tensor) not in data and id(tensor) not in rebound.tensors:
             slots.keep(tensor)
     return slots
 
 
-def _changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
+def changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
     """The ids of the tensors of which more than the content counts, so that no other can take their place: those whose
     gradient, data, geometry or flag the run read or changed, and those that its results lead to."""
     effects, backward = step.effects, step.backward
@@ -128,9 +136,9 @@ def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, 
     ]
 
 
-def stable_tensors(step: TracedStep, slots: Slots) -> list[tuple[str, torch.Tensor]]:
+def stable_tensors(step: TracedStep, slots: Slots, rebound: ReboundState) -> list[tuple[str, torch.Tensor]]:
     """The tensors of the device that the run could read and that no call finds anew, with their paths."""
-    staying = {id(t) for t in step.state.staying(slots.entries)}
+    staying = {id(t) for t in step.state.staying(slots.entries)} - rebound.tensors.keys()
     return [
         (path, t)
         for i, (path, t) in step.state.reached.tensors.items()
@@ -169,23 +177,42 @@ class CellBinding:
         place = {c: i for i, c in enumerate(cells)}
         # Further places and arguments, which must share a cell with one of these.
         self.sharing = [(slot, place[c]) for slot, c in slots.sharing if c in place]
+        # And places whose tensors the run saw without reading their content: it may have asked for their shapes.
+        self.seen = [slot for slot, c in slots.read if c not in place]
         self.sharing_arguments = [
             (i, place[c])
             for i, c in ((i, cell_of(x)) for i, x in enumerate(arguments) if is_device_tensor(x))
             if c in place and c not in given
         ]
         self._fixed_set = set(self.fixed)
+        self._apart: frozenset[int] = frozenset()  # the ids of tensors that no argument is
+        self._same: list[tuple[int, torch.Tensor]] = []  # arguments that also stand elsewhere
+
+    def tell_apart(self, tensors: Iterable[torch.Tensor], arguments: Sequence[Any]) -> None:
+        """Have each argument be the same one of some tensors in every call, or none of them: `x is self.last`. They
+        must live as long as this."""
+        by_id = {id(t): t for t in tensors}
+        self._same = [(i, by_id[id(x)]) for i, x in enumerate(arguments) if id(x) in by_id]
+        self._apart = frozenset(by_id) - {id(t) for _, t in self._same}
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
         """The cells of a call for which the guard holds, or why the step does not fit it."""
         cells, fixed = self.fixed.copy(), self._fixed_set
         others: set[Cell] = set()
+        if self._apart and not self._apart.isdisjoint(map(id, arguments)):
+            return "an argument is a tensor that the function also reaches in another way"
+        for i, tensor in self._same:
+            if arguments[i] is not tensor:
+                return f"argument {i} is no longer a tensor that the function also reaches in another way"
         for slot in self.slots:
             cell = slot.cell(arguments)
             if cell is None or cell in fixed or cell in others:
                 return f"{slot.path} is not the tensor that it was, or one like it"
             others.add(cell)
             cells.append(cell)
+        for slot in self.seen:
+            if slot.cell(arguments) is None:
+                return f"{slot.path} is not the tensor that it was, or one like it"
         for i in self.given:
             cell = arguments[i].untyped_storage().cell
             if cell in fixed or cell in others:
@@ -248,10 +275,3 @@ def _fetch_gradient(source: TensorSource, path: str, like: Any) -> Fetch:
     if like is None:
         return lambda arguments: tensor_at(source, arguments).grad
     return lambda arguments: part_at(tensor_at(source, arguments).grad, path, like)
-
-
-def _fetch_entry(source: Source) -> Fetch:
-    container, key = source.container, source.key
-    if isinstance(container, types.CellType):
-        return lambda arguments: container.cell_contents
-    return lambda arguments: container[key]

@@ -6,6 +6,7 @@ donated when nobody else holds them. What the run changed in Python is changed a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -26,6 +27,7 @@ from .cell_arrays import CellArrays, TransposedParameters
 from .cell_binding import (
     CellBinding,
     alias_sources,
+    changed_tensors,
     find_slots,
     involved_cells,
     observed_leaves,
@@ -41,6 +43,8 @@ from .late_reads import late_reads
 from .observations import observe
 from .outputs import NewTensor
 from .parameter_layout import Axes, layouts
+from .rebound_state import ReboundState
+from .restriction import Restriction
 from .sources import TensorSource, tensor_at
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
@@ -60,14 +64,22 @@ class CompiledStep:
         Raises:
             RuntimeError: the step does not fit the call that it was made for.
         """
-        self.effects = step.effects
         involved = involved_cells(step)
-        slots = find_slots(step, set(involved))
+        restriction, leaves = Restriction(step), changed_tensors(step, set(involved))
+        rebound = ReboundState(step, arguments, restriction, leaves)
+        self.effects = step.effects.relocated(rebound.containers)
+        self.rebound_numbers = rebound.numbers(step.state)
+        slots = find_slots(step, set(involved), leaves, restriction, rebound)
         self.cells = CellBinding(step, arguments, slots, involved)
-        self.outputs = Outputs(step.outputs, alias_sources(step, slots, self.cells, arguments), self.cells.index)
+        aliases = alias_sources(step, slots, self.cells, arguments)
+        self.outputs = Outputs(step.outputs, aliases, rebound.found_among(step.outputs.found), self.cells.index)
         free = slots.entries | step.inputs.script.passed()
-        stable = stable_tensors(step, slots)
-        observations = observe(step, self.cells.owners, stable, observed_leaves(step, slots), free)
+        step = dataclasses.replace(step, inputs=step.inputs.relocated(rebound.containers))
+        stable = stable_tensors(step, slots, rebound)
+        known = (t for _, t in (*stable, *self.cells.owners) if id(t) in restriction.nodes)
+        self.cells.tell_apart(known, arguments)
+        leaf_gradients = observed_leaves(step, slots)
+        observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
         self.guard = Guard(observations)
         cells = self.find(arguments)
         if isinstance(cells, str):
@@ -92,6 +104,7 @@ class CompiledStep:
         self.backward = self._backward(step, place)
         if self.backward is not None:
             self.backward.reads = late_reads(step, observations)
+        rebound.forget()
 
     def _writes(self, step: TracedStep, place: dict[Cell, int]) -> Writes:
         versions = step.effects.versions

@@ -59,9 +59,10 @@ class ContextVarValue(MutableMapping[str, Any]):
 class SlotAttributes(MutableMapping[str, Any]):
     """The slots that are filled, by name."""
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, owner: Any, names: tuple[str, ...] | None = None) -> None:
+        """`names` are those that are of interest; None for all."""
         self.owner = owner
-        self.names = slots_of(type(owner))
+        self.names = slots_of(type(owner)) if names is None else names
 
     def __getitem__(self, name: str) -> Any:
         try:

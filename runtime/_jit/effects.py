@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
-from .sources import MISSING, SEQUENCES, Source, StateChange, TensorSource, put_at, tensor_at
+from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, put_at, tensor_at
 
 
 class EntryEffect(NamedTuple):
@@ -66,9 +67,19 @@ class Effects:
     flags: tuple[FlagEffect, ...] = ()
     versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
     begins: bool = False  # an optimizer's state, which later runs find there and so are other programs
+    containers: tuple[Fetch | None, ...] = ()  # what finds those of the entries that each call finds anew
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.data or self.gradients or self.geometries)
+
+    def relocated(self, containers: Mapping[int, Fetch]) -> Effects:
+        """The same effects on containers that each call finds by a function, given by the ids of those of the run."""
+        found = tuple(containers.get(id(source.container)) for source, _ in self.entries)
+        if not any(found):
+            return self
+        entries = zip(self.entries, found, strict=True)
+        kept = tuple(EntryEffect(s if fetch is None else s._replace(container=None), v) for (s, v), fetch in entries)
+        return dataclasses.replace(self, entries=kept, containers=found)
 
     def set_flags(self, arguments: Sequence[Any]) -> None:
         """Set `requires_grad` as the run did; before its results are attached to the leaves."""
@@ -77,7 +88,14 @@ class Effects:
 
     def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
         """Make the changes of one call."""
-        for source, value in self.entries:
+        entries: Iterable[EntryEffect] = self.entries
+        if self.containers:  # all are found before the first is changed
+            places = [find and find(arguments) for find in self.containers]
+            entries = [
+                effect if place is None else effect._replace(source=effect.source._replace(container=place))
+                for effect, place in zip(entries, places, strict=True)
+            ]
+        for source, value in entries:
             put_at(source, None if value is None else builder.make(value), value is None)
         for tensor, data in self.data:
             tensor_at(tensor, arguments).data = builder.make(data)

@@ -4,16 +4,17 @@ groups and steps schedulers, in the order of the traced run."""
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..trace.host_numbers import HostNumbers
-from .sources import Source, content_at, entry_path
+from .sources import Fetch, Source, content_at, entry_path
 from .state_graph import StateGraph
 from .wrappers import is_distributed, is_wrapper
 
 EntryId = tuple[int, Any]  # of an entry of a container: the id of the container, and the key
+Place = EntryId | str  # the path of an entry whose container each call finds anew
 
 
 class GroupNumber(NamedTuple):
@@ -43,10 +44,12 @@ class EntryNumber(NamedTuple):
     """A number in an attribute, a dict or a variable that each call passes to the program."""
 
     source: Source
+    container: Fetch | None = None  # what finds the container, where each call finds another
 
     def value(self, arguments: Sequence[Any]) -> float:
         """The number now."""
-        return content_at(self.source)
+        source = self.source
+        return content_at(source if self.container is None else source._replace(container=self.container(arguments)))
 
 
 class HostCall(NamedTuple):
@@ -81,6 +84,15 @@ class HostScript:
                 numbers.append(entry.value(arguments))
         return numbers
 
+    def relocated(self, containers: Mapping[int, Fetch]) -> HostScript:
+        """The same script with numbers in containers that each call finds by a function, given by the ids of those of
+        the run."""
+        entries = list(self.entries)
+        for i, entry in enumerate(entries):
+            if isinstance(entry, EntryNumber) and (find := containers.get(id(entry.source.container))) is not None:
+                entries[i] = EntryNumber(entry.source._replace(container=None), find)
+        return HostScript(tuple(entries), self.choices)
+
     def passed(self) -> set[EntryId]:
         """The entries that are inputs."""
         sources = [n.source for n in self.entries if isinstance(n, EntryNumber)]
@@ -98,10 +110,11 @@ class PassedNumbers:
 
     scheduled: set[EntryId] = field(default_factory=set)  # other numbers, which a scheduler or the user changes
     own: set[EntryId] = field(default_factory=set)  # learning rates that the function itself sets
-    seen: dict[EntryId, Any] = field(default_factory=dict)  # what numbers were when a program was last traced
+    seen: dict[Place, Any] = field(default_factory=dict)  # what numbers were when a program was last traced
     arguments: set[int] = field(default_factory=set)  # their positions among the leaves of the arguments
-    entries: set[EntryId] = field(default_factory=set)  # attributes, entries of dicts, variables
-    constant: set[int | EntryId] = field(default_factory=set)  # those where programs depend on the values
+    entries: set[Place] = field(default_factory=set)  # attributes, entries of dicts, variables
+    rebound: set[str] = field(default_factory=set)  # the paths of those whose containers each call finds anew
+    constant: set[int | Place] = field(default_factory=set)  # those where programs depend on the values
     given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace of each structure
 
     def __bool__(self) -> bool:
@@ -121,12 +134,22 @@ class PassedNumbers:
 
     def within(self, state: StateGraph) -> list[Source]:
         """The entries of a state that are inputs."""
-        return [source for source in _numbers_of(state) if (id(source.container), source.key) in self.entries]
+        return [source for source in numbers_of(state) if self._place(source) in self.entries] if self.entries else []
+
+    def _place(self, source: Source) -> Place:
+        """What tells an entry apart from others in every trace."""
+        return source.path if source.path in self.rebound else (id(source.container), source.key)
+
+    def note_rebound(self, numbers: Mapping[str, Any]) -> None:
+        """Tell numbers apart by their paths, which a program found in containers that each call finds anew."""
+        for path in numbers.keys() - self.rebound:
+            self.rebound.add(path)
+            self.seen[path] = numbers[path]
 
     def note_entries(self, state: StateGraph) -> None:
         """Take numbers as inputs that changed since a program was last traced: a counter of steps."""
-        for source in _numbers_of(state):
-            entry, value = (id(source.container), source.key), content_at(source)
+        for source in numbers_of(state):
+            entry, value = self._place(source), content_at(source)
             if self.seen.setdefault(entry, value) != value:
                 self.seen[entry] = value
                 if entry not in self.constant:
@@ -135,7 +158,7 @@ class PassedNumbers:
     def hold_constant(self, positions: Iterable[int], sources: Iterable[Source]) -> None:
         """Have programs depend on the values of some arguments and entries again."""
         self.constant.update(positions)
-        self.constant.update((id(source.container), source.key) for source in sources)
+        self.constant.update(map(self._place, sources))
         self.arguments -= self.constant
         self.entries -= self.constant
 
@@ -156,7 +179,8 @@ class PassedNumbers:
         self.own |= more.own
 
 
-def _numbers_of(state: StateGraph) -> Iterator[Source]:
+def numbers_of(state: StateGraph) -> Iterator[Source]:
+    """The numbers of a state that may be inputs."""
     for snapshot in state.snapshots:
         container = snapshot.container
         if snapshot.kind or id(container) in state.tables or type(container) not in (dict, types.CellType):

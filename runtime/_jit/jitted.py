@@ -229,7 +229,9 @@ class CompiledFunction:
         # not on.
         if any((created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner))):
             step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
-        return CompiledStep(step, arguments, earlier)
+        compiled = CompiledStep(step, arguments, earlier)
+        self.numbers.note_rebound(compiled.rebound_numbers)
+        return compiled
 
 
 def _is_tree(value: Any) -> bool:
@@ -249,7 +251,10 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
             except (AttributeError, RuntimeError):
                 parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
                 continue
-            shared = storages.setdefault(id(cell), i)
+            if (shared := storages.setdefault(id(cell), i)) != i:
+                parts.append(next(j for j in range(shared, i + 1) if arguments[j] is leaf))
+            if leaf.__class__ is not torch.Tensor:
+                parts.append(leaf.__class__)
             parts.append((cell.aval, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
             if not covers_array(leaf, cell):
                 bits = leaf.is_conj() + 2 * leaf.is_neg()

@@ -29,6 +29,7 @@ from .host_script import EntryId, HostScript
 from .libraries import is_own
 from .library_namespaces import namespaces_of
 from .lines import line_naming
+from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
 from .sources import MISSING, entry_path, is_plain
@@ -158,6 +159,11 @@ SUBCLASSES = Kind(
     lambda o, *_: f"{o.name} has other subclasses",
     plain=True,
 )
+REBOUND = Kind(
+    lambda owners, keys, arguments: [rebound.difference(arguments) for rebound in owners],
+    lambda _, old, new, key: new,
+    plain=True,
+)
 CHOICES = Kind(
     lambda owners, keys, arguments: [script.choices.hold(script.peek(arguments)) for script in owners],
     lambda *_: "a number among the arguments or of an optimizer's group, on which a choice depends, has changed",
@@ -194,7 +200,7 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In the order in which they are compared.
 KINDS = (
-    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, CHOICES, HOST_TENSOR),
+    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND, CHOICES, HOST_TENSOR),
     *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
@@ -205,6 +211,8 @@ def observe(
     stable: Sequence[tuple[str, torch.Tensor]],
     leaves: Sequence[tuple[torch.Tensor, torch.Tensor | None]],
     free: set[EntryId],
+    restriction: Restriction,
+    rebound: ReboundState,
 ) -> list[Observation]:
     """What a run took for granted.
 
@@ -214,12 +222,12 @@ def observe(
         stable: all tensors of the device that the run could read and that are the same in every call.
         leaves: the leaves whose gradients it read or changed, with these gradients.
         free: entries whose values each call finds anew.
+        restriction: the part of Python's state that the run read.
+        rebound: the containers that each call finds anew.
 
     Raises:
         TraceError: it reads an iterator, or a queue of C.
     """
-    changed = {(id(source.container), source.key) for source, _ in step.effects.entries}
-    restriction = Restriction(step.state, step.reads, _added_entries(step), changed)
     for i, (path, value) in step.state.reached.streams.items():
         if i in restriction.nodes:
             line = line_naming(step.state, path.rpartition(".")[2])
@@ -234,10 +242,14 @@ def observe(
             )
     observations: list[Observation] = []
     for entries in restriction.entries.values():
-        if not entries.snapshot.kind:
+        if not entries.snapshot.kind and id(entries.snapshot.container) not in rebound.containers:
             observations += _of_entries(entries, free)
+    if rebound:
+        observations.append(Observation(REBOUND, rebound, None, "", ""))
     for i in restriction.nodes:
         node = step.state.nodes[i]
+        if i in rebound.objects:
+            continue
         if isinstance(node.value, types.FunctionType):
             kinds = (CODE, DEFAULTS, KEYWORD_DEFAULTS)
             observations += [Observation(kind, node.value, None, kind.get(node.value), node.path) for kind in kinds]
@@ -319,17 +331,6 @@ def _annotations_of(state: StateGraph, owner: Any, path: str) -> list[Observatio
         return []
     items = (*chain.from_iterable(_annotations(owner).items()),)
     return [Observation(ANNOTATIONS, owner, None, items, path)]
-
-
-def _added_entries(step: TracedStep) -> dict[int, list[Any]]:
-    """The keys of attributes that the run added, by the id of their dict."""
-    contents = {id(s.container): s.content for s in step.state.snapshots if s.owner is not None}
-    added: dict[int, list[Any]] = {}
-    for source, _ in step.effects.entries:
-        content = contents.get(id(source.container))
-        if content is not None and source.key not in content:
-            added.setdefault(id(source.container), []).append(source.key)
-    return added
 
 
 def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observation]:

@@ -19,6 +19,7 @@ from .outputs import (
     ArgumentItself,
     ComputedNumber,
     ConstantTensor,
+    FoundObject,
     NewObject,
     NewTensor,
     NewWrapper,
@@ -42,7 +43,7 @@ class OutputBuilder:
         self.arguments = arguments
         self.numbers: Sequence[float] = ()  # of the host, before the call
         self.tensors: dict[NewTensor | AliasOfInput, torch.Tensor] = {}
-        self.objects: dict[NewObject | NewWrapper, Any] = {}
+        self.objects: dict[NewObject | NewWrapper | FoundObject, Any] = {}  # of these, the ones found in this call
 
     def make(self, tree: OutputTree) -> Any:
         """The tree of a description."""
@@ -65,6 +66,8 @@ class OutputBuilder:
             return leaf.numbers.value(leaf.number, self.numbers)
         if leaf in self.objects:
             return self.objects[leaf]
+        if isinstance(leaf, FoundObject):
+            return leaf.value
         return self._wrapper(leaf) if isinstance(leaf, NewWrapper) else self._object(leaf)
 
     def _wrapper(self, described: NewWrapper) -> torch.Tensor:

@@ -7,10 +7,12 @@ view of such.
 
 from __future__ import annotations
 
+import copy
 import functools
-from collections.abc import Callable, Container, Iterator
+from collections import UserDict, UserList
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -78,9 +80,17 @@ class ComputedNumber:
     numbers: HostNumbers
 
 
+@dataclass(eq=False, slots=True)
+class FoundObject:
+    """An object from outside, itself; or the one that a call finds in its place."""
+
+    value: Any
+
+
 @dataclass(slots=True, eq=False)
 class NewObject:
-    """An object that the run made and that is no tree to torch: its attributes, and its elements if it has any."""
+    """An object that the run made and that is no tree to torch, or a container that stands in several places: its
+    attributes, and its elements if it has any."""
 
     like: Any
     attributes: dict[str, OutputTree]
@@ -103,12 +113,15 @@ class OutputTree:
     spec: Any  # None of a leaf, `tuple` of a tuple of leaves
 
 
-DESCRIBED = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
+_MADE = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
+DESCRIBED = {*_MADE, FoundObject}
+# Objects of Python's library that every call makes, also where they hold nothing that differs.
+_MUTABLE = (dict, bytearray, UserDict, UserList, SimpleNamespace, *SEQUENCES)
 
 
 def is_described(tree: OutputTree) -> bool:
     """Whether a call makes or finds something for the tree."""
-    return any(x.__class__ in DESCRIBED for x in tree.leaves)
+    return any(x.__class__ in _MADE for x in tree.leaves)
 
 
 def is_device_tensor(value: Any) -> bool:
@@ -128,15 +141,16 @@ class RunScope:
     refuse: Callable[[torch.Tensor], None]  # raises for a host tensor that cannot be the same in every call
 
 
-def _leaf_predicate(objects: Container[int]) -> Callable[[Any], bool]:
-    """Whether a node is a leaf: a container that the run could reach, by the ids of all that it could.
+def _leaf_predicate(objects: Container[int], shared: Container[int]) -> Callable[[Any], bool]:
+    """Whether a node is a leaf: a container that the run could reach, by the ids of all that it could, or one that it
+    made for several places.
 
     Not a method: torch's flattening keeps its predicate in a cycle, and the describer would hold the tensors of the run
     until Python collects it.
     """
 
     def is_leaf(node: Any) -> bool:
-        known = id(node) in objects and isinstance(node, (dict, *SEQUENCES))
+        known = (id(node) in objects or id(node) in shared) and isinstance(node, (dict, *SEQUENCES))
         return known or isinstance(node, torch.Size)
 
     return is_leaf
@@ -148,13 +162,37 @@ class OutputDescriber:
     def __init__(self, scope: RunScope, numbers: HostNumbers | None = None) -> None:
         """`numbers` are those of the host that calls compute; None where they cannot."""
         self.scope, self.numbers = scope, numbers
-        self.is_leaf = _leaf_predicate(scope.objects)
+        self.shared: set[int] = set()  # the ids of containers that the run made and that stand in several places
+        self.is_leaf = _leaf_predicate(scope.objects, self.shared)
         self.recorder = ResultRecorder()
         self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
         self.aliases: dict[int, tuple[torch.Tensor, AliasOfInput]] = {}
         self.objects: dict[int, NewObject] = {}
+        self.found: dict[int, FoundObject] = {}  # by the id of the object
+        self.held: set[int] = set()  # the ids of what is held by objects that are the same in every call
         self.wrappers: dict[int, tuple[torch.Tensor, NewWrapper]] = {}
         self.differentiable: list[tuple[torch.Tensor, NewTensor | AliasOfInput]] = []
+
+    def note_shared(self, values: Iterable[Any]) -> None:
+        """Find the containers that stand in several places of what is going to be described."""
+        pending, seen, objects = [*values], set[int](), self.scope.objects
+        while pending:
+            value = pending.pop()
+            if is_plain(value) or id(value) in objects or isinstance(value, (type, ModuleType, Module, *_FUNCTIONS)):
+                continue
+            if id(value) in seen:
+                self.shared |= {id(value)} if isinstance(value, (dict, *SEQUENCES)) else set()
+                continue
+            seen.add(id(value))
+            if isinstance(value, torch.Tensor):
+                pending += vars(value).values()
+            elif isinstance(value, dict):
+                pending += dict.values(value)
+            elif isinstance(value, (tuple, frozenset, *SEQUENCES)):
+                pending += value
+            elif (node := pytree.SUPPORTED_NODES.get(type(value))) is not None:
+                pending += node.flatten_fn(value)[0]
+            pending += attributes_of(value).values()
 
     def new_tensor(self, tensor: torch.Tensor) -> NewTensor | None:
         """The description of a tensor that the run made, if it was described."""
@@ -239,28 +277,32 @@ class OutputDescriber:
         return self.wrappers[id(leaf)][1]
 
     def _object(self, leaf: Any) -> Any:
-        if is_plain(leaf) or id(leaf) in self.scope.objects or isinstance(leaf, (type, ModuleType)):
+        if is_plain(leaf) or isinstance(leaf, (type, ModuleType)):
             return leaf
+        if id(leaf) in self.scope.objects:
+            return self.found.setdefault(id(leaf), FoundObject(leaf))
         if id(leaf) in self.objects:
             return self.objects[id(leaf)]
-        attributes, elements = attributes_of(leaf), [*leaf.items()] if isinstance(leaf, dict) else None
-        if isinstance(leaf, SEQUENCES):
-            elements = [*leaf]
+        attributes, elements = attributes_of(leaf), _elements_of(leaf)
         if isinstance(leaf, (Module, *_FUNCTIONS)) or (not attributes and elements is None):
             self._refuse_holding(leaf)
             return leaf
-        described = self.objects[id(leaf)] = NewObject(leaf, {})
+        described = self.objects[id(leaf)] = NewObject(_like(leaf), {})
         described.attributes = {name: self.describe(value) for name, value in attributes.items()}
         described.elements = None if elements is None else self.describe(elements)
         parts = [*described.attributes.values(), *([described.elements] if described.elements else ())]
-        if not any(map(is_described, parts)) and not is_own(type(leaf).__module__):
+        made = isinstance(leaf, _MUTABLE) or is_own(type(leaf).__module__) or id(leaf) in self.shared
+        if not made and not any(map(is_described, parts)):
             del self.objects[id(leaf)]
+            self.held.update(id(x.value) for part in parts for x in part.leaves if isinstance(x, FoundObject))
             return leaf
         return described
 
     def _refuse_holding(self, leaf: Any) -> None:
         """Refuse an object that no call can make again, if it holds a tensor that differs from call to call."""
-        reached = reach(result=leaf).reached
+        graph = reach(result=leaf)
+        self.held |= graph.nodes.keys()
+        reached = graph.reached
         for _, tensor in reached.tensors.values():
             if id(tensor) in self.scope.arguments or (is_device_tensor(tensor) and cell_of(tensor) in self.scope.born):
                 raise TraceError(
@@ -269,3 +311,18 @@ class OutputDescriber:
                 )
         if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
             raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")
+
+
+def _elements_of(value: Any) -> list[Any] | None:
+    """The elements of an object that is no tree to torch."""
+    if isinstance(value, dict):
+        return [*value.items()]
+    return [*value] if isinstance(value, (bytearray, *SEQUENCES)) else None
+
+
+def _like(value: Any) -> Any:
+    """What a call copies to make an object; a container without what it holds."""
+    like = copy.copy(value)  # which gives the class of some objects an entry, before the class is guarded
+    if type(value) in (dict, bytearray, *SEQUENCES):
+        like.clear()
+    return like

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch.nn import Module
 
-from .attribute_tracking import AttributeReads
 from .function_caches import CachedFunction
 from .host_script import EntryId
 from .libraries import is_own, may_hold_state
 from .snapshots import StateSnapshot
-from .sources import MISSING
-from .state_graph import Edge, StateGraph, StateNode
+from .sources import MISSING, Source
+from .state_graph import Edge, StateNode
 from .torch_visitors import MODULE_PRIVATE, MODULE_TABLES
+from .traced_step import TracedStep
 
 
 @dataclass(slots=True, eq=False)
@@ -31,17 +31,16 @@ class ObservedEntries:
 class Restriction:
     """Goes through a state graph by the entries that a run read."""
 
-    def __init__(
-        self, graph: StateGraph, reads: AttributeReads, made: dict[int, list[Any]], changed: set[EntryId]
-    ) -> None:
-        """`made` are the keys of the entries that the run added, by the id of their container; `changed` are all that
-        it left otherwise than it found them."""
-        self.graph, self.reads, self.made, self.changed = graph, reads, made, changed
+    def __init__(self, step: TracedStep) -> None:
+        self.graph, self.reads, self.made = step.state, step.reads, _added_entries(step)
+        self.changed: set[EntryId] = {(id(source.container), source.key) for source, _ in step.effects.entries}
         self.entries: dict[StateSnapshot, ObservedEntries] = {}
         self.nodes: set[int] = set()  # the ids of the objects that were met
-        graph.walk(self._edges, self._name)
+        self.graph.walk(self.edges, self._name)
+        # By the id of the container; not of what each call computes anew on the host.
+        self.observed = {id(s.container): entries for s, entries in self.entries.items() if not s.kind}
 
-    def _edges(self, node: StateNode) -> list[Edge]:
+    def edges(self, node: StateNode) -> list[Edge]:
         """The edges of a node that count."""
         self.nodes.add(id(node.value))
         observed: dict[StateSnapshot | None, dict[Any, None]] = {}
@@ -50,6 +49,11 @@ class Restriction:
             if snapshot.owner is not None and entries.keys is not None:
                 observed[snapshot] = entries.keys
         return [e for e in node.edges if e[0] not in observed or e[1] in observed[e[0]]] if observed else node.edges
+
+    def observes(self, source: Source) -> bool:
+        """Whether the run read an entry."""
+        entries = self.observed.get(id(source.container))
+        return entries is not None and (entries.keys is None or source.key in entries.keys)
 
     def _name(self, snapshot: StateSnapshot, key: Any, path: str, value: Any) -> None:
         """Code that was met names an entry of a namespace."""
@@ -113,3 +117,14 @@ def _attributes_of(module: Module) -> set[str]:
     """What a module has by itself."""
     state = module.__dict__
     return set(state).union(MODULE_PRIVATE, *(state[name] for name in MODULE_TABLES))
+
+
+def _added_entries(step: TracedStep) -> dict[int, list[Any]]:
+    """The keys of attributes that the run added, by the id of their dict."""
+    contents = {id(s.container): s.content for s in step.state.snapshots if s.owner is not None}
+    added: dict[int, list[Any]] = {}
+    for source, _ in step.effects.entries:
+        content = contents.get(id(source.container))
+        if content is not None and source.key not in content:
+            added.setdefault(id(source.container), []).append(source.key)
+    return added

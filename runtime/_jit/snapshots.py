@@ -71,8 +71,7 @@ class StateSnapshot:
         elif isinstance(container, SEQUENCES):
             refill(container, content.values())
         elif self.is_whole_dict():
-            container.clear()
-            container.update(content)
+            refill(container, content.items())
         else:
             now = self.entries()
             for key in now:

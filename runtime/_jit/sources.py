@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 import types
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +15,9 @@ PLAIN_TYPES = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
 SEQUENCES = (list, deque, set)
+_REFILLED = (OrderedDict, dict, bytearray, *SEQUENCES)
 _PLAIN = frozenset(PLAIN_TYPES)
+Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call with these arguments
 TensorSource = torch.Tensor | int  # a tensor that is the same one in every call, or the number of an argument
 
 
@@ -33,10 +35,11 @@ class Source(NamedTuple):
 
 
 def refill(container: Any, values: Iterable[Any]) -> None:
-    """Have a list, deque or set hold these values, or a dict these pairs."""
+    """Have a list, deque or set hold these values, or a dict these pairs; past the methods of its own class."""
     kept = list(values)
-    container.clear()
-    (container.update if isinstance(container, (dict, set)) else container.extend)(kept)
+    base: Any = next(b for b in _REFILLED if isinstance(container, b))
+    base.clear(container)
+    (base.update if issubclass(base, (dict, set)) else base.extend)(container, kept)
 
 
 def content_at(place: Source) -> Any:
@@ -57,6 +60,19 @@ def put_at(source: Source, value: Any, deleted: bool = False) -> None:
         container.pop(key, None)
     else:
         container[key] = value
+
+
+def fetch_entry(source: Source) -> Fetch:
+    """What finds the value at a place."""
+    container, key = source.container, source.key
+    if isinstance(container, types.CellType):
+        return lambda arguments: container.cell_contents
+    return lambda arguments: container[key]
+
+
+def fetch_element(fetch: Fetch, key: Any) -> Fetch:
+    """What finds an element of a container that another function finds."""
+    return lambda arguments: fetch(arguments)[key]
 
 
 class StateChange(NamedTuple):

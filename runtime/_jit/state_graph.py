@@ -109,7 +109,10 @@ class StateGraph:
                 snapshot.keys.update(dict.fromkeys(self.stored - snapshot.container.keys()))  # type: ignore[union-attr]
 
     def walk(
-        self, edges_of: Callable[[StateNode], Iterable[Edge]], name: Callable[..., None] | None = None
+        self,
+        edges_of: Callable[[StateNode], Iterable[Edge]],
+        name: Callable[..., None] | None = None,
+        ends_at: Callable[[StateSnapshot, Any], bool] | None = None,
     ) -> set[str]:
         """Go through what the roots lead to by some edges, and visit what is new.
 
@@ -117,6 +120,7 @@ class StateGraph:
             edges_of: the edges of a node that are followed.
             name: is called for each entry that code names, with the snapshot of the namespace, the key, the path and
                 the value.
+            ends_at: whether it does not go on from an entry, given by the snapshot and the key.
 
         Returns:
             The attributes that the code of the functions on the way names.
@@ -127,6 +131,8 @@ class StateGraph:
         pending = [*self.roots]
         while pending:
             snapshot, key, path, value = pending.pop()
+            if ends_at is not None and snapshot is not None and ends_at(snapshot, key):
+                continue
             if snapshot is not None and snapshot.named:
                 if key not in snapshot.keys:  # type: ignore[operator]
                     snapshot.name(key, value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,9 +19,9 @@ from .attribute_tracking import AttributeReads
 from .effects import Effects
 from .host_inputs import HostInput
 from .host_script import HostScript, PassedNumbers
-from .outputs import AliasOfInput, NewTensor, OutputTree
+from .outputs import AliasOfInput, FoundObject, NewTensor, OutputTree
 from .rng_inputs import RngInputs
-from .sources import Source, TensorSource
+from .sources import Fetch, Source, TensorSource
 from .state_graph import StateGraph
 
 
@@ -42,6 +43,11 @@ class TracedInputs:
     uploads: tuple[HostInput, ...]  # tensors of the host
     uploaded: tuple[jax.Array, ...]
     host_tensors: tuple[torch.Tensor, ...]  # that the run could read
+
+    def relocated(self, containers: Mapping[int, Fetch]) -> TracedInputs:
+        """The same with numbers in containers that each call finds by a function, given by the ids of those of the
+        run."""
+        return dataclasses.replace(self, script=self.script.relocated(containers))
 
 
 class WrittenCell(NamedTuple):
@@ -67,6 +73,8 @@ class TracedOutputs:
     differentiable: tuple[NewTensor | AliasOfInput, ...]  # the results that autograd follows
     device_index: int
     count: int  # outputs of the jaxpr before those of the backward pass
+    found: tuple[FoundObject, ...]  # objects from outside among the results and in what the run changed
+    held: frozenset[int]  # the ids of objects from outside that results hold and that must be the same in every call
 
 
 class BackwardEffect(NamedTuple):
@@ -96,6 +104,7 @@ class TracedBackward:
     device_index: int
     written: tuple[Cell, ...]
     functions: tuple[type[Any], ...] = ()  # in Python, that it called
+    held: frozenset[int] = frozenset()  # as in `TracedOutputs`
 
 
 @dataclass(frozen=True, slots=True)

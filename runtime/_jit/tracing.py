@@ -45,7 +45,7 @@ from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
 from .rng_inputs import RngRecorder
-from .sources import MISSING
+from .sources import MISSING, StateChange
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
 
@@ -233,8 +233,10 @@ def _describe(
     outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in before.gradients if gradient is not None}
     scope = RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse)
     describer = OutputDescriber(scope, recorders.script.numbers.choices)
+    changes = recorders.script.changes()
+    describer.note_shared([result, *(change.new for change in changes)])
     tree = describer.describe(result)
-    effects, missing = _describe_effects(describer, arguments, recorders, state, before)
+    effects, missing = _describe_effects(describer, arguments, recorders, state, before, changes)
     recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
     arrays = [*describer.recorder.outputs]
@@ -251,6 +253,8 @@ def _describe(
         tuple(described for _, described in describer.differentiable),
         describer.recorder.index,
         len(arrays),
+        tuple(describer.found.values()),
+        frozenset(describer.held),
     )
     backward = None
     if describer.differentiable and torch.is_grad_enabled():
@@ -272,10 +276,10 @@ def _describe_effects(
     recorders: Recorders,
     state: StateGraph,
     before: TensorsBefore,
+    changes: Sequence[StateChange],
 ) -> tuple[Effects, PassedNumbers]:
     """Describe what a run changed in Python, and which of the numbers that it changed were not inputs."""
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
-    changes = recorders.script.changes()
     missing = recorders.script.missing(source for source, _, _ in changes)
     entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
     changed = describe_gradients(describer, before.gradients, numbers)

@@ -18,6 +18,7 @@ from tenax.generated.table import Row
 from .._torch.modes import dispatch_mode_count
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListKernel
+from ..dispatch.list_start import ListStarts
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
 from .registration import library
@@ -37,7 +38,9 @@ _SCHEMAS = {
 def _kernel(name: str) -> ListKernel:
     library("tenax", "FRAGMENT").define(f"{name}({_SCHEMAS[name]}) -> ()")
     row = Row("kernels.optim", name, form="inplace", no_meta="written for the device")
-    return ListKernel(Dispatcher(Signature(f"tenax::{name}", row)))
+    dispatcher = Dispatcher(Signature(f"tenax::{name}", row))
+    dispatcher.long_list = ListStarts(dispatcher)
+    return ListKernel(dispatcher)
 
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:

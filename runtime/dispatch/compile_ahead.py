@@ -5,9 +5,9 @@ what is not compiled is traced, lowered, and handed to a pool of threads. An ope
 executable is there; all of them run when a value is needed. They are the executables of eager mode, so the values are
 those of eager mode to the bit. When nothing is left, the tape closes, and calls take the fast path again.
 
-A call on an open tape takes the slow path, its operands are held until it runs, and an error that only running finds,
-such as a full memory, is raised where the value is first used. Operations that check values (an index in range) run at
-once, and raise at once.
+A call on an open tape takes the slow path, its operands are held until it runs, and an error that only running finds is
+raised where the value is first used. Operations that check values (an index in range) and those with large results run
+at once, and raise at once.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from .pending import PendingArray, PendingCell, failure_of
 from .shape_inference import LOWERING_ERRORS
 
 _LONGEST = 512  # operations on a tape
+_LARGE = 1 << 28  # bytes of results: such a call runs at once, so that a full memory is an error of the call
 _QUEUE = 64  # of them whose executables are not there: each keeps a lowered program, up to a megabyte
 
 
@@ -163,7 +164,7 @@ class AheadTape:
 
             raise_host_error(dispatcher.signature, values, blank=True)
             raise
-        if compilation is None or (compilation.is_ready() and not self.calls):
+        if compilation is None or (compilation.is_ready() and not self.calls) or _bytes_of(compilation) >= _LARGE:
             return None
         if counted and program.work and program.is_due():
             program.left += program.work  # it is counted where it runs, after all those before it
@@ -221,6 +222,11 @@ def _is_recordable(dispatcher: Any, executable: Executable) -> bool:
         return False
     known = executable.surround is None and executable.check is None and not executable.joins
     return known and executable.instead is None and not executable.resize and no_jax_trace()
+
+
+def _bytes_of(compilation: PendingExecutable) -> int:
+    """How much memory the results of a call take."""
+    return sum([a.size * a.dtype.itemsize for a in compilation.results if a is not None])
 
 
 class _OwnTape(threading.local):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +25,7 @@ from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
+_LONG = 16  # tensors that a list operator writes: fewer are one program at once
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table starts anew
 
 
@@ -37,11 +38,13 @@ class Handled(NamedTuple):
 class Dispatcher:
     """A callable registered with torch's dispatcher for one overload."""
 
-    def __init__(self, signature: Signature) -> None:
-        self.signature = signature
+    def __init__(self, signature: Signature, one_tier: bool = False) -> None:
+        self.signature, self.one_tier = signature, one_tier
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same of lazy mode
+        # Gives the executable of a first call that writes a long list, or None if it has carried the call out.
+        self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -92,8 +95,13 @@ class Dispatcher:
         key = call.key
         executable = self.entries.get(key)
         if executable is None:
-            code_memory.make_room(signature.name, key)
-            executable = build_executable(signature, values, call)
+            if self.long_list is not None and len(call.cells) >= _LONG:
+                executable = self.long_list(values, call)
+                if executable is None:
+                    return None
+            else:
+                code_memory.make_room(signature.name, key)
+                executable = build_executable(signature, values, call, self.one_tier)
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable

@@ -94,7 +94,7 @@ class Executable:
             positions = tuple(p for p in self.donate if p not in kept)
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
-                self.donating = program(function, self.name, positions)
+                self.donating = program(function, self.name, positions, self.run.program.one_tier)  # type: ignore[union-attr]
             else:
                 self.donating = self.surround(jax.jit(function, donate_argnums=positions))
         return self.donating
@@ -172,8 +172,11 @@ def _never(*operands: Any) -> Any:
     raise AssertionError("another call takes the place of this one")
 
 
-def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
-    """Make the executable of a new signature, which is traced when it is first called; raises what torch raises."""
+def build_executable(signature: Signature, values: list[Any], call: EncodedCall, one_tier: bool = False) -> Executable:
+    """Make the executable of a new signature, which is traced when it is first called; raises what torch raises.
+
+    With `one_tier` the first call has good code.
+    """
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:
@@ -203,7 +206,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        compiled: Any = program(run, name)
+        compiled: Any = program(run, name, one_tier=one_tier)
         executable = Executable(compiled, donate, expected, order, kept, name=name)
         compiled.program.holder = weakref.ref(executable)
     if row.checks:

@@ -1,7 +1,7 @@
 """The fast path of an overload: a function written for its schema, for calls that were seen before.
 
 A loop over the schema costs as much as the rest of a small op. So the loop is unrolled into source text, one function
-per shape of schema, and compiled once; whatever it does not cover goes to `Overload.run`.
+per shape of schema, and compiled once; whatever it does not cover goes to `Dispatcher.run`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
 from ..storage.recording import recording
 from .dispatcher import Dispatcher
+from .encode import EncodedCall
+from .executable import Executable
 from .operands import NUMBER_TYPES, array_or_scalar, device_scalar
 from .signature import Signature
 
@@ -52,6 +54,15 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
 
 def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
     kernels: list[Callable[..., Any]] = []
+
+    def first_call(values: list[Any], call: EncodedCall) -> Executable | None:
+        from .list_start import ListStarts
+
+        dispatcher.long_list = starts = ListStarts(dispatcher)
+        return starts(values, call)
+
+    if dispatcher.signature.foreach:
+        dispatcher.long_list = first_call
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if not kernels:  # the first call finds no executable, and most operators are called once or never

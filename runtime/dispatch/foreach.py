@@ -60,10 +60,13 @@ def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]
         if alone and i + 1 < count:
             bounds.append(i + 1)
             stretch.clear()
-    return [
-        [_sliced(s, v, start, end) for s, v in zip(slots, values, strict=True)]
-        for start, end in zip(bounds, [*bounds[1:], count], strict=True)
-    ]
+    ends = [*bounds[1:], count]
+    return [part(signature, values, range(start, end)) for start, end in zip(bounds, ends, strict=True)]
+
+
+def part(signature: Signature, values: Sequence[Any], indices: Sequence[int]) -> list[Any]:
+    """The arguments of a call for some of the tensors of its lists."""
+    return [_picked(s, v, indices) for s, v in zip(signature.arguments, values, strict=True)]
 
 
 def _on_device(value: Any) -> bool:
@@ -96,8 +99,10 @@ def _needs_call_of_its_own(step: Sequence[_Access], beside: Sequence[_Access]) -
     )
 
 
-def _sliced(slot: Argument, value: Any, start: int, end: int) -> Any:
-    """An argument for the tensors from `start` to `end`: of a list, or of a tensor of one number for each."""
+def _picked(slot: Argument, value: Any, indices: Sequence[int]) -> Any:
+    """An argument for some tensors: of a list, or of a tensor of one number for each."""
     if value is None or (slot.kind not in ("tensors", "numbers") and slot.name != "scalars"):
         return value
-    return value[start:end]
+    if isinstance(value, torch.Tensor):
+        return value[list(indices)]
+    return [value[i] for i in indices] if value else value

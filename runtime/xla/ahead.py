@@ -74,7 +74,7 @@ class PendingExecutable:
                 traced = program.trace(operands)
                 coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
                 coming._key, coming._lowered = key, LoweredProgram(traced)
-                program.work = coming._lowered.first_code.work
+                program.work = 0 if program.one_tier else coming._lowered.first_code.work
                 program.made_for, program.coming = signature, coming
                 coming._submit()
         if program.made_for != signature:

@@ -11,16 +11,20 @@ from .options import has_tiers
 from .program import EagerProgram
 
 
-def program(function: Callable[..., Any], key: str | None, donated: Sequence[int] = ()) -> Callable[..., Any]:
+def program(
+    function: Callable[..., Any], key: str | None, donated: Sequence[int] = (), one_tier: bool = False
+) -> Callable[..., Any]:
     """The function, compiled.
 
     Args:
         function: gives a tuple of arrays and None.
         key: names it among stored ones, as text; None if it has no name that lasts.
         donated: positions of the arrays that it may reuse.
+        one_tier: whether the first call has good code.
     """
-    source = EagerProgram(function, key, tuple(donated))
-    return counting(jit_of_compiled(function, source)) if has_tiers() else jit_of_compiled(function, source)
+    source = EagerProgram(function, key, tuple(donated), one_tier)
+    call = jit_of_compiled(function, source)
+    return counting(call) if has_tiers() and not one_tier else call
 
 
 def counting(call: Any) -> Callable[..., Any]:

@@ -28,8 +28,11 @@ class EagerProgram:
     """What is asked for calls that JAX's C++ function has not seen before. It has one executable, for the shapes and
     settings of its first call, and `jax.jit` for whatever differs from those: traces, placed arrays, other settings."""
 
-    def __init__(self, function: Callable[..., Any], key: str | None, donated: tuple[int, ...]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], key: str | None, donated: tuple[int, ...], one_tier: bool = False
+    ) -> None:
         self.function, self.key, self.donated = function, key, donated
+        self.one_tier = one_tier  # whether the first call has good code
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
         self.work = 0  # elements that an operation computes in a call, if good code is to take over
@@ -85,7 +88,8 @@ class EagerProgram:
         """The name of the stored executable, of that with good code if so wanted; None where there can be none."""
         if self.key is None or folder() is None:
             return None
-        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good or has_one_tier() else []))
+        good = good or self.one_tier or has_one_tier()
+        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good else []))
 
     def load(self, signature: tuple[Any, ...], *, good: bool = False) -> jax.stages.Compiled | None:
         """The stored executable, if there is one."""
@@ -109,7 +113,7 @@ class EagerProgram:
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """The executable of a lowered program, which is stored under a key."""
-        options, work = lowered.good_code() if good else lowered.first_code
+        options, work = lowered.good_code() if good or self.one_tier else lowered.first_code
         compiled = lowered.compile(options)
         # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
         if key is not None and "custom_call" not in lowered.text:

@@ -24,5 +24,5 @@ def bytes_of(name: str, default: int) -> int:
 
 
 def compiles_ahead() -> bool:
-    """Whether the program goes on while an eager operation is compiled (TENAX_COMPILE_AHEAD)."""
-    return os.environ.get("TENAX_COMPILE_AHEAD") == "1"
+    """Whether the program goes on while an eager operation is compiled (TENAX_SYNC_COMPILE)."""
+    return os.environ.get("TENAX_SYNC_COMPILE") != "1"

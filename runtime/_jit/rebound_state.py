@@ -1,0 +1,293 @@
+"""Tensors and containers that each call finds anew, because the run read and replaced them: `self.cache = [h]`.
+
+A program depends on their structure, and takes the tensors from where they stand in the call. What can also be reached
+in another way is the same object in every call, and is compared by identity.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from .container_adapters import SlotAttributes
+from .host_script import EntryId, numbers_of
+from .outputs import FoundObject, is_device_tensor
+from .restriction import Restriction
+from .settings import reader_of
+from .snapshots import StateSnapshot
+from .sources import MISSING, SEQUENCES, Fetch, Source, content_at, fetch_element, fetch_entry, is_plain
+from .state_graph import Edge, StateGraph, StateNode
+from .state_patterns import (
+    AttributesPattern,
+    ContainerPattern,
+    NumberPattern,
+    Numbers,
+    Pattern,
+    SamePattern,
+    TensorPattern,
+    is_bare,
+    is_container,
+    option_of,
+)
+from .traced_step import TracedStep
+
+
+class ReboundState:
+    """The tensors and containers of a run that each call finds anew."""
+
+    def __init__(self, step: TracedStep, arguments: Sequence[Any], restriction: Restriction, pinned: set[int]) -> None:
+        """`arguments` are the leaves of the call that it is made for; `pinned` the ids of tensors of which more than
+        the content counts."""
+        self.objects: dict[int, Fetch] = {}  # what finds each container, by the id of that of the run
+        self.containers: dict[int, Fetch] = {}  # the same by the id of what holds its entries: a list, a `__dict__`
+        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by their ids, with their paths
+        self.entries: set[EntryId] = set()  # whose values each call finds anew
+        self.patterns: list[tuple[Fetch, TensorPattern | ContainerPattern]] = []
+        self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same in every call, with other elements
+        self.others: set[int] = set()  # the ids of what the run saw and what is the same in every call
+        self.arguments: list[int | None] = []  # which of the tensors each argument is
+        effects = step.effects.entries
+        sequences = {id(s.container): s for s, _ in effects if isinstance(s.container, SEQUENCES)}
+        others = [(s, step.state.before(s)) for s, _ in effects if not isinstance(s.container, SEQUENCES)]
+        if sequences or any(_may_have_pattern(value) for _, value in others):
+            search = _Search(self, step, restriction, pinned, sequences, others)
+            search.run()
+            self.arguments = [search.seen.get(id(x)) for x in arguments]
+
+    def __bool__(self) -> bool:
+        return bool(self.patterns or self.refilled)
+
+    def numbers(self, state: StateGraph) -> dict[str, Any]:
+        """The numbers that stand in them, by their paths."""
+        found = [s for s in numbers_of(state) if id(s.container) in self.containers] if self.containers else []
+        return {source.path: content_at(source) for source in found}
+
+    def found_among(self, objects: Iterable[FoundObject]) -> list[tuple[FoundObject, Fetch]]:
+        """Those of some objects that each call finds anew, which from now on hold nothing of the run."""
+        found = [(described, self.objects.get(id(described.value))) for described in objects]
+        pairs = [(described, fetch) for described, fetch in found if fetch is not None]
+        for described, _ in pairs:
+            described.value = None
+        return pairs
+
+    def forget(self) -> None:
+        """Let go of the tensors of the run."""
+        self.tensors.clear()
+
+    def difference(self, arguments: Sequence[Any]) -> str:
+        """What of them is otherwise in a call than in the run; nothing if they are alike."""
+        seen: Numbers = {}
+        for fetch, pattern in self.patterns:
+            try:
+                value = fetch(arguments)
+            except (AttributeError, KeyError, IndexError, ValueError):
+                return f"{pattern.path} is gone"
+            if reason := pattern.difference(value, seen):
+                return reason
+        for container, elements in self.refilled:
+            if reason := elements.elements_difference(container, seen):
+                return reason
+        if not self.others.isdisjoint(seen):
+            return "what stood in two places is one object now"
+        if [seen.get(id(x)) for x in arguments] != self.arguments:
+            return "an argument is, or is no longer, a tensor that the function keeps"
+        return ""
+
+
+class _Search:
+    """Finds patterns for what is reached by changed entries alone."""
+
+    def __init__(
+        self,
+        found: ReboundState,
+        step: TracedStep,
+        restriction: Restriction,
+        pinned: set[int],
+        sequences: dict[int, Source],
+        others: Sequence[tuple[Source, Any]],
+    ) -> None:
+        """`sequences` are the lists, deques and sets that the run changed, by id; `others` the other entries that it
+        changed, with what they held before."""
+        self.found, self.step, self.restriction, self.pinned = found, step, restriction, pinned
+        self.sequences, self.others = sequences, others
+        self.changed = {(id(source.container), source.key) for source, _ in others}
+        self.passed = step.inputs.script.passed()
+        self.fixed: set[int] = set()  # the ids of what is the same in every call, and of what holds its entries
+        self.seen: Numbers = {}
+        self.escaped: list[Any] = []  # objects without a pattern, which are fixed with all that they lead to
+
+    def run(self) -> None:
+        """Find them. What turns out to have no pattern is fixed, and then the search begins anew."""
+        found, backward, nodes = self.found, self.step.backward, self.step.state.nodes
+        self.step.state.walk(self._held_edges, ends_at=self._is_changed)
+        self.fixed.update(id(s.container) for s in self.step.state.namespaces.values())
+        self.fixed |= self.step.outputs.held | (backward.held if backward else frozenset())
+        late = {id(effect.source.container) for effect in backward.effects} if backward else set()
+        for node in nodes.values() if late else ():
+            if any(id(snapshot.container) in late for snapshot in node.snapshots):
+                self._fix([node.value])
+        while True:
+            self._add_patterns()
+            if not self.escaped:
+                found.others = {i for i in self.fixed & self.restriction.nodes if _may_have_pattern(nodes[i].value)}
+                return
+            self._fix(self.escaped)
+            self.escaped, self.seen = [], {}
+            for record in (found.objects, found.containers, found.tensors, found.entries):
+                record.clear()
+            found.patterns.clear()
+            found.refilled.clear()
+
+    def _is_changed(self, snapshot: StateSnapshot, key: Any) -> bool:
+        container = id(snapshot.container)
+        return container in self.sequences or (container, key) in self.changed
+
+    def _held_edges(self, node: StateNode) -> list[Edge]:
+        self._hold(node)
+        return self.restriction.edges(node)
+
+    def _hold(self, node: StateNode) -> None:
+        self.fixed.add(id(node.value))
+        self.fixed.update(id(snapshot.container) for snapshot in node.snapshots)
+
+    def _fix(self, values: Iterable[Any]) -> None:
+        """Have some values be fixed, with all that they lead to but by changed entries."""
+        pending, met, nodes = [*values], set[int](), self.step.state.nodes
+        while pending:
+            value = pending.pop()
+            if id(value) in met:
+                continue
+            met.add(id(value))
+            self.fixed.add(id(value))
+            if (node := nodes.get(id(value))) is not None:
+                self._hold(node)
+                pending += [
+                    value
+                    for edges in (node.edges, *node.members.values())
+                    for snapshot, key, _, value in edges
+                    if snapshot is None or not self._is_changed(snapshot, key)
+                ]
+
+    # -- patterns ----------------------------------------------------------------------------------------------------
+
+    def _add_patterns(self) -> None:
+        found = self.found
+        for source, value in self.others:
+            if id(source.container) not in self.fixed or not self.restriction.observes(source):
+                continue
+            if not _may_have_pattern(value):
+                continue
+            fetch = fetch_entry(source)
+            pattern = self._pattern(value, fetch, source.path)
+            if isinstance(pattern, (TensorPattern, ContainerPattern)):
+                found.patterns.append((fetch, pattern))
+                found.entries.add((id(source.container), source.key))
+        for source in self.sequences.values():
+            observed = self.restriction.observed.get(id(source.container))
+            if id(source.container) in self.fixed and observed is not None:
+                elements = ContainerPattern(observed.snapshot.path, -1, type(source.container))
+                self._add_elements(elements, source.container, _constant(source.container))
+                found.refilled.append((source.container, elements))
+
+    def _pattern(self, value: Any, fetch: Fetch, path: str) -> Pattern:
+        if is_plain(value) or id(value) in self.fixed:
+            return SamePattern(path, value)
+        known = id(value) in self.seen
+        if isinstance(value, torch.Tensor):
+            if not self._is_rebound(value):
+                self.escaped.append(value)
+                return SamePattern(path, value)
+            tensor = TensorPattern(path, self._number(value), type(value), value.is_leaf)
+            if not known:
+                self.found.tensors[id(value)] = path, fetch, value
+                self._add_attributes(tensor, value, fetch)
+            return tensor
+        if not known and not self._has_pattern(value):
+            self.escaped.append(value)
+            return SamePattern(path, value)
+        pattern = ContainerPattern(path, self._number(value), type(value), option_of(value))
+        if not known:
+            self.found.objects[id(value)] = fetch
+            self._add_attributes(pattern, value, fetch)
+            if is_container(value):
+                self._add_elements(pattern, value, fetch)
+        return pattern
+
+    def _entry(self, container: Any, key: Any, value: Any, fetch: Fetch, path: str) -> Pattern:
+        """The pattern of an entry of a container that a function finds."""
+        if (id(container), key) in self.passed:
+            return NumberPattern()
+        pattern = self._pattern(value, fetch_element(fetch, key), path)
+        if isinstance(pattern, TensorPattern):
+            self.found.entries.add((id(container), key))
+        return pattern
+
+    def _number(self, value: Any) -> int:
+        return self.seen.setdefault(id(value), len(self.seen))
+
+    def _is_rebound(self, tensor: torch.Tensor) -> bool:
+        """Whether another tensor may take the place of one."""
+        return is_device_tensor(tensor) and id(tensor) not in self.pinned and is_bare(tensor)
+
+    def _has_pattern(self, value: Any) -> bool:
+        if id(value) not in self.step.state.nodes:
+            return False
+        if is_container(value):
+            return True
+        reached = self.step.state.reached
+        special = id(value) in reached.streams or id(value) in reached.arrays or id(value) in reached.caches
+        return id(value) in reached.objects and not special and reader_of(value) is None
+
+    def _add_elements(self, pattern: ContainerPattern, value: Any, fetch: Fetch) -> None:
+        self.found.containers[id(value)] = fetch
+        elements: Iterable[tuple[Any, Any]] = enumerate(value)
+        if isinstance(value, dict):
+            pattern.keys = tuple(dict.keys(value))
+            elements = dict.items(value)
+            self.escaped += [k for k in value if not is_plain(k) and id(k) not in self.fixed]
+        unordered = isinstance(value, (set, frozenset))
+        pattern.elements = []
+        for key, element in elements:
+            place = f"{pattern.path}[{key!r}]" if isinstance(key, (int, str)) else f"{pattern.path}[...]"
+            if unordered and not is_plain(element):
+                self.escaped += [element] if id(element) not in self.fixed else []
+                pattern.elements.append(SamePattern(place, element))
+            else:
+                pattern.elements.append(self._entry(value, key, element, fetch, place))
+
+    def _add_attributes(self, pattern: TensorPattern | ContainerPattern, value: Any, fetch: Fetch) -> None:
+        for snapshot in self.step.state.nodes[id(value)].snapshots:
+            if snapshot.owner is None:
+                continue
+            container, entries = snapshot.container, self.restriction.entries.get(snapshot)
+            slots = isinstance(container, SlotAttributes)
+            whole = entries is None or entries.keys is None
+            names = [*container] if entries is None or entries.keys is None else [*entries.keys]
+            absent = () if entries is None else tuple(entries.absent)
+            if not (whole or names or absent):
+                continue
+            attributes = AttributesPattern(slots, absent=absent, whole=whole)
+            pattern.attributes.append(attributes)
+            find = self.found.containers[id(container)] = _attributes(fetch, slots)
+            for name in names:
+                place, attribute = f"{pattern.path}.{name}", container.get(name, MISSING)
+                attributes.attributes[name] = self._entry(container, name, attribute, find, place)
+
+
+def _may_have_pattern(value: Any) -> bool:
+    kinds = (type, types.ModuleType, types.FunctionType, torch.nn.Module)
+    return value is not MISSING and not is_plain(value) and not isinstance(value, kinds)
+
+
+def _constant(value: Any) -> Fetch:
+    return lambda arguments: value
+
+
+def _attributes(fetch: Fetch, slots: bool) -> Fetch:
+    """What finds the attributes of an object that another function finds."""
+    if slots:
+        return lambda arguments: SlotAttributes(fetch(arguments))
+    return lambda arguments: fetch(arguments).__dict__

@@ -1,0 +1,152 @@
+"""Patterns of tensors and containers that each call of a compiled step finds anew: structure is compared, not identity.
+
+A pattern is walked together with the value. Which of the tensors and containers are the same object is part of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .container_adapters import SlotAttributes
+from .sources import MISSING, same_value
+from .tensor_hooks import tables_of
+
+Numbers = dict[int, int]  # in which order tensors and containers were met, by id
+
+
+@dataclass(frozen=True, slots=True)
+class SamePattern:
+    """A value that is compared as it stands."""
+
+    path: str
+    value: Any
+
+    def difference(self, value: Any, seen: Numbers) -> str:
+        """Nothing if a value fits; else what differs."""
+        return "" if same_value(self.value, value) else f"{self.path} is another one"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberPattern:
+    """A number that each call passes to the program."""
+
+    def difference(self, value: Any, seen: Numbers) -> str:
+        """Nothing: the program's host numbers know which others it holds for."""
+        return ""
+
+
+@dataclass(slots=True)
+class AttributesPattern:
+    """Attributes of an object: in its `__dict__`, or in slots."""
+
+    slots: bool
+    attributes: dict[str, Pattern] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+    whole: bool = False  # whether it has no others
+
+    def of(self, value: Any) -> Any:
+        """The attributes of an object."""
+        return SlotAttributes(value, tuple(self.attributes) + self.absent) if self.slots else value.__dict__
+
+    def difference(self, path: str, value: Any, seen: Numbers) -> str:
+        """Nothing if the attributes of an object fit; else what differs."""
+        found = self.of(value)
+        if self.whole and len(found) != len(self.attributes):
+            return f"{path} has other attributes"
+        for name in self.absent:
+            if name in found:
+                return f"{path}.{name} was nothing"
+        for name, pattern in self.attributes.items():
+            if reason := pattern.difference(found.get(name, MISSING), seen):
+                return reason
+        return ""
+
+
+@dataclass(slots=True)
+class TensorPattern:
+    """A tensor whose memory and geometry a slot compares."""
+
+    path: str
+    number: int
+    cls: type[torch.Tensor]
+    is_leaf: bool
+    attributes: list[AttributesPattern] = field(default_factory=list)
+
+    def difference(self, value: Any, seen: Numbers) -> str:
+        """Nothing if a value fits; else what differs."""
+        known = id(value) in seen
+        if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
+            return f"{self.path} is not a tensor like the one that it was"
+        if value.is_leaf != self.is_leaf or not is_bare(value):
+            return f"{self.path} has another history, hooks or a gradient"
+        for attributes in () if known else self.attributes:
+            if reason := attributes.difference(self.path, value, seen):
+                return reason
+        return ""
+
+
+@dataclass(slots=True)
+class ContainerPattern:
+    """A list, tuple, deque, set, dict or object."""
+
+    path: str
+    number: int
+    cls: type
+    option: Any = None  # how long a deque may get, or what makes the entries of a defaultdict
+    keys: tuple[Any, ...] | None = None  # of a dict
+    elements: list[Pattern] | None = None
+    attributes: list[AttributesPattern] = field(default_factory=list)
+
+    def difference(self, value: Any, seen: Numbers) -> str:
+        """Nothing if a value fits; else what differs."""
+        known = id(value) in seen
+        if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
+            return f"{self.path} is of another class, or another one"
+        if known:
+            return ""
+        if option_of(value) is not self.option and option_of(value) != self.option:
+            return f"{self.path} is bounded otherwise, or has another default_factory"
+        for attributes in self.attributes:
+            if reason := attributes.difference(self.path, value, seen):
+                return reason
+        return self.elements_difference(value, seen)
+
+    def elements_difference(self, value: Any, seen: Numbers) -> str:
+        """The same for the elements alone."""
+        elements = self.elements
+        if elements is None:
+            return ""
+        if len(value) != len(elements):
+            return f"{self.path} had {len(elements)} elements and has {len(value)}"
+        if self.keys is not None:
+            if not all(map(same_value, self.keys, value)):
+                return f"{self.path} has other keys"
+            value = dict.values(value)
+        for pattern, element in zip(elements, value, strict=True):
+            if reason := pattern.difference(element, seen):
+                return reason
+        return ""
+
+
+Pattern = SamePattern | NumberPattern | TensorPattern | ContainerPattern
+
+
+def option_of(value: Any) -> Any:
+    """What a container has beside its elements."""
+    if isinstance(value, deque):
+        return value.maxlen
+    return value.default_factory if isinstance(value, defaultdict) else None
+
+
+def is_bare(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has no hooks and no gradient."""
+    return not tables_of(tensor) and not (tensor.is_leaf and tensor.grad is not None)
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value has elements."""
+    return isinstance(value, (list, tuple, dict, deque, set, frozenset)) and not isinstance(value, torch.Size)

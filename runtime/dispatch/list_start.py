@@ -1,0 +1,112 @@
+"""The first calls of an operator that writes long lists of tensors: by programs for one tensor each.
+
+A step of an optimizer is one program for all parameters. XLA needs seconds to compile it, and milliseconds for the
+update of one parameter; of a hundred parameters most share their shapes with others. So the first calls run such a
+program for each tensor whose shape occurs often, and one program for the others. The program for all is compiled
+meanwhile, and serves from a call on that depends on nothing else, so that results are reproducible. Where every call of
+an operator must give the same bits, it serves from the first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from ..storage.placement import no_jax_trace
+from ..storage.recording import recording
+from ..xla.ahead import PendingExecutable
+from ..xla.memory import code_memory
+from ..xla.options import has_one_tier, has_tiers
+from .dispatcher import Dispatcher
+from .encode import EncodedCall
+from .executable import Executable, build_executable, is_on_mesh
+from .foreach import part
+from .list_path import ListKernel
+
+_OFTEN = 4  # tensors of one shape that make a program of their own worthwhile
+COMPILED, SERVES = 4, 16  # the calls at which the program for all is begun, and from which on it runs
+_MOST = 64  # keys of an operator that are counted; a full table starts anew
+
+
+class _Start:
+    """What the first calls of one key have come to."""
+
+    __slots__ = ("calls", "executable")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.executable: Executable | None = None  # for all tensors, once it is begun
+
+
+class ListStarts:
+    """The first calls of one operator."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self.kernel = ListKernel(Dispatcher(dispatcher.signature, one_tier=True))  # of the parts
+        self.starts: dict[Any, _Start] = {}
+
+    def __call__(self, values: list[Any], call: EncodedCall) -> Executable | None:
+        """The executable of a call that has none. None if the call was carried out in parts."""
+        parts = _parts(self.dispatcher, values, call)
+        if not parts:
+            return self._build(values, call, self.dispatcher.one_tier)
+        if len(self.starts) >= _MOST:
+            self.starts.clear()
+        start = self.starts.setdefault(call.key, _Start())
+        start.calls += 1
+        if start.calls >= SERVES:
+            del self.starts[call.key]
+            return start.executable or self._build(values, call)
+        if start.calls >= COMPILED and start.executable is None and recording.tape is None:
+            start.executable = self._begun(values, call)
+        call.operands.clear()  # or they would count as held
+        for indices in parts:
+            arguments = part(self.dispatcher.signature, values, indices)
+            prepared = self.kernel.prepared(arguments)
+            if prepared is None:
+                self.kernel.dispatcher.run(arguments)
+            else:
+                prepared()
+        return None
+
+    def _build(self, values: list[Any], call: EncodedCall, one_tier: bool = True) -> Executable:
+        code_memory.make_room(self.dispatcher.signature.name, call.key)
+        return build_executable(self.dispatcher.signature, values, call, one_tier)
+
+    def _begun(self, values: list[Any], call: EncodedCall) -> Executable:
+        """An executable that a thread compiles."""
+        executable = self._build(values, call)
+        donates = self.dispatcher.donatable(call)
+        run: Any = executable.donor(call.operands) if donates else executable.run
+        PendingExecutable.begin(run.program, (*call.operands, *call.starts))
+        return executable
+
+
+def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list[Sequence[int]]:
+    """The tensors that a call takes together, by their numbers; none if it is to be one program."""
+    tape = recording.tape
+    usual = (tape is None or tape.ahead) and no_jax_trace() and has_tiers() and not has_one_tier()
+    if not usual or call.shared or call.index or is_on_mesh(call):
+        return []
+    slots = dispatcher.signature.arguments
+    lists = [v for s, v in zip(slots, values, strict=True) if s.kind in ("tensors", "numbers") and v]
+    count = len(lists[0])
+    if any(len(v) != count for v in lists):
+        return []  # the call for all raises
+    alike = defaultdict[Any, list[int]](list)
+    for i, elements in enumerate(zip(*lists, strict=True)):
+        alike[tuple(_looks(elements))].append(i)
+    often = [i for indices in alike.values() if len(indices) >= _OFTEN for i in indices]
+    rest = [i for indices in alike.values() if len(indices) < _OFTEN for i in indices]
+    if len(rest) > count // 2:
+        return []
+    return [*((i,) for i in often), *([rest] if rest else [])]
+
+
+def _looks(elements: Sequence[Any]) -> Iterator[Any]:
+    for x in elements:
+        yield (x.dtype, x.shape, x.stride()) if isinstance(x, torch.Tensor) else x.__class__
