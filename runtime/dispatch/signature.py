@@ -162,6 +162,8 @@ class Signature:
         values = list(args)
         for argument in self.arguments[len(args) :]:
             values.append(kwargs.get(argument.name, argument.default))
+        if "pin_memory" in self.names and values[self.names.index("pin_memory")]:
+            raise RuntimeError(f"{self.name}: Only dense CPU tensors can be pinned; expected pin_memory=False")
         return values
 
     def call(self, values: list[Any]) -> Any:
