@@ -230,6 +230,41 @@ def test_data_can_be_replaced():
     assert p.tolist() == [3, 3] and type(p) is torch.nn.Parameter
 
 
+def test_a_view_that_was_seen_before_is_like_the_first():
+    def run(device):
+        x = torch.arange(24.0, device=device).view(4, 6)
+        with torch.inference_mode():
+            inferred = torch.arange(24.0, device=device).view(4, 6)
+        found = []
+        for _ in range(2):
+            with torch.inference_mode():
+                views = [x.t(), x.view(24), x[1:3], inferred.t(), inferred.view(24)]
+            views += [x.t(), x.view(24), x[1:3], x[1:].view(18), inferred.t(), inferred.view(24), inferred[1:3]]
+            with torch.no_grad():
+                views += [x.t(), x.view(24)]
+            x.add_(1)
+            found += [
+                (v.tolist(), v.stride(), v.storage_offset(), v.is_inference(), v._is_view(), v.requires_grad)
+                for v in views
+            ]
+            found += [v._version for v in views if not v.is_inference()]
+        for size in ((5, 5), (-1, 7), (4, 7)):
+            for _ in range(2):
+                with pytest.raises(RuntimeError) as error:
+                    x.view(size)
+                found.append(str(error.value))
+        return found
+
+    assert run("jax") == run("cpu")
+
+
+def test_sizes_and_strides_of_different_lengths_are_refused_after_views_of_the_same_numbers():
+    x = torch.zeros(24, device="jax")
+    x.as_strided((2, 3), (1, 4), 0)
+    with pytest.raises(RuntimeError, match="mismatch in length of strides and shape"):
+        x.as_strided((2, 3, 1), (4,), 0)
+
+
 def test_data_can_be_replaced_by_a_tensor_of_inference_mode():
     p = torch.nn.Parameter(torch.ones(2, device="jax"))
     with torch.inference_mode():

@@ -12,7 +12,7 @@ import torch.utils.benchmark
 
 import tenax
 
-SIZE, ROUNDS = 300, 40
+SIZE, ROUNDS, CALLS = 300, 10, 16
 
 
 def heavy(x):
@@ -49,10 +49,10 @@ WAITS = {
 def test_computations_whose_results_were_dropped_are_waited_for(name, work):
     function, x, seconds = work
     start = time.perf_counter()
-    for _ in range(4):
+    for _ in range(CALLS):
         function(x)
     WAITS[name]()
-    assert time.perf_counter() - start > 2 * seconds
+    assert time.perf_counter() - start > 2 * seconds  # however busy the machine was when it measured `seconds`
     result = function(x).jax()
     WAITS[name]()
     assert result.is_ready()
@@ -72,11 +72,11 @@ def test_events_measure_time(kind, work):
     function, x, seconds = work
     start, end = kind(enable_timing=True), kind(enable_timing=True)
     start.record()
-    for _ in range(4):
+    for _ in range(CALLS):
         function(x)
     end.record()
     end.synchronize()
-    assert end.query() and start.elapsed_time(end) / 4 > 0.4e3 * seconds
+    assert end.query() and start.elapsed_time(end) > 2e3 * seconds
     with pytest.raises(ValueError, match="enable_timing"):
         kind().elapsed_time(end)
     with pytest.raises(ValueError, match="must be recorded"):
@@ -85,7 +85,7 @@ def test_events_measure_time(kind, work):
 
 def test_an_event_is_finished_when_what_came_before_it_is(work):
     function, x, _ = work
-    for _ in range(4):
+    for _ in range(4 * CALLS):
         function(x)
     event = torch.jax.current_stream().record_event()
     assert not event.query() and not torch.jax.current_stream().query()

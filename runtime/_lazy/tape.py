@@ -23,6 +23,7 @@ from ..dispatch.operands import NUMBER_TYPES
 from ..dispatch.pending import PendingArray, PendingCell
 from ..storage.avals import Aval, LazyFill, aval_of
 from ..storage.cell import Cell
+from ..storage.mutation import mutation_epoch
 from ..storage.placement import no_jax_trace, sharding_of_array
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
 from ..trace.core import user_line
@@ -50,11 +51,14 @@ class Pending(PendingArray):
         old = state.get("pending")
         if old is None:
             self.origin = self.tape.input_of.get(id(state.get("content")))
-        elif old.tape is None:
+            self.put_into(cell)
+            return
+        if old.tape is None:
             self.origin = self.tape.input_of.get(id(old.array))
         elif old.tape is self.tape:
             self.origin = old.origin
-        self.put_into(cell)
+        mutation_epoch.advance()
+        state["pending"] = self  # beside a pending result a cell holds no array
 
 
 class NotRecordableError(Exception):

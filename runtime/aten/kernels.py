@@ -38,6 +38,7 @@ from .memory import (
     local_scalar_dense,
     record_stream,
     to_copy,
+    view,
     view_dtype,
 )
 
@@ -65,7 +66,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_scaled_dot_product_flash_attention": _when_called("flash_attention", "forward"),
     "_scaled_dot_product_flash_attention_backward": _when_called("flash_attention", "backward"),
     "view.dtype": view_dtype,
-    "view": _meta_view(_aten.view.default),
+    "view": view,
     "_reshape_alias": _meta_view(_aten._reshape_alias.default),
     "unfold": _meta_view(_aten.unfold.default),
     "view_as_real": _complex_view(_aten.view_as_real.default),

@@ -1,6 +1,7 @@
 """Operators that manage memory: views and copies.
 
-The other views of torch reach `as_strided` or `view` through C++ composites.
+The other views of torch reach `as_strided` or `view` through C++ composites. A geometry that was seen before is not
+checked or computed again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 
 from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel_on
-from .._torch.tensors import meta_as_strided, view_as_dtype
+from .._torch.tensors import displaced, in_inference, meta_as_strided, view_as_dtype
 from ..dtypes import numpy_dtype
 from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
@@ -45,20 +46,36 @@ def check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: in
         )
 
 
+_HELD = 1 << 16
 _in_bounds: set[Any] = set()
+_geometries: dict[Any, tuple[torch.Size, tuple[int, ...]]] = {}  # of results of `view`
+_view_of_size = kernel_on(_aten.view.default, META)
 
 
 def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    offset = int(self.storage_offset()) if storage_offset is None else storage_offset
+    begin: Any = self.storage_offset()
+    offset = begin if storage_offset is None else storage_offset
     cell = cell_of(self)
-    key = (cell.aval, *size, *stride, offset)  # where the lengths of the two differ, torch's kernel raises
-    if cell.mixed or key not in _in_bounds:
-        if len(size) != len(stride):
-            raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")
-        check_bounds("as_strided", size, stride, offset, elements(self))
-        if not cell.mixed and len(_in_bounds) < 1 << 16:
-            _in_bounds.add(key)
+    key = (cell.aval, *size, *stride, offset)
+    if key in _in_bounds and not cell.mixed and len(size) == len(stride) and self.is_inference() is in_inference():
+        return displaced(self, size, stride, offset - begin)
+    if len(size) != len(stride):
+        raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")
+    check_bounds("as_strided", size, stride, offset, elements(self))
+    if not cell.mixed and len(_in_bounds) < _HELD:
+        _in_bounds.add(key)
     return meta_as_strided(self, size, stride, offset)
+
+
+def view(self: Tensor, size: Any) -> Tensor:
+    key = (self.size(), self.stride(), *size)
+    known = _geometries.get(key)
+    if known is not None and self.is_inference() is in_inference():
+        return displaced(self, *known, 0)
+    made: Tensor = _view_of_size(self, size)
+    if len(_geometries) < _HELD:
+        _geometries[key] = made.size(), made.stride()
+    return made
 
 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:

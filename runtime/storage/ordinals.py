@@ -47,7 +47,7 @@ def device_index(device: Any = None) -> int:
     if isinstance(device, int):
         index = device
     else:
-        device = torch.device(device)
+        device = device if device.__class__ is torch.device else torch.device(device)
         if device.type not in NAMES:
             raise RuntimeError(f"torch.jax: Expected a jax device, but got: {device}")
         index = current_index() if device.index is None else device.index
