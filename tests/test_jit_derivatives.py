@@ -51,6 +51,7 @@ def test_a_second_derivative_wants_what_forward_read() -> None:
     x, shift = torch.ones(3, device="jax", requires_grad=True), torch.ones(3, device="jax")
     y = f(x, shift)
     shift.add_(1)
+    torch.jax.synchronize()  # until then a write that waits for its executable holds what it reads
     with pytest.raises(RuntimeError, match=r"a second derivative .* was overwritten or let go"):
         torch.autograd.grad(y, x, create_graph=True)
     y = f(x[1:], shift[1:])

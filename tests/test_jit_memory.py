@@ -49,6 +49,7 @@ def test_what_repeated_calls_keep_is_given_up_when_it_is_replaced() -> None:
                 assert torch.equal(forward(x), x @ model.weight.T)
             replaced = weakref.ref(model.weight.jax())
             change()
+            torch.jax.synchronize()  # a write that waits for its executable holds what it reads
             gc.collect()
             assert replaced() is None or replaced().is_deleted()
             assert torch.equal(forward(x), x @ model.weight.T)
