@@ -18,6 +18,7 @@ from tenax.codegen.spec import Entry
 
 # The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
 PREPARATIONS = {
+    "alert_not_deterministic": 1,
     "dtype_of_out": 1,
     "dtype_of_wider_out": 1,
     "expand_masks": 1,
@@ -33,6 +34,8 @@ PREPARATIONS = {
 }
 # Those that only rows have which write: in place, or to `out=`.
 OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
+# Those whose argument is a text.
+OF_TEXT = ("alert_not_deterministic", "raise_info")
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
     "column_major",
@@ -128,7 +131,7 @@ def _prepare(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[F
     yield from _word(entry, "prepare", name, tuple(PREPARATIONS))
     if len(arguments) != PREPARATIONS.get(name, len(arguments)):
         yield entry.fault("prepare", f"`{entry.prepare}`", f"{PREPARATIONS[name]} arguments")
-    yield from _arguments(entry, "prepare", [a for a in arguments if a.isidentifier()], func)
+    yield from _arguments(entry, "prepare", () if name in OF_TEXT else arguments, func)
 
 
 def _word(entry: Entry, key: str, given: str, known: Sequence[str]) -> Iterator[Fault]:

@@ -265,6 +265,14 @@ def test_host_tensors_are_left_alone():
         assert torch.ones(2).pin_memory(*device).tolist() == [1, 1]
         assert torch.ones(2).untyped_storage().pin_memory(*device).nbytes() == 8
         assert not torch.ones(2).is_pinned()
+    for make in (
+        torch.empty,
+        torch.rand,
+        torch.arange,
+        lambda n, **options: torch.empty_strided((n,), (1,), **options),
+    ):
+        with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+            make(3, device="jax", pin_memory=True)
     batches = DataLoader([torch.ones(2)], pin_memory=True)
     assert [x.tolist() for x in batches] == [[[1, 1]]]
     assert torch.ones(2).to("cpu", torch.float64).dtype == torch.float64

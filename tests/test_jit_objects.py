@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import configparser
 import contextvars
+import hashlib
+import hmac
 import io
 import mmap
 import queue
@@ -15,6 +17,7 @@ import string
 import threading
 import types
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from xml.etree import ElementTree
 
@@ -22,6 +25,7 @@ import pytest
 import torch
 
 import tenax
+from tenax._jit.visitors import reach
 from tests.test_jit_guards import Program, assert_noticed, given
 
 
@@ -124,9 +128,33 @@ def _files_in_memory(jit: Any) -> Iterator[Any]:
     yield call(x)
 
 
+def _hashes(jit: Any) -> Iterator[Any]:
+    made = [hashlib.sha256(b"a"), hashlib.shake_128(b"a"), hashlib.blake2b(b"a"), hmac.new(b"k", b"a", "md5")]
+    call, x = jit(lambda x: x * sum(h.digest(*([] if h.digest_size else [4]))[0] for h in made)), given()
+    yield call(x)
+    for i in range(4):
+        made[i].update(b"b")
+        yield call(x)
+
+
+def _threads(jit: Any) -> Iterator[Any]:
+    call = jit(lambda x: x * threading.active_count() + len(threading.enumerate()))
+    named = jit(lambda x: x * len(threading.current_thread().name))
+    yield call(given())
+    ends = threading.Event()
+    with ThreadPoolExecutor(1, "another thread") as pool:
+        waiting = threading.Thread(target=ends.wait)
+        waiting.start()
+        yield call(given())
+        ends.set()
+        waiting.join()
+        yield named(given())
+        yield pool.submit(named, given()).result()
+
+
 PROGRAMS: tuple[Program, ...] = (
     *(_events_and_queues, _arguments_of_an_exception, _cells, _objects_of_the_standard_library),
-    *(_an_element_of_xml, _a_memory_map, _a_context, _files_in_memory),
+    *(_an_element_of_xml, _a_memory_map, _a_context, _files_in_memory, _hashes, _threads),
 )
 
 
@@ -149,6 +177,28 @@ def test_reading_on_in_a_file_in_memory_raises_and_leaves_it_as_it_was() -> None
             tenax.jit(read)(given())
     assert lines.readline() == "2\n"
     assert data.read(1) == b"2"
+
+
+def test_an_update_of_a_hash_raises() -> None:
+    digest = hashlib.sha256(b"a")
+
+    def change(x: torch.Tensor) -> torch.Tensor:
+        digest.update(b"b")
+        return x * digest.digest()[0]
+
+    with pytest.raises(tenax.errors.TraceError, match=r"changes digest, an object of class HASH"):
+        tenax.jit(change)(given())
+
+
+def test_an_assert_does_not_lead_into_pytest() -> None:
+    """pytest rewrites it into calls of its own modules, which lead to everything that the session holds."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        assert x.dim() == 1
+        return x
+
+    assert "@pytest_ar" in function.__code__.co_names  # it was rewritten
+    assert not [node.path for node in reach(function=function).nodes.values() if "pytest" in node.path]
 
 
 def test_a_change_of_an_xml_element_raises_and_leaves_it_as_it_was() -> None:

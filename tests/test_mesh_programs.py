@@ -126,11 +126,34 @@ def test_a_collective_in_a_loop_counts_as_often_as_it_runs() -> None:
     assert 6 in {c.times for c in program.collectives}
 
 
+def test_results_of_a_pure_function_are_sharded_as_jax_says_among_explicit_axes() -> None:
+    where = mesh(AxisType.Explicit)
+    x = jax.device_put(jax.numpy.arange(64.0).reshape(16, 4), NamedSharding(where, P("data")))
+    linear = nn.Linear(4, 4)
+    functions = {
+        lambda t: t * 2: P("data", None),
+        lambda t: nn.functional.gelu(linear(t)).sum(1): P("data"),
+        lambda t: t.sum(): P(),
+        lambda t: t.t(): P(None, "data"),
+        lambda t: t.reshape(4, 4, 4): P("data", None, None),
+        lambda t: t.t() @ t: P(None, None),  # JAX would ask for a choice
+        lambda t: t.sort(0).values: P(None, None),
+    }
+    for function, expected in functions.items():
+        for pure in (t2j(function), jax.jit(t2j(function))):
+            result = pure(x)
+            assert result.sharding.spec == expected
+            close(result, function(torch.arange(64.0).view(16, 4)))
+        with jax.set_mesh(where):
+            assert jax.jit(t2j(function))(x).sharding.spec == expected
+            assert jax.grad(lambda x, f=pure: f(x).sum())(x).sharding.spec == P("data", None)
+
+
 def test_operands_of_a_pure_function_stay_sharded_among_explicit_axes() -> None:
     where = mesh(AxisType.Explicit)
     x = jax.device_put(jax.numpy.ones((16, 4)), NamedSharding(where, P("data")))
-    split = jax.sharding.auto_axes(t2j(lambda t: t * 2), out_sharding=P("data"))
-    for function, gathered in ((t2j(lambda t: (t * 2).sum()), False), (split, False), (t2j(lambda t: t * 2), True)):
+    gathered = jax.sharding.auto_axes(t2j(lambda t: t * 2), out_sharding=P())
+    for function, gathers in ((t2j(lambda t: (t * 2).sum()), False), (t2j(lambda t: t * 2), False), (gathered, True)):
         with jax.set_mesh(where):
             program = jax.jit(function).lower(x).compile().as_text()
-        assert ("all-gather(" in program) is gathered  # results are replicated, unless auto_axes says otherwise
+        assert ("all-gather(" in program) is gathers

@@ -1,4 +1,5 @@
-"""Objects of C that hold state of a program without attributes: XML elements, memory maps, contexts, files in memory.
+"""Objects of C that hold state of a program without attributes: XML elements, memory maps, contexts, files in memory,
+hashes.
 
 As with arrays of the host, what a trace reads from them is constant in its program, so their content is compared before
 each call. A run that changes it, as one that reads on in a file does, is refused.
@@ -6,6 +7,7 @@ each call. A run that changes it, as one that reads on in a file does, is refuse
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -69,6 +71,15 @@ def _restore_file(value: Any, content: Any) -> None:
         value.__setstate__(content)
 
 
+def _read_hash(value: Any) -> str:
+    content: str = value.hexdigest() if value.digest_size else value.hexdigest(64)  # of SHAKE
+    return content
+
+
+def _restore_hash(_: Any, content: Any) -> None:
+    """A hash takes back nothing."""
+
+
 # By the names of the classes, because programs without such objects need not import them.
 _KINDS = {
     "xml.etree.ElementTree.Element": HostKind(_read_element, _restore_element),
@@ -82,4 +93,6 @@ _KINDS = {
 def host_kind(cls: type) -> HostKind | None:
     """How the content of a class is read, if its objects are such."""
     names = (f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
+    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:
+        return HostKind(_read_hash, _restore_hash)
     return next((_KINDS[name] for name in names if name in _KINDS), None)

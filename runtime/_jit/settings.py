@@ -1,4 +1,4 @@
-"""Settings that a program reads by calling a function of C: what the function says is compared before each call."""
+"""Settings that a program reads by calling a function: what the function says is compared before each call."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import inspect
 import locale
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable
 from functools import cache
@@ -25,6 +26,8 @@ _READERS: dict[Any, Callable[[], Any]] = {
     **dict.fromkeys((isinstance, issubclass), abc.get_cache_token),  # which a class registered with another changes
     np.geterr: lambda: repr(np.geterr()),
     np.get_printoptions: lambda: repr(np.get_printoptions()),
+    **dict.fromkeys((threading.enumerate, threading.active_count), lambda: repr(threading.enumerate())),
+    **dict.fromkeys((threading.current_thread, threading.get_ident, threading.get_native_id), threading.get_ident),
     torch.get_num_threads: torch.get_num_threads,
     torch.get_num_interop_threads: torch.get_num_interop_threads,
     **{

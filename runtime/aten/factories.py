@@ -47,8 +47,9 @@ def empty_strided(
     device: torch.device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    dtype = dtype or torch.get_default_dtype()
-    index = device_index(device)
+    if pin_memory:
+        raise RuntimeError("empty_strided: Only dense CPU tensors can be pinned; expected pin_memory=False")
+    dtype, index = dtype or torch.get_default_dtype(), device_index(device)
     n = 1 + sum((a - 1) * b for a, b in zip(size, stride, strict=True)) if 0 not in size else 0
     if n == math.prod(size):
         # Dense: the cell keeps the array in memory order, so that a permuted tensor is a transpose and no gather.

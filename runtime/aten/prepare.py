@@ -6,6 +6,7 @@ nor memory layouts.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +153,26 @@ def raise_info(signature: Signature, name: str) -> Prepare:
     return prepare
 
 
+def alert_not_deterministic(signature: Signature, name: str) -> Prepare:
+    """Raise or warn in torch's deterministic mode, under the name that the CPU kernel uses; not where values are
+    added."""
+    sums = signature.names.index("accumulate") if "accumulate" in signature.names else None
+
+    def prepare(values: Values) -> Values:
+        if torch.are_deterministic_algorithms_enabled() and not (sums is not None and values[sums]):
+            warns = torch.is_deterministic_algorithms_warn_only_enabled()
+            text = (
+                f"{name} does not have a deterministic implementation, but you set "
+                f"'torch.use_deterministic_algorithms(True{', warn_only=True' if warns else ''})'."
+            )
+            if not warns:
+                raise RuntimeError(text + " Turn it off for this operation, or set warn_only=True.")
+            warnings.warn(text, stacklevel=2)
+        return values
+
+    return prepare
+
+
 def dtype_of_out(signature: Signature, argument: str) -> Prepare:
     """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype, or the
     op does not take one of the two."""
@@ -260,6 +281,7 @@ def refuse_empty_axis(signature: Signature, dim: str, index: str) -> Prepare:
 
 # By the word of the key.
 PREPARATIONS: dict[str, Callable[..., Prepare]] = {
+    "alert_not_deterministic": alert_not_deterministic,
     "dtype_of_out": dtype_of_out,
     "dtype_of_wider_out": dtype_of_wider_out,
     "expand_masks": expand_masks,

@@ -21,7 +21,7 @@ from ..storage import random
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
 from ..storage.placement import put
-from ..storage.spec import TensorSpec
+from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, new_tensor
 from ..trace.async_errors import raise_failed_assertions
 from ..trace.transfer import read, upload
@@ -47,6 +47,8 @@ class CompiledGraph:
         self.steady = all(map(is_steady, inputs))
         self.draws = sum(map(is_random, module.graph.nodes))
         module, self.constants = on_device(module)
+        # The lazy bits that the graph was made for, as torch guards them; other bits are resolved before a call.
+        self.bits = [*map(_bits_of, inputs), *(0 for _ in self.constants)]
         self.graph = Graph(module, name, self.index, downloads, options)
         self.programs: dict[Any, GraphProgram] = {}
         self.latest: GraphProgram | None = None
@@ -86,7 +88,8 @@ class CompiledGraph:
             cells[place] = cell
             values[place] = cell.read() if cell.array is None else cell.array
         for i, stride, offset in self.checks:
-            if given[i].stride() != stride or given[i].storage_offset() != offset:
+            x = given[i]
+            if x.stride() != stride or x.storage_offset() != offset or lazy_bits(x) != self.bits[i]:
                 return self.bind(args)
         if still and (kept is None or kept.seen != self.seen):
             self.kept = ParameterCache(given, program.places, cells, values, self.seen)
@@ -134,7 +137,7 @@ class CompiledGraph:
                 found.places.append(None)
                 continue
             host = x.device.type != "jax"
-            if host or x.is_conj() or x.is_neg():
+            if host or lazy_bits(x) != self.bits[i]:
                 cell = Cell(upload(x, self.index) if host else read(x), self.index)
                 geometry = TensorSpec.contiguous(cell.shape, x.dtype)
                 found.copied.append((len(found.cells), x))
@@ -166,3 +169,9 @@ class CompiledGraph:
         found = [random.next_key() for _ in range(self.draws)]
         known = all(isinstance(k, np.ndarray) for k in found)
         return (put(np.stack(found), self.index) if known else jnp.stack(found),)
+
+
+def _bits_of(node: fx.Node) -> int:
+    """The lazy bits of an input of a graph."""
+    example = node.meta.get("val")
+    return lazy_bits(example) if isinstance(example, torch.Tensor) else 0

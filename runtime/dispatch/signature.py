@@ -98,6 +98,7 @@ class Signature:
         lists = any(s.kind == "tensors" for s in self.arguments)
         self.of_lists = self.foreach or (self.fresh and lists and self.returns in (["List[Tensor]"], ["Tensor"]))
         self.sees_bits = name in lazy_bit_operators()
+        self.pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self.draws_if = [self.names.index(n) for n in row.draws_if]
         self._lowering: Any = None
 
@@ -162,6 +163,8 @@ class Signature:
         values = list(args)
         for argument in self.arguments[len(args) :]:
             values.append(kwargs.get(argument.name, argument.default))
+        if self.pins is not None and values[self.pins]:
+            raise RuntimeError(f"{self.name}: Only dense CPU tensors can be pinned; expected pin_memory=False")
         return values
 
     def call(self, values: list[Any]) -> Any:

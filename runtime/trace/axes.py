@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
-from jax.sharding import AxisType, NamedSharding, PartitionSpec
+from jax.extend.core import jaxpr_as_fun
+from jax.sharding import AxisType, PartitionSpec
 
 
 def explicit_mesh(operands: Iterable[Any] = ()) -> Any:
@@ -47,8 +48,7 @@ def _as_automatic(operand: Any) -> Any:
 def between_explicit_axes(function: Callable[[Any], Any], tree: Any) -> Any:
     """Call a function of a tree of arrays among JAX code that has types for shardings.
 
-    Its results have such types, too: those of replicated arrays. `jax.sharding.auto_axes(f, out_sharding=...)` around
-    the call says otherwise.
+    Its results have such types, too, which JAX's rules give; see explicit_shardings.py.
     """
     leaves, structure = jax.tree.flatten(tree)
     places = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]
@@ -56,15 +56,20 @@ def between_explicit_axes(function: Callable[[Any], Any], tree: Any) -> Any:
     mesh = explicit_mesh(arrays)
     if mesh is None:
         return function(tree)
-    found: list[Any] = []
+    from .explicit_shardings import result_shardings
+
+    shapes: list[Any] = []
 
     def run(*arrays: jax.Array) -> list[jax.Array]:
         given = dict(zip(places, arrays, strict=True))
         filled = jax.tree.unflatten(structure, [given.get(i, x) for i, x in enumerate(leaves)])
         results, shape = jax.tree.flatten(function(filled))
-        found.extend((results, shape))
+        shapes.extend((results, shape))
         return [x for x in results if isinstance(x, jax.Array)]
 
-    new = iter(jax.sharding.auto_axes(run, out_sharding=NamedSharding(mesh, PartitionSpec()))(*arrays))
-    results, shape = found
+    with automatic_axes(mesh):
+        closed = jax.make_jaxpr(run)(*[jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in arrays])
+    shardings = result_shardings(closed, arrays, mesh)
+    new = iter(jax.sharding.auto_axes(jaxpr_as_fun(closed), out_sharding=shardings)(*arrays))
+    results, shape = shapes
     return jax.tree.unflatten(shape, [next(new) if isinstance(x, jax.Array) else x for x in results])

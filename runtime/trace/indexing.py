@@ -18,6 +18,7 @@ from .._torch import functorch, pytree
 from ..errors import TraceError
 from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
+from .refusals import REFUSING
 from .symbols import is_of_host, symbolic_array
 
 _MASKS = (torch.bool, torch.uint8)
@@ -45,6 +46,7 @@ class TracedIndexing(TorchFunctionMode):
             torch.Tensor.__setitem__: self.set,
             **dict.fromkeys((torch.select, torch.Tensor.select), self.select),
             **dict.fromkeys((torch.narrow, torch.Tensor.narrow), self.narrow),
+            **REFUSING,
         }
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -135,8 +135,8 @@ REFUSED = {
     ),
     "an unknown preparation": (
         RELU + "  jnp: self\n  prepare: expand(self)\n",
-        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of dtype_of_out, dtype_of_wider_out, "
-        "expand_masks, put_masks, ",
+        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of alert_not_deterministic, dtype_of_out, "
+        "dtype_of_wider_out, expand_masks, put_masks, ",
     ),
     "a preparation of too many arguments": (
         ADD + "  jnp: self\n  prepare: to_device(self, other)\n",
