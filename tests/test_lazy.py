@@ -460,6 +460,7 @@ def test_a_call_that_was_seen_before_is_not_encoded_again(
             result.sum().backward()
             results.append((result.detach(), x.grad))
             tenax.sync()
+            torch.jax.synchronize()  # until then, calls may be recorded to run when they are compiled
     assert encoded == []
     for result, gradient in results:
         assert torch.equal(result.cpu(), results[0][0].cpu())

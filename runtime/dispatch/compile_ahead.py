@@ -33,7 +33,7 @@ from .donation import held_by_list_only, is_worthwhile_in_eager, repeat_until_do
 from .encode import EncodedCall
 from .executable import Executable
 from .operands import device_scalar
-from .pending import PendingArray, PendingCell, failure_of
+from .pending import PendingArray, PendingCell
 from .shape_inference import LOWERING_ERRORS
 
 _LONGEST = 512  # operations on a tape
@@ -71,7 +71,7 @@ class _Call:
     def run(self) -> None:
         """Compute the results. An error is theirs; one of an operand is handed on."""
         operands = self.operands
-        failed = next((f for x in operands if x.__class__ is ComingArray and (f := failure_of(x)) is not None), None)
+        failed = next((x.failure for x in operands if x.__class__ is ComingArray and x.failure is not None), None)
         arrays: list[Any] = []
         try:
             if failed is None:
@@ -94,9 +94,7 @@ class _Call:
             if result is not None:
                 if failed is None:
                     result.array = arrays[i]
-                else:
-                    result.failure = failed
-                result.tape = None
+                result.failure, result.tape = failed, None
         self.done = True
 
 

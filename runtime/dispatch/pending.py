@@ -19,7 +19,7 @@ class PendingArray:
     __slots__ = ("__weakref__", "array", "aval", "failure", "tape")
 
     array: jax.Array
-    failure: tuple[Exception, str]  # in place of an array, where the operation failed; and which it was
+    failure: tuple[Exception, str] | None  # in place of an array, where the operation failed; and which it was
 
     def __init__(self, tape: Any, aval: Aval) -> None:
         self.tape: Any = tape  # until it is computed
@@ -27,8 +27,10 @@ class PendingArray:
 
     def __getattr__(self, name: str) -> Any:
         """Raise the error of an operation that failed, where its array is wanted."""
-        if name == "array" and (failure := failure_of(self)) is not None:
-            error, where = failure
+        if name == "failure":
+            return None
+        if name == "array" and self.failure is not None:
+            error, where = self.failure
             kind = type(error) if isinstance(error, RuntimeError) else RuntimeError
             raise kind(f"{error} (the result of {where})") from error
         raise AttributeError(name)
@@ -64,22 +66,13 @@ class PendingArray:
         cell.__dict__.pop("pending", None)
 
     def value(self, checked: bool = True) -> jax.Array:
-        """The array, computed now if it was not. With `checked`, wait for the checks of values.
-
-        Raises:
-            RuntimeError: the operation failed, or one that it depends on.
-        """
+        """The array, computed now if it was not. With `checked`, wait for the checks of values."""
         tape = self.tape
         if tape is not None:
             tape.flush(wait=checked)
         elif checked:
             raise_failed_assertions(wait=True)
         return self.array
-
-
-def failure_of(result: PendingArray) -> tuple[Exception, str] | None:
-    """Why a result has no array, though its operation was run."""
-    return getattr(result, "failure", None)
 
 
 class PendingCell(Cell):
