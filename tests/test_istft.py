@@ -10,6 +10,8 @@ import pytest
 import torch
 
 import tenax
+from tests.agreement import close
+from tests.tolerances import COMPOSED
 
 SIGNAL = torch.sin(torch.arange(400.0) ** 1.3)
 WINDOW = torch.hann_window(64)
@@ -47,7 +49,7 @@ def test_istft_is_computed_in_a_trace(function: Callable[..., torch.Tensor], tra
     arguments = [x.to("jax"), WINDOW.to("jax")]
     found = traced(function)(*(arguments if traced is tenax.jit else [a.jax() for a in arguments]))
     found = found if isinstance(found, torch.Tensor) else tenax.j2t(found)
-    torch.testing.assert_close(found.cpu(), function(x, WINDOW), rtol=1e-4, atol=1e-5)
+    close(found.cpu(), function(x, WINDOW), COMPOSED)
 
 
 def test_a_window_that_does_not_overlap_is_reported_when_the_program_has_run() -> None:

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 import tenax
+from tests.agreement import close
 
 
 @dataclasses.dataclass
@@ -229,7 +230,7 @@ def test_an_argument_is_a_tensor_that_the_function_reaches_too(reads_content: bo
 
     for _ in range(2):
         for a, factor in [(x, 3), (layer.weight, 2), (layer.weight[:], 3), (layer.bias, 2), (x, 3)]:
-            torch.testing.assert_close(step(a), expected(a, factor))
+            close(step(a), expected(a, factor))
 
 
 def test_an_object_that_cannot_be_copied_may_be_kept() -> None:
