@@ -39,3 +39,38 @@ def test_a_list_sees_the_writes_through_detach(write: Callable[..., None]) -> No
     value, gradient = jax.jit(jax.value_and_grad(t2j(program)))(jnp.arange(3.0))
     close(torch.tensor(value.tolist()), expected.detach(), ACCUMULATED)
     close(torch.tensor(gradient.tolist()), x.grad, ACCUMULATED)
+
+
+def _whole_and_part(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_add_([d, y[:1]], 1)
+
+
+def _whole_and_nothing(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_add_([d, y[1:1]], 1)
+
+
+def _two_parts(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_add_([d[:1], y[1:2]], 1)
+
+
+def _two_parts_that_read_each_other(y: torch.Tensor, d: torch.Tensor) -> None:
+    torch._foreach_add_([d[:1], y[1:2]], [y[1:2], d[:1]])
+
+
+WRITES = [_whole_and_part, _whole_and_nothing, _two_parts, _two_parts_that_read_each_other, _twice_negated, _scaled]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("write", WRITES)
+def test_parts_of_one_memory_in_a_list_keep_what_each_wrote(write: Callable[..., None], compiled: bool) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        write(y, y.detach())
+        return y
+
+    x = torch.arange(1.0, 4.0)
+    write(x.to("jax") * 1, x.to("jax") * 2)  # the call is known to the fast path
+    write(x.to("jax") * 1, x.to("jax") * 2)
+    function = t2j(program)
+    found = (jax.jit(function) if compiled else function)(jnp.arange(1.0, 4.0))
+    assert found.tolist() == program(x).tolist()

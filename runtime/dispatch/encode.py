@@ -17,12 +17,12 @@ from ..errors import mixed_devices
 from ..storage.avals import LazyFill, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import current_index, device_index
-from ..storage.placement import no_jax_trace, put
+from ..storage.placement import put
 from ..storage.random import next_key
 from ..storage.recording import recording
 from ..storage.spec import Operand, operand_of
 from ..storage.tensors import cell_of
-from ..trace.core import SYMBOLIC_TYPES, accepts_host_tensors, require_known
+from ..trace.core import SYMBOLIC_TYPES, accepts_host_tensors, current_trace, require_known
 from ..trace.transfer import upload, uploading
 from .operands import (
     NUMBER_TYPES,
@@ -127,7 +127,7 @@ def _is_shared(call: EncodedCall, distinct: set[Cell]) -> bool:
     """Whether a call that writes lists is passed a storage twice."""
     if len(distinct) < len(call.cells) or not distinct.isdisjoint(call.reads):
         return True
-    if no_jax_trace():
+    if current_trace() is None:
         return False
     memories = {cell.memory for cell in call.cells}  # of detached tensors in a pure function
     return len(memories) < len(call.cells) or any(cell.memory in memories for cell in call.reads)

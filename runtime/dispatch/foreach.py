@@ -19,6 +19,7 @@ class _Access(NamedTuple):
     """The memory that an operator reads or writes through one tensor."""
 
     storage: int  # which one
+    cell: int  # a detached tensor of a pure function has one of its own on the same storage, and writes all of it
     start: int  # in bytes
     end: int
     writes: bool
@@ -29,8 +30,7 @@ class _Access(NamedTuple):
         return (
             self.storage == other.storage
             and (self.writes or other.writes)
-            and self.start < other.end
-            and other.start < self.end
+            and (self.cell != other.cell or (self.start < other.end and other.start < self.end))
         )
 
 
@@ -74,11 +74,15 @@ def _on_device(value: Any) -> bool:
 
 
 def _access(tensor: torch.Tensor, writes: bool) -> _Access:
-    return _Access(id(cell_of(tensor).memory), *memory_span(tensor), writes, TensorSpec.of(tensor))
+    cell = cell_of(tensor)
+    return _Access(id(cell.memory), id(cell), *memory_span(tensor), writes, TensorSpec.of(tensor))
 
 
 def _is_conflict_free(accesses: Iterable[_Access]) -> bool:
     """Whether no written memory is accessed twice: one sweep, since a flat buffer of parameters has many views."""
+    accesses = [*accesses]
+    if len({a.storage for a in accesses}) < len({a.cell for a in accesses}):
+        return False
     storage, end, written_end = 0, 0, 0
     for access in sorted(accesses, key=lambda a: (a.storage, a.start)):
         if access.storage != storage:

@@ -20,6 +20,7 @@ from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
+from ..trace.core import current_trace
 from .dispatcher import Dispatcher
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .executable import BoundExecutable, Executable
@@ -130,7 +131,7 @@ class ListKernel:
     def prepared(self, values: list[Any]) -> Callable[[], Any] | None:
         """What carries the call of arguments in schema order out; None if the fast path does not cover it."""
         tape = recording.tape
-        if not no_jax_trace():
+        if not no_jax_trace() or current_trace() is not None:  # whose cells may present the memory of others
             return None
         try:
             if tape is not None and tape.ahead:
