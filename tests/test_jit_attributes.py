@@ -395,3 +395,44 @@ def test_an_attribute_that_is_read_before_it_is_written_is_guarded() -> None:
     step = tenax.jit(lambda x: module(x))
     for _ in range(4):
         close(step(torch.ones(2, device="jax")), eager(torch.ones(2)))
+
+
+class Slotted:
+    """An object whose second slot is filled later."""
+
+    __slots__ = ("factor", "more")
+
+    def __init__(self, factor: Any) -> None:
+        self.factor = factor
+
+
+def test_a_slot_that_is_filled_later_is_noticed() -> None:
+    slotted, x = Slotted(1), torch.ones(2, device="jax")
+    step = tenax.jit(lambda x: x * slotted.factor * (2 if hasattr(slotted, "more") else 3))
+    assert step(x).tolist() == [3, 3]
+    slotted.more = None
+    assert step(x).tolist() == [2, 2]
+    del slotted.more
+    assert step(x).tolist() == [3, 3]
+    assert "more was nothing" in str(tenax.explain(step))
+
+
+def test_a_slot_of_a_replaced_object_that_is_filled_later_is_noticed() -> None:
+    def factors(device: str) -> list[list[float]]:
+        holder = Slotted(Slotted(torch.ones(2, device=device)))
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            inner = holder.factor
+            y: torch.Tensor = inner.factor * (2 if hasattr(inner, "more") else 3) + x
+            holder.factor = Slotted(y)
+            return y
+
+        step = tenax.jit(step) if device == "jax" else step
+        found = []
+        for call in range(6):
+            if call in (2, 4):
+                holder.factor.more = None
+            found.append(step(torch.ones(2, device=device)).tolist())
+        return found
+
+    assert factors("jax") == factors("cpu")

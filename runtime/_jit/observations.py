@@ -151,6 +151,11 @@ ORDER = Kind(
     spreads=True,
 )
 ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
+UNFILLED = Kind(
+    lambda owners, keys, _: [key in slots for slots, key in zip(owners, keys, strict=True)],
+    lambda o, old, new, key: f"{o.path(key)} was nothing",
+    plain=True,
+)
 HOST_ARRAY = Kind(
     lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds something else", plain=True
 )
@@ -200,7 +205,20 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In the order in which they are compared.
 KINDS = (
-    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND, CHOICES, HOST_TENSOR),
+    *(
+        EMPTY,
+        ENTRY,
+        ELEMENTS,
+        ORDER,
+        ITEM,
+        UNFILLED,
+        ANNOTATIONS,
+        HOST_ARRAY,
+        SUBCLASSES,
+        REBOUND,
+        CHOICES,
+        HOST_TENSOR,
+    ),
     *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
@@ -359,4 +377,5 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
         (attributes,) = gc.get_referents(container.attributes)
         observations = [Observation(ENTRY, attributes, key, content[key], name) for key in keys]
         return [*observations, Observation(ENTRY, attributes, SIZE, len(attributes), name)]
-    return [Observation(ITEM, container, key, content[key], name) for key in keys]
+    observations = [Observation(ITEM, container, key, content[key], name) for key in keys]
+    return observations + [Observation(UNFILLED, container, key, False, name) for key in entries.absent]

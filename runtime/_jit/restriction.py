@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.nn import Module
 
+from .container_adapters import SlotAttributes
 from .function_caches import CachedFunction
 from .host_script import EntryId
 from .libraries import is_own, may_hold_state
@@ -86,8 +87,10 @@ class Restriction:
             return self._some(snapshot, read.union(MODULE_TABLES), absent)
         if read is None:
             return ObservedEntries(snapshot, snapshot.keys and dict(snapshot.keys))
-        is_dict = isinstance(snapshot.container, dict)
-        return self._some(snapshot, read, self._absent(owner, read - snapshot.container.keys()) if is_dict else ())
+        missing = read - snapshot.container.keys()
+        if isinstance(snapshot.container, SlotAttributes):
+            return self._some(snapshot, read, sorted(missing.intersection(snapshot.container.names)))
+        return self._some(snapshot, read, self._absent(owner, missing) if isinstance(snapshot.container, dict) else ())
 
     def _some(self, snapshot: StateSnapshot, names: Container[Any], absent: Iterable[Any]) -> ObservedEntries:
         keys = {k: None for k in snapshot.content if k in names}

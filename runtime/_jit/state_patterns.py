@@ -50,7 +50,8 @@ class AttributesPattern:
 
     def of(self, value: Any) -> Any:
         """The attributes of an object."""
-        return SlotAttributes(value, tuple(self.attributes) + self.absent) if self.slots else value.__dict__
+        names = None if self.whole else tuple(self.attributes) + self.absent
+        return SlotAttributes(value, names) if self.slots else value.__dict__
 
     def difference(self, path: str, value: Any, seen: Numbers) -> str:
         """Nothing if the attributes of an object fit; else what differs."""
