@@ -33,46 +33,46 @@ def ones(*shape: int) -> torch.Tensor:
     return torch.ones(shape or (3,), device="jax")
 
 
-def a_list_becomes_another() -> Program:
-    s = Holder([ones(), ones()], [ones() * 2, ones()])
+def telling_apart(s: Holder, replace: Callable[[torch.Tensor], None], *calls: int) -> Program:
+    """A function that asks whether two objects are one and then replaces them, and a change that makes them one after
+    some calls."""
 
     def step(x: torch.Tensor) -> torch.Tensor:
         same = s.held is s.other
-        s.held = [x, s.held[0]]
+        replace(x)
         return x * (2 if same else 3)
 
     def change(i: int) -> None:
-        s.held = s.other if i in (1, 3) else s.held
+        s.held = s.other if i in calls else s.held
 
     return s, step, change
+
+
+def a_list_becomes_another() -> Program:
+    s = Holder([ones(), ones()], [ones() * 2, ones()])
+
+    def replace(x: torch.Tensor) -> None:
+        s.held = [x, s.held[0]]
+
+    return telling_apart(s, replace, 1, 3)
 
 
 def a_tensor_becomes_another() -> Program:
     s = Holder(ones(), ones())
 
-    def step(x: torch.Tensor) -> torch.Tensor:
-        same = s.held is s.other
+    def replace(x: torch.Tensor) -> None:
         s.held = x * 2
-        return x * (2 if same else 3)
 
-    def change(i: int) -> None:
-        s.held = s.other if i in (1, 3) else s.held
-
-    return s, step, change
+    return telling_apart(s, replace, 1, 3)
 
 
 def two_tensors_become_one() -> Program:
     s = Holder(ones(), ones())
 
-    def step(x: torch.Tensor) -> torch.Tensor:
-        same = s.held is s.other
+    def replace(x: torch.Tensor) -> None:
         s.held, s.other = x * 2, x * 3
-        return x * (2 if same else 3)
 
-    def change(i: int) -> None:
-        s.held = s.other if i == 2 else s.held
-
-    return s, step, change
+    return telling_apart(s, replace, 2)
 
 
 def a_result_is_kept_for_a_tensor() -> Program:

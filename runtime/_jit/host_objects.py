@@ -77,7 +77,7 @@ def _read_hash(value: Any) -> str:
 
 
 def _restore_hash(_: Any, content: Any) -> None:
-    """A hash takes back nothing."""
+    """Nothing: a hash cannot forget, and the run that changed it is refused."""
 
 
 # By the names of the classes, because programs without such objects need not import them.
@@ -92,7 +92,7 @@ _KINDS = {
 
 def host_kind(cls: type) -> HostKind | None:
     """How the content of a class is read, if its objects are such."""
-    names = (f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
-    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:
+    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:  # a module of C for each algorithm
         return HostKind(_read_hash, _restore_hash)
+    names = (f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
     return next((_KINDS[name] for name in names if name in _KINDS), None)

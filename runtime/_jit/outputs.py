@@ -120,7 +120,7 @@ _MUTABLE = (dict, bytearray, UserDict, UserList, SimpleNamespace, *SEQUENCES)
 
 
 def is_described(tree: OutputTree) -> bool:
-    """Whether a call makes or finds something for the tree."""
+    """Whether a call makes something for the tree; an object from outside that it finds is none."""
     return any(x.__class__ in _MADE for x in tree.leaves)
 
 

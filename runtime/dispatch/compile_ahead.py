@@ -51,7 +51,7 @@ class ComingArray(PendingArray):
         self.abstract = abstract  # as JAX traces it
 
     def value(self, checked: bool = True) -> jax.Array:
-        """See PendingArray: values are checked as operations run."""
+        """See `PendingArray`. Nothing is left to check: operations that check values run at once."""
         tape = self.tape
         if tape is not None:
             tape.flush()
