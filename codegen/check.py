@@ -180,8 +180,10 @@ def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], co
 
 
 def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    if entry.grad not in ("", "vjp"):
-        yield entry.fault("grad", f"`{entry.grad}`", "vjp, or no such key")
+    if entry.grad not in ("", "vjp", "formula"):
+        yield entry.fault("grad", f"`{entry.grad}`", "vjp, formula, or no such key")
+    if entry.grad == "formula" and not context.schemas[entry.name].differentiated:
+        yield entry.fault("grad", f"`formula`, and torch has none for {entry.name}", "vjp, or no such key")
     traced = [p.name for p in params if p.is_number and p.name not in entry.static] if entry.grad else []
     if traced:
         yield entry.fault("grad", f"{traced[0]} is a traced number", f"`static: [{', '.join(traced)}]`")

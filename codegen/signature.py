@@ -145,7 +145,8 @@ def written(func: FunctionSchema) -> list[Parameter]:
 
 def results(func: FunctionSchema, writes: tuple[str, ...] = ()) -> list[str]:
     """The annotations of the results of the lowering: new results, then the new values of written arguments."""
-    masked = any(a.name == "output_mask" for a in func.arguments.flat_non_out)
+    masks = [a for a in func.arguments.flat_non_out if str(a.type).startswith("bool[")]
+    masked = any(a.name in ("output_mask", "mask") for a in masks)
     if func.kind() is SchemaKind.out:
         fresh = [a.type for a in func.arguments.out]
     else:

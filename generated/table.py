@@ -2539,6 +2539,15 @@ ROWS: dict[str, Row] = {
     "linalg_vector_norm.out": Row(
         "kernels.distance", "linalg_vector_norm", "out", static=("ord",), dtypes=(("", "floating complex"),)
     ),
+    "linear": Row("kernels.matmul", "linear", rewrite="matmul", grad="formula"),
+    "linear.out": Row("kernels.matmul", "linear", "out", rewrite="matmul", grad="formula"),
+    "linear_backward": Row(
+        "kernels.matmul",
+        "linear_backward",
+        no_meta="torch computes it for nested tensors and on Apple GPUs only",
+        rewrite="matmul",
+    ),
+    "linear_backward.out": Row("kernels.matmul", "linear_backward", "out", rewrite="matmul"),
     "linspace": Row("kernels.creation", "linspace"),
     "linspace.Scalar_Tensor": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
     "linspace.Scalar_Tensor_out": Row("kernels.creation", "linspace", "out", dtypes=(("", "not complex"),)),
@@ -2716,6 +2725,11 @@ ROWS: dict[str, Row] = {
         dynamic="one result for each element where the mask holds",
         dtypes=(("self", "not unsigned"), ("mask", "bool")),
     ),
+    "matmul": Row("kernels.matmul", "matmul", rewrite="matmul", grad="formula"),
+    "matmul_backward": Row(
+        "kernels.matmul", "matmul_backward", no_meta="torch computes it for nested tensors only", rewrite="matmul"
+    ),
+    "matmul_backward.out": Row("kernels.matmul", "matmul_backward", "out", rewrite="matmul"),
     "max": Row("generated.reduction", "max", dtypes=(("", "bool integral floating"),)),
     "max.dim": Row("kernels.reduction", "max_dim", dtypes=(("", "bool integral floating"),)),
     "max.dim_max": Row("kernels.reduction", "max_dim", "out", dtypes=(("", "bool integral floating"),)),
@@ -4615,9 +4629,7 @@ UNSUPPORTED: dict[str, str] = {
     "from_file.out": "a file mapped into host memory",
     "int_repr": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
     "int_repr.out": "tensors of quantized dtypes; use fake_quantize_* or torch.ao.quantization.prepare_qat",
-    "linear_backward": "torch calls it for nested tensors only; the gradient of linear is that of addmm",
     "lstm_mps_backward": "torch implements it for MPS only",
-    "matmul_backward": "torch calls it for nested tensors only; the gradient of matmul is that of mm and bmm",
     "miopen_batch_norm": "a call into a vendor's library",
     "miopen_batch_norm.out": "a call into a vendor's library",
     "miopen_batch_norm_backward": "a call into a vendor's library",

@@ -345,6 +345,9 @@ def reduced_backward(grad_output: Array, slope: Array, reduction: int, weight: A
     return grad_output * slope / slope.size if reduction == MEAN and slope.size else grad_output * slope
 
 
+FEW_ROWS = 32  # up to which a product with a matrix of (out, in) is rewritten on CPUs (dispatch/product_rewrite.py)
+
+
 def contract(
     a: Array, b: Array, left: Sequence[int], right: Sequence[int], batch: int = 0, dtype: DType | None = None
 ) -> Array:

@@ -160,6 +160,6 @@ def test_an_eager_process_is_thin() -> None:
     assert not unwanted, f"an eager program imports {sorted(unwanted)}"
     runtime = [m for m in loaded if part_of(m) in {"storage", "trace", "dispatch", "aten", "device", "install", ""}]
     lines = sum(len(MODULES[m].read_text().splitlines()) for m in runtime)
-    assert lines <= 6500, f"an eager program imports {lines} lines of the runtime; expected 6500 at most"
+    assert lines <= 6600, f"an eager program imports {lines} lines of the runtime; expected 6600 at most"
     compilation = sum(len(MODULES[m].read_text().splitlines()) for m in loaded if part_of(m) == "xla")
     assert compilation <= 1250, f"an eager program imports {compilation} lines for compilation; expected 1250 at most"

@@ -19,6 +19,7 @@ from .._torch.dispatcher import computed_kernel_on, has_kernel_on
 from .._torch.frames import is_dynamo_loaded
 from .._torch.operators import OpOverload, OpOverloadPacket, forget_dispatch
 from .._torch.pytree import tree_leaves
+from ..dispatch.formula_composite import overridden
 from .registration import kernels
 
 _active: list[Override] = []
@@ -149,6 +150,8 @@ def _renew() -> None:
     """Have what was compiled under other overrides not be found."""
     global token
     token = tuple(o._serial for o in _active)
+    overridden.clear()
+    overridden.update(kernel.place[0] for kernel in _top)
     if not _context:
         _context.append(jax.make_user_context(()))
     _context[0].set_global(token)

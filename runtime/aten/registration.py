@@ -187,7 +187,7 @@ def register_all() -> None:
         drawn = numpy.random.get_state()  # the import of JAX draws from it, long after a program set its seeds
         from tenax.generated.table import ROWS, UNSUPPORTED
 
-        from ..dispatch import jax_config
+        from ..dispatch import formula_composite, jax_config
         from ..trace import data_swaps
         from . import autocast
         from .kernels import KERNELS
@@ -207,8 +207,10 @@ def register_all() -> None:
             if name in KERNELS or f"aten::{name}" not in known:
                 continue
             _register(f"aten::{name}", kernel_of(name))
-            if row.grad and row.form == "functional":
+            if row.grad == "vjp" and row.form == "functional":
                 _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
+        for name, kernel in formula_composite.KERNELS.items():
+            _register(f"aten::{name}", kernel, f"Autograd{_KEY}")
         for name in UNSUPPORTED:  # torch may have a kernel for any device, which would be called before the fallback
             if f"aten::{name}" in known and has_kernel_on(f"aten::{name}", "CompositeExplicitAutograd"):
                 _register(f"aten::{name}", _raises(name))

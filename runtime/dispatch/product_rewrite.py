@@ -16,9 +16,10 @@ from typing import Any
 
 import jax
 from jax.extend.core import Jaxpr, Var, jaxpr_as_fun
-from jax.extend.core.primitives import dot_general_p, transpose_p
+from jax.extend.core.primitives import dot_general_p, reshape_p, transpose_p
 
-_FEW = 32
+from ..words import FEW_ROWS
+
 _barrier_p = jax.make_jaxpr(jax.lax.optimization_barrier)(0.0).eqns[0].primitive
 
 
@@ -38,13 +39,15 @@ def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
     cpu = jax.default_backend() == "cpu"
     equations: list[Any] = []
     sources: dict[Any, Any] = {}  # of what is transposed
+    results = [*jaxpr.outvars]
+    results += [e.invars[0] for e in jaxpr.eqns if e.primitive is reshape_p and any(e.outvars[0] is v for v in results)]
     for equation in jaxpr.eqns:
         if equation.primitive is transpose_p and equation.params["permutation"] == (1, 0):
             sources[equation.outvars[0]] = equation.invars[0]
         if equation.primitive is not dot_general_p:
             equations.append(equation)
             continue
-        matrix = _matrix(equation, sources, jaxpr.outvars) if cpu else None
+        matrix = _matrix(equation, sources, results) if cpu else None
         equations += [_untransposed(equation, sources)] if matrix is None else _matrix_first(equation, matrix)
     return jaxpr.replace(eqns=equations)
 
@@ -53,7 +56,7 @@ def _untransposed(equation: Any, sources: dict[Any, Any]) -> Any:
     """The product of many rows and a matrix, not of its transpose."""
     (left, right), batched = equation.params["dimension_numbers"]
     rows, matrix = equation.invars
-    if matrix not in sources or right != (0,) or rows.aval.size // rows.aval.shape[left[0]] <= _FEW:
+    if matrix not in sources or right != (0,) or rows.aval.size // rows.aval.shape[left[0]] <= FEW_ROWS:
         return equation
     params = {**equation.params, "dimension_numbers": ((left, (1,)), batched)}
     return equation.replace(invars=[rows, sources[matrix]], params=params)
@@ -68,7 +71,7 @@ def _matrix(equation: Any, sources: dict[Any, Any], results: Sequence[Any]) -> A
     # A single row of a narrow dtype is read well; and what goes on from its product is not to be rounded on the way.
     if narrow and (rows == 1 or all(v is not equation.outvars[0] for v in results)):
         return None
-    if not 1 <= rows <= _FEW or second.aval.ndim != 2 or any(batched) or left != (1,):
+    if not 1 <= rows <= FEW_ROWS or second.aval.ndim != 2 or any(batched) or left != (1,):
         return None
     return second if right == (1,) else sources.get(second)
 

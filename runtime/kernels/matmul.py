@@ -1,7 +1,8 @@
-"""Matrix products with more to them than a contraction: outer, trilinear, scaled, grouped and of packed weights."""
+"""Matrix products with more to them than a contraction: whole layers, outer, trilinear, scaled, grouped, packed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,10 +10,60 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.words import FLOAT32, Array, DType, axpby, cast, contract, opmath
+from tenax.words import FEW_ROWS, FLOAT32, Array, DType, axpby, cast, contract, opmath, reduce_sum
 
 # `at::blas::ScalingType`: one scale for a matrix, or one for each of its rows.
 _SCALINGS = {0: "TensorWise", 1: "RowWise"}
+
+
+def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
+    """(..., k) by (n, k) or (k,), plus (n,): `input @ weight.T + bias`."""
+    leading = input.shape[:-1]
+    known = weight.ndim == 2 and len(leading) != 1 and all(isinstance(n, int) for n in leading)
+    few = known and math.prod(leading) <= FEW_ROWS
+    rows = lax.reshape(input, (math.prod(leading), input.shape[-1])) if few else input
+    product = contract(rows, weight, (rows.ndim - 1,), (weight.ndim - 1,))
+    result = product if bias is None else axpby(1, product, 1, bias)
+    return lax.reshape(result, (*leading, weight.shape[0])) if few else result
+
+
+def linear_backward(
+    self: Array, grad_output: Array, weight: Array, output_mask: Sequence[bool]
+) -> tuple[Array | None, Array | None, Array | None]:
+    """The gradients of input, weight (n, k) and bias, given that of the result (..., n)."""
+    rows = range(self.ndim - 1)
+    return (
+        contract(grad_output, weight, (grad_output.ndim - 1,), (0,)) if output_mask[0] else None,
+        contract(grad_output, self, rows, rows) if output_mask[1] else None,
+        cast(reduce_sum(cast(grad_output, opmath(self.dtype)), rows), self.dtype) if output_mask[2] else None,
+    )
+
+
+def matmul(self: Array, other: Array) -> Array:
+    """(..., n, k) by (..., k, m), whose leading axes are broadcast; a vector (k,) is a row or a column."""
+    if other.ndim <= 2:
+        return contract(self, other, (self.ndim - 1,), (max(other.ndim - 2, 0),))
+    if self.ndim == 1:
+        return contract(other, self, (other.ndim - 2,), (0,))
+    leading = jnp.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    left, right = (jnp.broadcast_to(x, leading + x.shape[-2:]) for x in (self, other))
+    return contract(left, right, (left.ndim - 1,), (right.ndim - 2,), batch=len(leading))
+
+
+def matmul_backward(grad: Array, self: Array, other: Array, mask: Sequence[bool]) -> tuple[Array | None, Array | None]:
+    """The gradients of (..., n, k) and of (..., k, m), or (k, m), given that of their product.
+
+    Raises:
+        NotImplementedError: leading axes are broadcast, which torch decomposes.
+    """
+    if other.ndim not in (2, self.ndim) or (other.ndim > 2 and self.shape[:-2] != other.shape[:-2]):
+        raise NotImplementedError(f"matmul_backward: of {self.shape} and {other.shape}; expected equal leading axes")
+    batch, last = other.ndim - 2, self.ndim - 1
+    rows = range(batch, last)
+    return (
+        contract(grad, other, (last,), (batch + 1,), batch) if mask[0] else None,
+        contract(self, grad, rows, rows, batch) if mask[1] else None,
+    )
 
 
 def addr(self: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:

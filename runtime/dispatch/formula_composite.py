@@ -1,0 +1,94 @@
+"""Composites kept whole that torch itself can differentiate: `linear` and `matmul`.
+
+torch has one operator for all gradients of each, and registers that formula for nested tensors alone. For others it
+decomposes the call above autograd: a linear layer becomes up to four operators, and its gradients up to ten. Called by
+the key of nested tensors, the formula serves any device.
+
+The call is decomposed as elsewhere where the difference could be seen: gradients that would have other strides, what a
+dispatch mode or an override looks for, transforms of functions, and forward-mode AD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .._torch.autograd import in_forward_mode
+from .._torch.dispatcher import COMPOSITE_IMPLICIT, DispatchKey, DispatchKeySet, dispatch_modes, kernel_on
+from .._torch.functorch import are_transforms_active
+
+overridden: set[str] = set()  # operators that have an override
+_BELOW = DispatchKeySet(DispatchKey.PrivateUse1)
+_FORMULA = DispatchKeySet(DispatchKey.AutogradNestedTensor) | _BELOW
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+_DTYPES = {torch.float32, torch.float64, torch.bfloat16, torch.float16}
+_aten = torch.ops.aten
+_decomposed_linear = kernel_on(_aten.linear.default, COMPOSITE_IMPLICIT)
+_decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)  # `decompose` would call one in Python
+
+
+def _stays_whole(x: torch.Tensor, y: torch.Tensor) -> bool:
+    """Whether a product of these is one that nobody wants to see decomposed."""
+    return not (
+        x.__class__ not in _PLAIN
+        or y.__class__ not in _PLAIN
+        or x.dtype is not y.dtype
+        or x.dtype not in _DTYPES
+        or y.layout is not torch.strided
+        or x.layout is not torch.strided
+        or dispatch_modes()
+        or are_transforms_active()
+        or in_forward_mode()
+        or overridden
+    )
+
+
+def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Any:
+    """`linear` above autograd."""
+    op, axes = _aten.linear.default, input.dim()
+    if not (axes and weight.dim() == 2 and _stays_whole(input, weight)) or (bias is not None and bias.dim() != 1):
+        return _decomposed_linear(input, weight, bias)
+    if not torch.is_grad_enabled():
+        return op.redispatch(_BELOW, input, weight, bias)
+    if axes == 1 or not weight.is_contiguous() or not weight.numel() or (axes == 2 and not input.is_contiguous()):
+        return _decomposed_linear(input, weight, bias)
+    return op.redispatch(_FORMULA, input, weight, bias)
+
+
+def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: list[bool]) -> Any:
+    """`linear_backward` above autograd: decomposed if its own gradient is wanted."""
+    if _stays_whole(grad_output, weight) and not torch.is_grad_enabled():
+        return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
+    rows = grad_output.flatten(0, -2)
+    return (
+        grad_output.matmul(weight) if mask[0] else None,
+        rows.t().matmul(self.flatten(0, -2)) if mask[1] else None,
+        rows.sum(0) if mask[2] else None,
+    )
+
+
+def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
+    """`matmul` above autograd."""
+    op, axes = _aten.matmul.default, self.dim()
+    if axes < 3 or not _stays_whole(self, other):
+        return _decomposed_matmul(self, other)
+    if not torch.is_grad_enabled():
+        return op.redispatch(_BELOW, self, other)
+    if other.dim() == axes:
+        whole = self.shape[:-2] == other.shape[:-2]
+    else:
+        whole = other.dim() == 2 and other.is_contiguous()
+    return op.redispatch(_FORMULA, self, other) if whole else _decomposed_matmul(self, other)
+
+
+def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor, mask: list[bool]) -> Any:
+    """`matmul_backward` above autograd: decomposed if its own gradient is wanted."""
+    if _stays_whole(grad, other) and not torch.is_grad_enabled():
+        return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
+    left, right = (self, grad) if other.dim() > 2 else (self.flatten(0, -2), grad.flatten(0, -2))
+    return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
+
+
+KERNELS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (linear, linear_backward, matmul, matmul_backward)}
