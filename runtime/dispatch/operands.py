@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import torch
 
+from .._jax import put_on_first_device
 from ..dtypes import torch_dtype
 from ..storage.avals import Aval, LazyFill, meshes
 from ..storage.cell import Cell
@@ -36,15 +37,11 @@ def whole_operand(aval: Aval) -> Operand:
 
 
 _views: dict[Any, tuple[Operand, Any]] = {}  # the starts of one that a trace has seen first are on the host
-_identity = jax.jit(lambda array: array)  # the cheapest way from NumPy to a device
 
 
 def _place(array: Any) -> Any:
     """A small host array on the device; within a trace it stays a constant."""
-    if not no_jax_trace():
-        return array
-    # What is kept must not be on the mesh of this moment, where a program would put it.
-    return _identity(array) if jax.sharding.get_abstract_mesh().empty else jax.device_put(array)
+    return put_on_first_device(array) if no_jax_trace() else array
 
 
 def view_operand(

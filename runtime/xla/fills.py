@@ -10,6 +10,8 @@ import numpy as np
 
 from .._jax import direct_call
 from .._torch.frames import set_eval_frame
+from .options import good_code
+from .stored import compile_or_load
 
 _OFTEN = 16  # arrays of one shape, dtype and value: until then, a program would take longer than uploads
 _MOST = 1 << 10  # entries; a full table starts over
@@ -35,7 +37,9 @@ def filled(
     watching = set_eval_frame(None)  # torch must not compile JAX's functions
     try:
         with jax.enable_x64(True):
-            execute, handlers = direct_call(jax.jit(lambda: jax.lax.full(shape, value, dtype)).lower().compile())
+            lowered = jax.jit(lambda: jax.lax.full(shape, value, dtype)).lower()
+            compiled = compile_or_load("a fill", lowered, good_code(lowered.as_text()).options)
+            execute, handlers = direct_call(compiled)
     finally:
         set_eval_frame(watching)
     program = _made[key] = lambda: execute([]).consume_with_handlers(handlers)[0]
