@@ -74,3 +74,22 @@ def test_parts_of_one_memory_in_a_list_keep_what_each_wrote(write: Callable[...,
     function = t2j(program)
     found = (jax.jit(function) if compiled else function)(jnp.arange(1.0, 4.0))
     assert found.tolist() == program(x).tolist()
+
+
+@pytest.mark.parametrize("size", [(), (2,)])
+def test_parts_of_complex_numbers_are_written_after_the_whole(size: tuple[int, ...]) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        part = y.detach().imag
+        torch._foreach_mul_([y], 2)
+        torch._foreach_add_([part], 1)
+        y.mul_(2)
+        part.add_(1)
+        return y
+
+    x = torch.full(size, 2 + 1j)
+    for _ in range(2):  # the calls are known to the fast path
+        program(x.to("jax"))
+        torch._foreach_add_([x.to("jax")], 1)
+        x.to("jax").add_(1)
+    assert t2j(program)(x.to("jax").jax()).tolist() == program(x).tolist()

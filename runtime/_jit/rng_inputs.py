@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import torch
 
+from .._jax import put_on_first_device
 from ..errors import TraceError
 from ..storage import random
-from ..trace.core import alias_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,5 +69,4 @@ class RngRecorder:
 
 
 def _placeholder() -> Any:
-    with jax.ensure_compile_time_eval():
-        return alias_array(jnp.zeros(2, np.uint32))
+    return put_on_first_device(np.zeros(2, np.uint32))

@@ -99,7 +99,7 @@ class DetachedCell(Cell):
     @property
     def array(self) -> Any:
         """The array for the fast path; None where that does not apply."""
-        return None if self.base.array is None else self.content
+        return None if self.mixed or self.base.array is None else self.content
 
     @array.setter
     def array(self, array: Any) -> None:
