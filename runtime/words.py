@@ -227,7 +227,7 @@ def INT_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:
 
 
 def ALWAYS_BOOL(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Arguments in the common dtype; the result is bool."""
+    """Like NO_OPMATH, but the result dtype is bool."""
     common = result_type(*tensors)
     return _promoted(common, common, BOOL, tensors, scalars)
 
@@ -267,7 +267,7 @@ def _root_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arr
 
 
 def place(index: int) -> np.integer:
-    """A static index in the smallest dtype.
+    """A static index as int32, or as int64 if it does not fit.
 
     With 64-bit types off, JAX (0.10) fails to lower a batched slice at an int64 index.
     """
@@ -331,7 +331,7 @@ NONE, MEAN, SUM = 0, 1, 2  # `at::Reduction::Reduction`, which the schemas of lo
 
 
 def reduced(losses: Array, reduction: int, weight: Array | None = None) -> Array:
-    """The losses, times `weight` where there is one: each of them, their mean (NaN of none) or their sum."""
+    """Reduce losses, first multiplied by `weight` if given: unreduced, their mean (NaN if empty) or their sum."""
     losses = losses if weight is None else losses * weight
     if reduction == NONE:
         return losses
@@ -340,7 +340,7 @@ def reduced(losses: Array, reduction: int, weight: Array | None = None) -> Array
 
 
 def reduced_backward(grad_output: Array, slope: Array, reduction: int, weight: Array | None = None) -> Array:
-    """The gradient of `reduced` losses, whose own derivative is `slope`."""
+    """The gradient of `reduced`, given the derivative `slope` of the losses."""
     slope = slope if weight is None else slope * weight
     return grad_output * slope / slope.size if reduction == MEAN and slope.size else grad_output * slope
 
@@ -390,7 +390,7 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None)
 
 
 def fft_norm(normalization: int, forward: bool) -> str | None:
-    """The name that `jnp.fft` has for the scale of a transform: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
+    """The name in `jnp.fft` of a transform's scale: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
     unscaled, by_n = (None, "forward") if forward else ("forward", None)
     return (unscaled, "ortho", by_n)[normalization]
 

@@ -40,7 +40,7 @@ class BackendOptions(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A graph to make programs from."""
+    """A graph and the settings for its programs."""
 
     module: fx.GraphModule  # on the device
     name: str

@@ -73,9 +73,7 @@ def is_random(node: fx.Node) -> bool:
 
 
 def on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tensor]]:
-    """Replace all devices in a graph with "jax:0", and turn the tensors that it holds into extra inputs.
-
-    Returns the new graph and those tensors.
+    """Copy a graph with all devices as "jax:0" and its tensor constants as extra inputs; also return those constants.
 
     Raises:
         NotImplementedError: the graph draws random numbers on the CPU.

@@ -72,8 +72,8 @@ def _getitem(self: Any, index: Any) -> Any:
 
 
 def _data_ptr(self: Any) -> int:
-    # There is no address. Programs compare pointers to find tied weights, so each storage gets a unique number, spaced
-    # so that offsets do not overlap.
+    # There is no address. Programs compare pointers to find tied weights, so each storage gets a unique number. The
+    # numbers are at least 1 MiB apart, so that offsets in small storages do not reach the next number.
     return id(_cell(self)) << 16
 
 

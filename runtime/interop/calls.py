@@ -94,7 +94,7 @@ def _wrapped(array: jax.Array, key: _Key | None) -> jax.Array:
 
 
 class _Entry(NamedTuple):
-    target: Any  # the weak reference
+    target: Any  # a weak reference to the function
     leases: OrderedDict[Any, tuple[FunctionLease, _Called]]
 
 

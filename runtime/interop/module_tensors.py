@@ -68,7 +68,7 @@ def values_for(tie: list[Slot], state: Mapping[str, Any]) -> list[Any]:
 
 @contextmanager
 def with_tensors(module: nn.Module, tensors: Mapping[str, torch.Tensor]) -> Iterator[None]:
-    """Swap tensors of a module within a context, then restore its parameters and buffers.
+    """Swap tensors of a module within a context, then restore them and all parameters and buffers.
 
     Args:
         module: the module.

@@ -182,7 +182,7 @@ def _sparse_mm_reduce_impl_backward(
 
 
 def _reduced(op: str) -> Callable[..., Tensor]:
-    """The kernel that reduces the stored values over `dim`, which is kept."""
+    """The kernel that reduces the stored values over `dim` and keeps those dimensions."""
 
     def kernel(
         self: Tensor, dim: Sequence[int], keepdim: bool = False, *, dtype: torch.dtype | None = None, meta: ResultMeta
