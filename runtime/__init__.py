@@ -1,6 +1,6 @@
 """tenax: JAX as a PyTorch device, and PyTorch as JAX functions.
 
-`import tenax` registers the device "jax" with torch and little more: JAX is imported with the first tensor.
+`import tenax` does little more than register the device "jax" with torch; the first tensor imports JAX.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# What needs JAX is imported when first asked for.
+# Names whose modules need JAX, imported on first access.
 _LAZY = {
     "ScannedModule": "interop.scan",
     "bucket": "_jit.buckets",

@@ -1,4 +1,4 @@
-"""The seam to JAX: every private name of JAX that the package uses has its home here. Importing it imports JAX."""
+"""The seam to JAX: every private name of JAX that the package uses is bound here. Importing it imports JAX."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ with private_names("jax", jax.__version__):
     from jax._src.interpreters import pxla as _pxla
     from jaxlib import _jax as _jaxlib
 
-    # Whether JAX traces nothing on this thread.
+    # Whether no JAX trace is active on this thread.
     trace_state_clean: Callable[[], bool] = _core.trace_state_clean
     shaped_abstractify = _core.shaped_abstractify
-    # The two tables by which JAX finds out what an argument is: its abstract value, and its value, by its type.
+    # JAX's two tables, by type, that convert an argument to its abstract value and to its canonical value.
     abstract_value_of: dict[type, Callable[[Any], Any]] = _core.pytype_aval_mappings
     value_of: Any = _dtypes.canonicalize_value_handlers
 
-    # A context in which axes exist that no mesh has yet, and the effect by which a program names those that it uses.
+    # A context that binds axis names before a mesh has them, and the effect that records which names a program uses.
     named_axes: Callable[[list[tuple[str, int]]], AbstractContextManager[Any]] = _core.extend_axis_env_nd
     NamedAxisEffect = _core.NamedAxisEffect
 
-    # Whether JAX has asked a platform for its devices, after which no process can join others.
+    # Whether JAX has initialized a backend; after that, the process cannot join a distributed program.
     backends_are_initialized: Callable[[], bool] = _xla_bridge.backends_are_initialized
 
     _put: Callable[..., jax.Array] = _pxla.batched_device_put
@@ -48,16 +48,16 @@ with private_names("jax", jax.__version__):
 
 
 def uncommitted(array: jax.Array) -> jax.Array:
-    """An array of one device, on the same buffer, that JAX moves to the devices of the arrays that it meets."""
+    """An uncommitted array on the same buffer: JAX moves it to the devices of arrays it is combined with."""
     with private_names("jax", jax.__version__):
-        # Nothing to check, which takes JAX five times as long: the array has one shard, itself.
+        # The array is its own single shard, so skip JAX's checks, which take five times as long.
         return ArrayImpl(array.aval, array.sharding, [array], False, _skip_checks=True)  # type: ignore[list-item]
 
 
 def put_on_first_device(array: Any) -> jax.Array:
-    """A host array of at most 32 bits that nothing else writes, on the first device, uncommitted.
+    """Put a host array of at most 32 bits, which nothing else may write, on the first device, uncommitted.
 
-    `jax.device_put` finds out first what it is given and where that should go, which takes seven times as long.
+    `jax.device_put` takes seven times as long, because it first analyses its argument and the destination.
     """
     device, sharding = _first_device()
     return _put(_ShapedArray(array.shape, array.dtype), sharding, [array], [device], committed=False)
@@ -70,9 +70,9 @@ def _first_device() -> tuple[jax.Device, jax.sharding.Sharding]:
 
 
 def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Sequence[Any]]:
-    """What runs a compiled program with nothing between: `execute(arrays).consume_with_handlers(handlers)`.
+    """The functions that run a compiled program directly: `execute(arrays).consume_with_handlers(handlers)`.
 
-    The handlers, which make an array of each buffer, are prepared by JAX in a place of its own.
+    The handlers, which wrap each result buffer in an array, are those that JAX prepared for the executable.
     """
     with private_names("jax", jax.__version__):
         execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
@@ -80,27 +80,27 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
 
 
 def trace_settings() -> tuple[Any, ...]:
-    """The settings of JAX on this thread that a trace depends on, as values whose text is the same everywhere."""
+    """This thread's JAX settings that a trace depends on, as values whose text is the same in every process."""
     with private_names("jax", jax.__version__):
         return tuple(value for value in _config.trace_context() if value.__class__ is not _core.AxisEnv)
 
 
 class ExecutableSource(Protocol):
-    """What `jit_of_compiled` asks about calls."""
+    """Provides `jit_of_compiled` with an executable for each call."""
 
     @property
     def jitted(self) -> Callable[..., Any]:
-        """What is called where there is no executable."""
+        """The function to call when there is no executable."""
 
     def compiled_for(self, operands: tuple[Any, ...]) -> jax.stages.Compiled | None:
-        """The executable for the operands of a call, if they are to have one."""
+        """The executable for these operands; None if the call should use `jitted`."""
 
 
 def jit_of_compiled(function: Callable[..., Any], program: ExecutableSource) -> Callable[..., Any]:
-    """As `jax.jit(function)`, with executables that were made elsewhere.
+    """Like `jax.jit(function)`, but with executables that `program` provides.
 
-    JAX's own C++ function calls them, so that a call takes the time of one of `jax.jit`. It asks the program about
-    calls of a kind that it has not seen; JAX makes such a function for the calls of an executable, which ends there.
+    Calls go through the C++ function behind `jax.jit`, and are as fast. A call that misses its cache gets an executable
+    from `program`. JAX calls AOT executables the same way, except that there a miss always runs that one executable.
     """
 
     def miss(*operands: Any) -> tuple[Any, Any, bool]:
@@ -135,13 +135,13 @@ def jit_of_compiled(function: Callable[..., Any], program: ExecutableSource) -> 
 
 
 def ask_again(call: Any) -> None:
-    """Have a result of `jit_of_compiled` ask its program about its next call."""
+    """Clear the cache of a function from `jit_of_compiled`, so that its next call consults its program."""
     with private_names("jax", jax.__version__):
         call._clear_cache()
 
 
 def call_compiled(compiled: jax.stages.Compiled, operands: tuple[Any, ...]) -> Any:
-    """The results of an executable, whatever JAX's settings are now."""
+    """Call an executable, whatever JAX's current settings are."""
     with private_names("jax", jax.__version__):
         executable: Any = compiled._executable
     return jax.tree.unflatten(compiled.out_tree, executable.call(*jax.tree.leaves(operands)))
@@ -154,23 +154,23 @@ def result_avals(compiled: jax.stages.Compiled) -> Any:
 
 
 def traced_as(equation: Any) -> AbstractContextManager[Any]:
-    """A context whose equations have the lines and scopes of this one."""
+    """A context in which new equations get the source line and name scopes of `equation`."""
     with private_names("jax", jax.__version__):
         stack = _source_info.current_name_stack() + equation.source_info.name_stack
         return _source_info.user_context(equation.source_info.traceback, name_stack=stack)
 
 
 def local_call(compiled: jax.stages.Compiled) -> Callable[[list[jax.Array]], list[jax.Array]]:
-    """What runs this process's part of a program of several, on arrays of its one device."""
+    """A function that runs this process's part of a multi-process program, on arrays of its one device."""
     with private_names("jax", jax.__version__):
         execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
         return lambda arrays: [uncommitted(x) for (x,) in execute(arrays).disassemble_into_single_device_arrays()]
 
 
 def join_coordinator(address: str, process: int, processes: int, timeout: int) -> None:
-    """What `jax.distributed.initialize` does in a process other than the first: the coordinator runs elsewhere.
+    """Do what `jax.distributed.initialize` does in a process other than the first: connect to a coordinator elsewhere.
 
-    The heartbeat of this client never ends the process. That is left to the one who watches the others.
+    A missed heartbeat never ends this process; the connections of `_jax_coordinator` report ranks that have ended.
     """
     with private_names("jax", jax.__version__):
         state = _distributed.global_state

@@ -1,10 +1,10 @@
-"""The coordinator of `jax.distributed`, in a process of its own. A part of the seam to JAX, run as a script.
+"""The coordinator of `jax.distributed` as a separate process. Part of the seam to JAX, run as a script.
 
-In the process of rank 0, where JAX puts it, its end would abort every other process, with no error that Python sees.
-Each rank holds a connection here while it lives. When one closes, the others are told which rank ended, and the
-coordinator ends with the last of them.
+JAX would start it inside rank 0, whose exit would then abort every other process without a Python error. Here each
+rank keeps a connection open while it runs. When one closes, the others are told which rank ended; the coordinator
+exits with the last rank.
 
-Usage: python _jax_coordinator.py WORLD_SIZE. It prints two ports, JAX's and its own.
+Usage: python _jax_coordinator.py WORLD_SIZE. It prints two ports: JAX's service, and the connections of the ranks.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import selectors
 import socket
 import sys
 
-FOREVER = 10**6  # seconds: the connections tell who ended, so heartbeats need not
+FOREVER = 10**6  # seconds; heartbeats are not needed, because the connections show which ranks have ended
 
 
 def reserve() -> socket.socket:
-    """A bound socket, whose port no other program gets; the service binds it too, by the same option."""
+    """Reserve a port with a bound socket; JAX's service can bind it too, because of SO_REUSEPORT."""
     held = socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     held.bind(("", 0))
@@ -25,7 +25,7 @@ def reserve() -> socket.socket:
 
 
 def serve(listener: socket.socket, parent: int) -> None:
-    """Tell every rank which others end, until all have."""
+    """Report each rank that ends to the remaining ranks, until all have ended."""
     selector = selectors.DefaultSelector()
     selector.register(listener, selectors.EVENT_READ)
     selector.register(parent, selectors.EVENT_READ)
@@ -37,7 +37,7 @@ def serve(listener: socket.socket, parent: int) -> None:
                 accepted, _ = listener.accept()
                 texts[accepted] = b""
                 selector.register(accepted, selectors.EVENT_READ)
-            elif key.fileobj == parent:  # rank 0 ended, so nobody else will come
+            elif key.fileobj == parent:  # rank 0 ended, so no further rank will connect
                 selector.unregister(parent)
                 starting = False
             else:

@@ -1,8 +1,8 @@
-"""Checkpoints with Orbax: all objects with a state, such as modules and optimizers, and the random streams.
+"""Checkpoints with Orbax: any objects with a `state_dict`, such as modules and optimizers, and the random states.
 
 A checkpoint is a folder with arrays in Orbax's format, sharded or not, each under the path of its tensor, and a JSON
-tree with references to the arrays and all other values. The tree has checksums of the arrays and of itself, because
-neither format notices a changed byte.
+tree with references to the arrays and all other values. The tree contains checksums of the arrays and of itself,
+because neither format detects a changed byte.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def save(path: str | PathLike[str], state: Mapping[str, Any], *, overwrite: bool
     """Write a checkpoint, including the random states of the device and of the CPU.
 
     Args:
-        path: a folder that does not exist. It gets its name only when it is complete.
+        path: a folder that does not exist yet. It appears under this name only when it is complete.
         state: by name, objects with a `state_dict` (modules, optimizers, schedulers, scalers), tensors, numbers,
             strings, and trees of these. Sharded tensors are written by the processes that hold the shards.
         overwrite: replace an existing checkpoint at `path`.
@@ -113,7 +113,7 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _readable(folder: Path) -> Iterator[None]:
-    """Say of whatever fails that the checkpoint is corrupt."""
+    """Report any error as a corrupt checkpoint."""
     try:
         yield
     except Exception as error:
@@ -121,7 +121,7 @@ def _readable(folder: Path) -> Iterator[None]:
 
 
 def _checksum(array: Any) -> int | None:
-    """CRC-32 of an array's bytes; None where other processes hold parts of it."""
+    """CRC-32 of an array's bytes; None if other processes hold parts of it."""
     if isinstance(array, jax.Array) and not array.is_fully_addressable:
         return None
     content: Any = np.ascontiguousarray(np.asarray(array)).reshape(-1).view(np.uint8)
@@ -173,7 +173,7 @@ class _Writer:
         )
 
     def tensor(self, x: torch.Tensor, path: str) -> dict[str, Any]:
-        """Describe a tensor in JSON, and add its array."""
+        """Describe a tensor in JSON and collect its array."""
         like = {"device": x.device.type, "dtype": numpy_dtype(x.dtype).name, "shape": list(x.shape)}
         if not x.numel():  # Orbax has no empty arrays
             return like
@@ -252,7 +252,7 @@ def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _abstract(tensor: dict[str, Any], targets: Mapping[str, torch.Tensor]) -> Any:
-    """The array that Orbax is to restore: a host array, or one with the sharding of its target."""
+    """The template from which Orbax restores an array: a host array, or a device array with its target's sharding."""
     shape, dtype = tuple(tensor["shape"]), jax.numpy.dtype(tensor["dtype"])
     if tensor["device"] != "jax":
         return np.empty(shape, dtype)

@@ -23,7 +23,7 @@ MOUNTED = {
     "coverage": ("tenax.coverage.cli", "Run torch's own test databases on the device and compare with CPU torch."),
 }
 
-# Libraries that tenax has code for; none is required.
+# Libraries that tenax has special support for; all are optional.
 INTEGRATIONS = (
     "accelerate",
     "equinox",
@@ -90,7 +90,7 @@ def _device() -> str:
 
 
 def _accelerator() -> str:
-    """The platform that JAX computes on, and what makes others available."""
+    """The platform that JAX uses, with a hint on installing others."""
     import jax
 
     platform_, count = jax.default_backend(), jax.device_count()
@@ -122,7 +122,7 @@ def _allocator() -> str:
 
 
 def _private_names() -> str:
-    """Whether torch and JAX have every private name that tenax uses."""
+    """Report whether torch and JAX have every private name that tenax uses."""
     from ._torch.attributes import ATTRIBUTES
     from .doctor import broken_names
 
@@ -132,7 +132,7 @@ def _private_names() -> str:
 
 
 def _changes() -> str:
-    """Whether what tenax changed is what its table says."""
+    """Report whether the installed patches and registrations match the table of changes."""
     from .changes import ENTRIES, PATCHES
     from .doctor import broken_entries, broken_patches
 
@@ -142,7 +142,7 @@ def _changes() -> str:
 
 
 def _settings() -> Iterator[tuple[str, str]]:
-    """What a program depends on: accelerator, libraries, the folder of executables, default dtypes of JAX."""
+    """The environment of a program: accelerator, libraries, the cache of executables, JAX's default dtypes."""
     import jax
 
     from .xla import folder, housekeeping

@@ -1,4 +1,4 @@
-"""Batches on the device ahead of the step: `tenax.data.to_device`."""
+"""Prefetch batches to the device: `tenax.data.to_device`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def to_device(loader: Iterable[Any], sharding: Any = None, prefetch: int = 2) ->
     """Upload the batches of a loader in a background thread, ahead of the step that uses them.
 
     Args:
-        loader: any iterable of trees of tensors and NumPy arrays, such as a `DataLoader`. Other leaves stay as they
-            are. Each iteration of the result iterates it anew.
-        sharding: where the tensors go: None is device "jax"; a `NamedSharding` whose spec may be longer than a tensor
-            has dimensions, or a tree of them for the leaves of a batch. In a program of several processes a batch is
-            this process's share, as of a `DistributedSampler`, and the result is the global tensor.
-        prefetch: how many batches are on the device before they are asked for, at least 1.
+        loader: any iterable of trees of tensors and NumPy arrays, such as a `DataLoader`. Other leaves are unchanged.
+            Each iteration of the result starts a new iteration of the loader.
+        sharding: where the tensors go: None means device "jax"; otherwise a `NamedSharding`, whose spec may have more
+            entries than a tensor has dimensions, or a tree of shardings matching the batch. In a multi-process program
+            a batch is this process's share, as with `DistributedSampler`, and the result is the global tensor.
+        prefetch: the number of batches to keep ready on the device, at least 1.
 
     Returns:
-        An iterable of batches, with the length of the loader. What the loader raises is raised by `next()`, after the
-        batches before it. The thread ends with the iteration, and when the iterator is dropped or closed.
+        An iterable of batches, with the length of the loader. An exception in the loader is raised by `next()`, after
+        the batches before it. The thread ends when the iteration ends, or when the iterator is dropped or closed.
 
     Raises:
         ValueError: `prefetch` is less than 1.
@@ -62,7 +62,7 @@ class DeviceIterator:
     def __init__(self, loader: Iterable[Any], sharding: Any, prefetch: int) -> None:
         ready: queue.Queue[tuple[Any, Any]] = queue.Queue(prefetch)
         stop = threading.Event()
-        # The thread does not hold this object, so that dropping it ends the thread.
+        # The thread holds no reference to this object, so dropping the object ends the thread.
         self._thread = threading.Thread(
             target=_upload_all, args=(iter(loader), sharding, ready, stop), name="tenax.data.to_device", daemon=True
         )
@@ -85,7 +85,7 @@ class DeviceIterator:
         raise StopIteration
 
     def close(self) -> None:
-        """End the iteration and its thread. Closing again does nothing."""
+        """End the iteration and its thread. Idempotent."""
         self._finish()
 
 
@@ -93,7 +93,7 @@ def _end(stop: threading.Event, ready: queue.Queue[Any], thread: threading.Threa
     stop.set()
     while thread.is_alive() and thread is not threading.current_thread():
         try:
-            ready.get_nowait()  # which a thread may wait to fill
+            ready.get_nowait()  # unblocks a thread that waits for a free slot
         except queue.Empty:
             thread.join(0.01)
 
@@ -110,17 +110,17 @@ def _upload_all(batches: Iterator[Any], sharding: Any, ready: queue.Queue[Any], 
             if stop.is_set():
                 return
         ready.put((_ENDED, None))
-    except BaseException as error:  # also what is no Exception: the thread of the step raises it
+    except BaseException as error:  # not only Exception: everything is raised again on the consumer's thread
         if not stop.is_set():
             ready.put((_FAILED, error))
     finally:
-        close = getattr(batches, "close", None)  # of a generator; a DataLoader's iterator has none
+        close = getattr(batches, "close", None)  # generators have it; a DataLoader's iterator does not
         if close is not None:
             close()
 
 
 def _placed(batch: Any, sharding: Any) -> Any:
-    """A batch whose tensors are on the device."""
+    """Move the tensors of a batch to the device."""
     leaves, structure = pytree.tree_flatten(batch)
     if sharding is None or isinstance(sharding, jax.sharding.Sharding):
         chosen = [sharding] * len(leaves)

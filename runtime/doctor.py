@@ -35,7 +35,7 @@ def broken_names() -> list[str]:
 
 
 def broken_patches() -> list[str]:
-    """The rows of the table that do not hold in this process, which must have made a tensor of the device."""
+    """The patches that are not in effect. The process must have created a device tensor before."""
     return [f"{path}: {fault}" for patch in PATCHES if patch.is_installed for path, fault in _faults(patch)]
 
 
@@ -68,12 +68,12 @@ def _is_there(owner: Any, name: str, value: Any) -> bool:
         return True
     found = getattr(owner, name, None)
     while found is not None and found is not value:
-        found = getattr(found, "__wrapped__", None)  # Dynamo wraps functions that it does not follow
+        found = getattr(found, "__wrapped__", None)  # Dynamo wraps functions that it does not trace
     return found is value
 
 
 def broken_entries() -> list[str]:
-    """The registrations that do not hold in this process, which must have made a tensor of the device."""
+    """The registrations that are not in effect. The process must have created a device tensor before."""
     return [f"{name}: {wrong}" for name, (holds, wrong) in _REGISTERED.items() if not holds()]
 
 
@@ -120,7 +120,7 @@ _REGISTERED: dict[str, tuple[Callable[[], bool], str]] = {
 
 
 def page() -> str:
-    """The table of changes as Markdown: a section for each time at which changes are made."""
+    """The table of changes as Markdown, with one section for each `When`."""
     parts = []
     for when in When:
         parts += ["", f"## {when.value[:1].upper()}{when.value[1:]}", "", "| what | effect |", "| --- | --- |"]
@@ -138,7 +138,7 @@ def _shown(patch: Patch) -> str:
 
 
 def write_page(text: str) -> str:
-    """A page with its generated part made anew.
+    """Regenerate the part of a page between the markers.
 
     Raises:
         ValueError: the page lacks a marker.

@@ -18,7 +18,7 @@ TO_NUMPY: dict[torch.dtype, np.dtype] = {
 }
 TO_TORCH: dict[np.dtype, torch.dtype] = {numpy: dtype for dtype, numpy in TO_NUMPY.items()}
 
-# torch.from_numpy does not know the dtypes of ml_dtypes: they cross as integers of the same width.
+# torch.from_numpy does not support the dtypes of ml_dtypes; such data is passed as integers of the same width.
 CARRIER: dict[torch.dtype, torch.dtype] = {
     dtype: torch.int16 if numpy.itemsize == 2 else torch.uint8
     for dtype, numpy in TO_NUMPY.items()

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 
 class TraceError(RuntimeError):
-    """A traced program needs a value that is unknown, or has an effect that would be lost."""
+    """A traced program needs an unknown value, or has an effect that would be lost."""
 
 
 class CheckError(RuntimeError):
-    """A compiled function, called with `check`, did something else than eager mode."""
+    """A compiled function, called with `check`, behaved differently from eager mode."""
 
 
-# What a library whose programs run here says of the tensor; programs match on its text.
+# Messages of emulated libraries (PyTorch/XLA) about a tensor or device; user programs match on their text.
 mixed_device_texts: list[Callable[[object], str | None]] = []
 
 

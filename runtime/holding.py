@@ -1,8 +1,8 @@
-"""Precision in which floating point values are held, where it is less than that of their dtype.
+"""Floating-point values rounded to less precision than their dtype has.
 
-PyTorch/XLA's XLA_USE_BF16 keeps float32 as bfloat16 on the device and goes on calling it float32. Here an array keeps
-its dtype, and what comes into it is rounded, so that the values are the same: results of operations, uploads and fills.
-Price: no memory is saved.
+PyTorch/XLA's XLA_USE_BF16 stores float32 as bfloat16 on the device while reporting float32. Here arrays keep their
+dtype, and everything written to them (op results, uploads, fills) is rounded, so the values are the same. The cost is
+that no memory is saved.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 
 
 class _Holding:
-    """The dtypes whose precision values have, by the dtypes that are rounded."""
+    """Maps each dtype that is rounded to the dtype whose precision its values keep."""
 
     def __init__(self) -> None:
         self.dtypes: dict[np.dtype, np.dtype] = {}
-        self.ask: Callable[[], None] = lambda: None  # called where values come to the device, before they are rounded
+        self.ask: Callable[[], None] = lambda: None  # called before values on their way to the device are rounded
 
 
 holding = _Holding()
 
 
 def narrowed(function: Callable[..., Any], name: str | None) -> tuple[Callable[..., Any], str | None]:
-    """A function that gives a tuple of arrays, with rounded results, and the name of the result."""
+    """Wrap a function that returns a tuple of arrays so that it rounds them; also return the name of the wrapper."""
     if not holding.dtypes:
         return function, name
     bits = {dtype: (jnp.finfo(d).nexp, jnp.finfo(d).nmant) for dtype, d in holding.dtypes.items()}
@@ -44,7 +44,7 @@ def narrowed(function: Callable[..., Any], name: str | None) -> tuple[Callable[.
 
 
 def narrow(array: np.ndarray) -> None:
-    """Round an array of the host in place."""
+    """Round a host array in place."""
     holding.ask()
     dtype = holding.dtypes.get(array.dtype)
     if dtype is not None:
@@ -53,7 +53,7 @@ def narrow(array: np.ndarray) -> None:
 
 
 def narrow_number(value: Any, dtype: np.dtype) -> Any:
-    """Round a number with which an array of a dtype is filled."""
+    """Round the fill value of an array of `dtype`."""
     holding.ask()
     held = holding.dtypes.get(dtype)
     if held is None or value.__class__ not in (bool, int, float):

@@ -1,8 +1,8 @@
-"""The composition root: puts the layers together, and connects the parts that are loaded on first use.
+"""The composition root: assembles the layers and connects the parts that are loaded on first use.
 
-`import tenax` calls `install`, which registers the device with torch without importing JAX. When JAX is imported, by
-whom ever, its functions and those of torch learn each other's values. The first tensor of the device registers every
-operator (`aten.registration`); sparse layouts follow with the first sparse operation.
+`import tenax` calls `install`, which registers the device with torch without importing JAX. Once any library imports
+JAX, JAX's functions accept device tensors and torch's functions accept JAX arrays. The first device tensor registers
+every operator (`aten.registration`); the first sparse operation registers the sparse layouts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .trace import autograd_engine
 
 _installed = False
 
-# Modules of other libraries whose trainers choose a device, and the module that tells them of this one.
+# Third-party modules whose trainers choose a device, and the module in tenax.integrations that adds this device.
 _TRAINERS = {
     "accelerate": "hugging_face",
     "transformers.training_args": "hugging_face",
@@ -44,14 +44,14 @@ _TRAINERS = {
     "lightning_fabric.connector": "lightning",
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
 }
-_DELEGATED = (  # functions of modules that torch imports late, and the modules in which tenax has its own
+_DELEGATED = (  # functions of modules that torch imports lazily, and the modules with tenax's replacements
     (*tensors.JAGGED_ATTENTION, "tenax.sparse.jagged"),
     (*tensors.RING_ATTENTION, "tenax.distributed.ring_attention"),
 )
 
 
 def install() -> None:
-    """Make "jax" a torch device. Calling it again does nothing."""
+    """Make "jax" a torch device. Idempotent."""
     global _installed
     if _installed:
         return
@@ -94,7 +94,7 @@ def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(plain)
     def step(*lists: Any, **options: Any) -> None:
         momentum = options.get("momentum")
-        if isinstance(momentum, int | float) and not momentum:  # one operator in any case; a trace has symbols
+        if isinstance(momentum, int | float) and not momentum:  # already one operator; in a trace it may be a symbol
             return plain(*lists, **options)
         steps = importlib.import_module("tenax.aten.optimizer_steps")
         return getattr(steps, plain.__name__)(plain, *lists, **options)

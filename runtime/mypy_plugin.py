@@ -1,10 +1,10 @@
-"""A plugin of mypy, for the names that tenax adds to torch: `torch.jax`, `Tensor.jax` and `Module.jax`.
+"""A mypy plugin for the names that tenax adds to torch: `torch.jax`, `Tensor.jax` and `Module.jax`.
 
     [tool.mypy]
     plugins = ["tenax.mypy_plugin"]
 
-They appear when tenax is imported, which a type checker cannot see. A partial stub package would do for `torch.jax`,
-but pyright then no longer reads torch's own hints.
+They are added when tenax is imported, which a type checker cannot see. A partial stub package would work for
+`torch.jax`, but would make pyright ignore torch's own hints.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ DEVICE_MODULE = "tenax.torch_jax"
 
 
 def add_names(context: ClassDefContext) -> None:
-    """Add the method to the class that mypy has just analysed, and the device module to torch.
+    """Add the method `jax` to the class that mypy has just analysed, and the device module to torch.
 
-    The results are `Any`: an array of JAX, and the module itself.
+    The methods' return types (a JAX array; the module itself) are typed as `Any`.
     """
     unknown: Type = AnyType(TypeOfAny.explicit)
     device = Argument(Var("device", unknown), unknown, None, ARG_OPT)
@@ -34,15 +34,15 @@ def add_names(context: ClassDefContext) -> None:
 
 
 class TenaxPlugin(Plugin):
-    """Adds the names."""
+    """Adds the names to torch."""
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
-        return [(10, DEVICE_MODULE, -1)] if file.fullname == "torch" else []  # 10: an import by this name
+        return [(10, DEVICE_MODULE, -1)] if file.fullname == "torch" else []  # 10: mypy's priority of `import X`
 
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         return add_names if fullname in (TENSOR_CLASS, MODULE) else None
 
 
 def plugin(version: str) -> type[Plugin]:
-    """What mypy asks for."""
+    """The entry point that mypy calls."""
     return TenaxPlugin

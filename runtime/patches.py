@@ -1,4 +1,4 @@
-"""Functions that replace attributes of torch and JAX; they refuse what `changes` does not list."""
+"""Functions that replace attributes of torch and JAX; they raise for attributes that `changes` does not list."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .changes import PATCHES
 
 _rows = {path: row for row in PATCHES if row.of == "itself" for path in row.paths}
 _ABSENT = object()
-_made: dict[str, Any] = {}  # what was put at a path
+_made: dict[str, Any] = {}  # the replacement at each path
 
 
 def owner_of(path: str) -> tuple[Any, str]:
     """The class or module of an attribute, and the attribute's name.
 
     Raises:
-        LookupError: the attribute is not of the table.
+        LookupError: the attribute is not in the table.
     """
     row = _rows.get(path)
     if row is None:
@@ -30,7 +30,7 @@ def owner_of(path: str) -> tuple[Any, str]:
 
 
 def replace(path: str, new: Any) -> Any:
-    """Replace or add an attribute of the table for the rest of the process; what was there, or None."""
+    """Replace or add an attribute of the table for the rest of the process; return the old value, or None."""
     owner, name = owner_of(path)
     before = getattr(owner, name, None)
     setattr(owner, name, new)
@@ -39,14 +39,15 @@ def replace(path: str, new: Any) -> Any:
 
 
 def wrap(path: str, make: Callable[[Any], Any]) -> None:
-    """Replace an attribute of the table by what a function makes of it."""
+    """Replace an attribute of the table with `make(attribute)`."""
     owner, name = owner_of(path)
     replace(path, make(getattr(owner, name)))
 
 
 def delegate(owner: str, names: str, module: str) -> None:
-    """Replace functions of the table, apart by spaces, by those of the same names in a module of tenax, which is
-    imported when one is first called. They get the function that was there before their arguments."""
+    """Replace functions of the table (`names`, space-separated) with those of the same names in a module of tenax.
+
+    The module is imported on the first call. Its functions receive the original function as their first argument."""
 
     def make(plain: Any) -> Any:
         @functools.wraps(plain)
@@ -61,7 +62,7 @@ def delegate(owner: str, names: str, module: str) -> None:
 
 @contextmanager
 def temporarily(path: str, new: Any) -> Iterator[None]:
-    """Replace or add an attribute of the table, and put back what was there."""
+    """Replace or add an attribute of the table within a context, then restore it."""
     owner, name = owner_of(path)
     own = vars(owner).get(name, _ABSENT)
     setattr(owner, name, new)
@@ -75,12 +76,12 @@ def temporarily(path: str, new: Any) -> Iterator[None]:
 
 
 def replaced() -> dict[str, Any]:
-    """What tenax put in the place of torch's and JAX's attributes until now, by path."""
+    """The replacements that tenax has made so far, by path."""
     return dict(_made)
 
 
 def check_object(value: Any, name: str) -> None:
-    """Raise where an attribute of an object of torch's, to be replaced while tracing, is not of the table."""
+    """Raise LookupError if an attribute of a torch object, to be replaced while tracing, is not in the table."""
     classes = {f"{c.__module__}.{c.__qualname__}" for c in type(value).__mro__}
     for row in PATCHES:
         if row.of == "its objects" and name in row.names.split():
@@ -91,13 +92,13 @@ def check_object(value: Any, name: str) -> None:
 
 
 class ScopedPatches:
-    """Attributes of the table that are replaced while any thread traces, and then put back.
+    """Attributes of the table that are replaced while any thread traces, and then restored.
 
-    What takes their place must not hold a trace, because torch may keep it.
+    A replacement must not hold a trace, because torch may keep a reference to it.
     """
 
     def __init__(self, *patches: tuple[str, Callable[[Any], Any]]) -> None:
-        """Each patch is a path of the table, and what makes the function that takes torch's place."""
+        """Each patch is a path of the table and a function that makes the replacement from the original."""
         self._lock = threading.Lock()
         self._running = 0
         self._patches: list[tuple[Any, str, Any, Any]] = []
@@ -108,7 +109,7 @@ class ScopedPatches:
 
     @contextmanager
     def attached(self) -> Iterator[None]:
-        """Replace the attributes, together with the other threads that do."""
+        """Replace the attributes until the last thread inside has left."""
         self._count(1)
         try:
             yield

@@ -1,8 +1,8 @@
-"""The releases of torch and JAX that tenax is tested with, and the errors that others raise. Imports neither of them.
+"""The tested releases of torch and JAX, and the errors for other releases. Imports neither library.
 
-tenax depends on private parts of both libraries, which may change in any release. An untested release is therefore
-refused when tenax is imported, and a private name that is missing is reported by its name; otherwise either would show
-as a wrong result or an unrelated error much later.
+tenax depends on private parts of both libraries, which may change in any release. Importing tenax therefore rejects an
+untested release, and an error names any missing private name; otherwise either would show up much later as a wrong
+result or an unrelated error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ALLOW = "TENAX_ALLOW_UNTESTED"
 
 
 def check_release(library: str, version: str | None = None) -> None:
-    """Refuse a release that tenax is not tested with.
+    """Reject a release that tenax is not tested with.
 
     Args:
         library: "torch" or "jax".
@@ -45,9 +45,9 @@ def tested(library: str) -> str:
 
 
 class private_names:  # noqa: N801 (a context manager, used as a function)
-    """Within it a missing name of a library raises an ImportError that says which name, and which releases have it.
+    """Context in which a missing name of a library raises an ImportError with the name and the tested releases.
 
-    A seam module binds every private name that it owns in one such block.
+    Each seam module binds all its private names in one such block.
     """
 
     def __init__(self, library: str, version: str) -> None:

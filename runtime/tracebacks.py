@@ -1,4 +1,4 @@
-"""Tracebacks that end where the user's program does: without the frames of tenax, and of torch and JAX below them."""
+"""Tracebacks with only the user's frames, without those of tenax, torch and JAX."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _HIDDEN = frozenset({"tenax", "torch", "jax", "contextlib", "functools"})
 
 
 def shortened(error: BaseException) -> BaseException:
-    """The error, whose traceback has the frames of user code alone; `TENAX_TRACEBACK=full` keeps all.
+    """Reduce an error's traceback to the frames of user code; `TENAX_TRACEBACK=full` keeps all.
 
-    It is called where tenax was entered, and the caller raises what it returns.
+    Called at the entry points of tenax; the caller raises the returned error.
     """
     if FULL:
         return error

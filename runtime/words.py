@@ -1,4 +1,4 @@
-"""The words of spec expressions: torch's type promotion and axis conventions as functions of JAX arrays."""
+"""The functions that spec expressions may use: torch's type promotion and axis conventions on JAX arrays."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def default_float_is(dtype: DType) -> Iterator[None]:
         _default_float.reset(token)
 
 
-# On how many devices the arrays of the current trace may lie.
+# The number of devices that the arrays of the current trace may be on.
 mesh_devices: ContextVar[int] = ContextVar("devices of the mesh", default=1)
 
 
@@ -115,12 +115,12 @@ def real_dtype(dtype: Any) -> DType:
     return parts.get(dtype, dtype)
 
 
-# torch has these dtypes for data of other programs, and promotes them only with floats.
+# torch supports these dtypes mainly for interchange, and promotes them only with floats.
 _UNPROMOTED = frozenset(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 
 def _complex(dtype: DType) -> DType:
-    """The complex dtype whose parts have a float dtype; for bfloat16 the parts are float32."""
+    """The complex dtype for a float dtype; for bfloat16 it is complex64."""
     if dtype == FLOAT16:
         raise NotImplementedError("float16 and a complex number: the result is complex32, which JAX does not have")
     return COMPLEX128 if dtype == FLOAT64 else COMPLEX64
@@ -227,7 +227,7 @@ def INT_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:
 
 
 def ALWAYS_BOOL(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Arguments in the common dtype; the result is bool."""
+    """Like NO_OPMATH, but the result dtype is bool."""
     common = result_type(*tensors)
     return _promoted(common, common, BOOL, tensors, scalars)
 
@@ -267,7 +267,7 @@ def _root_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arr
 
 
 def place(index: int) -> np.integer:
-    """A static index in the smallest dtype.
+    """A static index as int32, or as int64 if it does not fit.
 
     With 64-bit types off, JAX (0.10) fails to lower a batched slice at an int64 index.
     """
@@ -331,7 +331,7 @@ NONE, MEAN, SUM = 0, 1, 2  # `at::Reduction::Reduction`, which the schemas of lo
 
 
 def reduced(losses: Array, reduction: int, weight: Array | None = None) -> Array:
-    """The losses, times `weight` where there is one: each of them, their mean (NaN of none) or their sum."""
+    """Reduce losses, first multiplied by `weight` if given: unreduced, their mean (NaN if empty) or their sum."""
     losses = losses if weight is None else losses * weight
     if reduction == NONE:
         return losses
@@ -340,24 +340,24 @@ def reduced(losses: Array, reduction: int, weight: Array | None = None) -> Array
 
 
 def reduced_backward(grad_output: Array, slope: Array, reduction: int, weight: Array | None = None) -> Array:
-    """The gradient of `reduced` losses, whose own derivative is `slope`."""
+    """The gradient of `reduced`, given the derivative `slope` of the losses."""
     slope = slope if weight is None else slope * weight
     return grad_output * slope / slope.size if reduction == MEAN and slope.size else grad_output * slope
 
 
-FEW_ROWS = 32  # up to which a product with a matrix of (out, in) is rewritten on CPUs (dispatch/product_rewrite.py)
+FEW_ROWS = 32  # maximum rows for which CPUs get a product with an (out, in) matrix rewritten (product_rewrite.py)
 
 
 def contract(
     a: Array, b: Array, left: Sequence[int], right: Sequence[int], batch: int = 0, dtype: DType | None = None
 ) -> Array:
-    """The product summed over the axes `left` of `a` and `right` of `b`; the first `batch` axes of both go in step.
+    """Contract the axes `left` of `a` with the axes `right` of `b`; the first `batch` axes of both are batch axes.
 
     Float16 and bfloat16 accumulate in float32, and round once on backends that allow excess precision; integers wrap.
-    With `dtype` the sum is given in that dtype, unrounded.
+    With `dtype` the sum is returned in that dtype, unrounded.
 
     Raises:
-        RuntimeError: the dtypes differ, about which Meta kernels are silent.
+        RuntimeError: the dtypes differ, which Meta kernels do not check.
         NotImplementedError: the dtype is bool.
     """
     if a.dtype != b.dtype:
@@ -371,8 +371,8 @@ def contract(
 def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None) -> Array:
     """`alpha * x + beta * y` of a product `x`, in the dtype of `y` or in `dtype`; `alpha` and `beta` are static.
 
-    `y` is broadcast to x's shape, and with `beta` 0 a NaN in it does not count. Numbers are added and multiplied by
-    `lax`, since the operators of arrays look for a common dtype first and take several times as long to trace.
+    `y` is broadcast to x's shape; with `beta` 0 it is ignored, NaNs included. Uses `lax` functions because array
+    operators first promote dtypes, and take several times as long to trace.
     """
     x = cast(x, opmath(x.dtype))
     add, mul = (jnp.logical_or, jnp.logical_and) if x.dtype == BOOL else (lax.add, lax.mul)
@@ -380,8 +380,8 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None)
     if beta == 0:
         return cast(jnp.broadcast_to(x, jnp.broadcast_shapes(y.shape, x.shape)), dtype or y.dtype)
     if x.ndim > 1 and x.shape[-2] == 1:
-        # XLA's CPU backend (jaxlib 0.10) would fuse the sum into a product with a vector, and copy a matrix that is
-        # transposed for that.
+        # XLA's CPU backend (jaxlib 0.10) would fuse the sum into a matrix-vector product, and for that would copy a
+        # transposed matrix.
         x = lax.optimization_barrier(x)
     result = dtype or y.dtype
     y = cast(y, x.dtype)
@@ -390,13 +390,13 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None)
 
 
 def fft_norm(normalization: int, forward: bool) -> str | None:
-    """The name that `jnp.fft` has for the scale of a transform: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
+    """The name in `jnp.fft` of a transform's scale: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
     unscaled, by_n = (None, "forward") if forward else ("forward", None)
     return (unscaled, "ortho", by_n)[normalization]
 
 
 class UnknownSizeError(jax.errors.ConcretizationTypeError):
-    """The size of a result is known only when its program runs."""
+    """The size of a result depends on data and is unknown while tracing."""
 
     def __init__(self, count: jax.core.Tracer, instead: str) -> None:
         super().__init__(count, f"The result's shape depends on data. Within jit, {instead}.")
@@ -414,13 +414,13 @@ def extent(count: Any, instead: str) -> int:
     return int(count)
 
 
-# The conditions that lowerings assume in the current trace, with their errors. The program returns the conditions with
-# its results, and a false one raises its error.
+# The conditions that lowerings assume in the current trace, with their errors. The program returns the conditions as
+# extra results, and a false one raises its error.
 promises: ContextVar[list[tuple[Array, str]] | None] = ContextVar("promises", default=None)
 
 
 def promised(holds: Any, error: str) -> bool:
-    """Whether a lowering may assume a condition: it holds, or the trace checks it with its results."""
+    """Whether a lowering may assume a condition: it holds, or the traced program will check it when it runs."""
     if not isinstance(holds, jax.core.Tracer):
         return bool(holds)
     assumptions = promises.get()
@@ -431,9 +431,9 @@ def promised(holds: Any, error: str) -> bool:
 
 
 def double(x: Any) -> Any:
-    """A float32 array as float64, for a special function no float32 formula of which keeps the digits.
+    """Convert float32 to float64, for special functions that have no accurate float32 formula.
 
-    Price: float64 is slow on most accelerators, so it is for functions that no model calls in its inner loop.
+    float64 is slow on most accelerators, so use it only for functions that no model calls in its inner loop.
     """
     return cast(x, FLOAT64) if getattr(x, "dtype", None) == FLOAT32 else x
 
@@ -444,17 +444,18 @@ def as_long(x: Any) -> Array:
 
 
 def within(index: Any, start: int, end: int) -> Any:
-    """Whether each of some integers lies in start <= index < end, a boolean scalar.
+    """Whether all of the integers satisfy start <= index < end, as a 0-d bool array.
 
-    It is False itself, and no array, where no integer does and there is one to ask of: then the shapes of a call decide
-    an error, which is raised where the call is traced.
+    If the range is empty and there are integers, the result is the Python value False: the shapes alone decide that
+    the call is an error, which is raised while tracing.
     """
     return False if index.size and start >= end else jnp.all((index >= start) & (index < end))
 
 
 def all_within(indices: Sequence[Array | None], shape: Sequence[int]) -> Any:
-    """Whether `indices` are places in an array of a shape, as `within` says it. A result without elements needs none,
-    unless an indexed axis has no elements."""
+    """Whether `indices` are in bounds for an array of `shape`; see `within`.
+
+    For an empty result any indices are in bounds, except non-empty indices into an axis of length 0."""
     places = [(i, n) for i, n in zip(indices, shape, strict=False) if i is not None]
     if 0 in np.broadcast_shapes(*(i.shape for i, _ in places)):
         return True

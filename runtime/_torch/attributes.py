@@ -1,8 +1,8 @@
-"""The private attributes of torch's objects that the package uses, by the class that has them.
+"""The private attributes of torch objects that the package uses, by class.
 
-An attribute of an object cannot have a name of its own in the seam without a call around each use. So this table owns
-them: `tests/test_seams.py` refuses an underscored attribute that is neither the package's own nor listed here, and
-`tenax doctor` looks each of them up.
+Binding an object's attribute to a name in the seam would require a function call at each use. They are listed here
+instead: `tests/test_seams.py` rejects an underscored attribute that is neither the package's own nor in this table, and
+`tenax doctor` looks up each of them.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         "_version",  # counts writes
         "_backward_hooks",
         "_post_accumulate_grad_hooks",
-        "_use_count",  # how many tensors and graphs of C++ hold it
+        "_use_count",  # the number of C++ references, from tensors and graphs
         "_is_view",
         "_is_zerotensor",
         "_neg_view",
-        "_indices",  # of a COO tensor; these do not ask whether it is coalesced
+        "_indices",  # these four belong to COO tensors and do not require them to be coalesced
         "_values",
         "_nnz",
         "_coalesced_",
     ),
-    "torch.cuda": (  # what torch asks the module of any device for, `torch.jax` too
+    "torch.cuda": (  # read by torch from every device module, including `torch.jax`
         "_initialized",
         "_is_in_bad_fork",
         "_lazy_init",
     ),
-    "torch.UntypedStorage": ("_cdata",),  # the address of the C++ storage, which all tensors on it share
+    "torch.UntypedStorage": ("_cdata",),  # the address of the C++ storage, the same for all tensors on it
     "torch.nn.Module": (
         "_apply",
         "_parameters",
@@ -54,7 +54,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         ),
     ),
     "torch.optim.SGD": (
-        "_init_group",  # makes the state of a group's parameters; each optimizer of torch has one
+        "_init_group",  # creates the state of a group's parameters; every torch optimizer has it
         "_optimizer_step_pre_hooks",
         "_optimizer_step_post_hooks",
     ),
@@ -75,7 +75,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
 
 
 def has_attribute(cls: Any, name: str) -> bool:
-    """Whether objects of a class, or a module, have an attribute: it is there, is declared, or a method sets it."""
+    """Whether a module, or instances of a class, have an attribute: defined, annotated, or assigned in a method."""
     if hasattr(cls, name) or not isinstance(cls, type):
         return hasattr(cls, name)
     members = [m for base in cls.__mro__ for m in vars(base).items()]

@@ -1,4 +1,4 @@
-"""torch's autograd: its engine, the node that runs, levels of forward-mode AD, and what `torch.Tensor` inherits."""
+"""torch's autograd: its engine, the running node, saved-tensor hooks, forward-mode AD, and the property `grad`."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from ..releases import private_names
 with private_names("torch", torch.__version__):
     ENGINE_CLASS: Any = type(Variable._execution_engine)
     GRAD: Any = torch._C.TensorBase.grad  # the property that `torch.Tensor.grad` inherits
-    keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph  # whether the running backward pass retains it
-    current_node = torch._C._current_autograd_node  # of the backward pass that runs on this thread, or None
+    keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph  # whether the running backward retains it
+    current_node = torch._C._current_autograd_node  # the node that backward is running on this thread, or None
     # (ignore_is_tracing: bool): the innermost pair of `saved_tensors_hooks`, or None.
     saved_tensors_hooks = torch._C._autograd._top_saved_tensors_default_hooks
     # Whether an `autograd.Function` defines `setup_context`, given that attribute.
     defines_setup_context = torch.autograd.function._is_setup_context_defined
-    # (tensors): a context in which writes to them count no version.
+    # (tensors): a context in which writes do not increment their version counters.
     preserved_versions: Any = torch.autograd._unsafe_preserve_version_counter  # type: ignore[attr-defined]
     forward_ad._current_level  # noqa: B018 (checked here, read below)
 
 
 def in_forward_mode() -> bool:
-    """Whether a level of forward-mode AD is open."""
+    """Whether a level of forward-mode AD is active."""
     return forward_ad._current_level >= 0
 
 
 def forward_class(node: Any) -> type:
-    """The `autograd.Function` that made a node of the graph."""
+    """The `autograd.Function` class that created a graph node."""
     return type(node)._forward_cls
 
 
 def queue_callback(function: Any) -> None:
-    """Have the backward pass that runs call a function when it ends."""
+    """Call a function at the end of the running backward pass."""
     with private_names("torch", torch.__version__):
         engine: Any = torch.autograd.Variable._execution_engine
     engine.queue_callback(function)

@@ -1,4 +1,4 @@
-"""The constraint of symmetric matrices, which `torch.distributions.constraints` shows as an object alone."""
+"""The class of the constraint of symmetric matrices, of which torch exports only an instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch's interface for a device written in Python: its registration, its hooks, and its allocators."""
+"""torch's interface for a device backend in Python: registration, hooks and allocators."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ with private_names("torch", torch.__version__):
     DeviceGuard = torch._C._acc.DeviceGuard
     PrivateUse1Hooks = torch._C._acc.PrivateUse1Hooks
     PRIVATE_USE_1 = torch._C._autograd.DeviceType.PrivateUse1
-    # (name, device module, hooks, guard): makes the name a device of torch
+    # (name, device module, hooks, guard): registers a device under the name
     register_device = backend_registration._setup_privateuseone_for_python_backend
-    storage_packages: list[Any] = torch.serialization._package_registry  # (priority, location of, restore) of devices
-    registered_name = torch._C._get_privateuse1_backend_name  # "privateuseone" where no device has taken the key
+    storage_packages: list[Any] = torch.serialization._package_registry  # of (priority, tagger, deserializer)
+    registered_name = torch._C._get_privateuse1_backend_name  # "privateuseone" if no device has been registered
 
-# `c10::DeviceType`s; the table of guards, a pointer for each of them (`c10::impl::device_guard_impl_registry`); and
-# C++-mangled names of libc10 that a build of torch may not export.
+# Values of `c10::DeviceType`, and mangled C++ names of libc10, which a build of torch may not export: the table of
+# guards with one pointer per device type (`c10::impl::device_guard_impl_registry`), and the allocator functions.
 _PRIVATE_USE_1 = 20
 _META = 14
 _XLA = 9
@@ -34,7 +34,7 @@ _SET_ALLOCATOR = "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
 
 
 def use_meta_allocator() -> bool:
-    """Give the device torch's Meta allocator; False where this build of torch does not export the functions."""
+    """Give the device torch's Meta allocator; False if this build of torch does not export the functions."""
     try:
         library = _libc10()
         get, put = getattr(library, _GET_ALLOCATOR), getattr(library, _SET_ALLOCATOR)
@@ -47,9 +47,9 @@ def use_meta_allocator() -> bool:
 
 
 def guard_xla() -> bool:
-    """Give torch's device type `xla` the guard of the device, so that "xla" without an index is the current device.
+    """Use the device's guard for torch's device type `xla`, so that "xla" without an index is the current device.
 
-    False where this build of torch does not export the table: then "xla" needs an index.
+    Returns False if this build of torch does not export the table; "xla" then needs an index.
     """
     try:
         guards = (ctypes.c_void_p * (_PRIVATE_USE_1 + 1)).in_dll(_libc10(), _GUARDS)

@@ -1,4 +1,4 @@
-"""torch's dispatcher: its keys, which kernels it has, and the guards that include or exclude keys."""
+"""torch's dispatcher: dispatch keys, registered kernels, and the guards that include or exclude keys."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ with private_names("torch", torch.__version__):
     COMPOSITE_IMPLICIT = DispatchKey.CompositeImplicitAutograd
     key_of_name = torch._C._parse_dispatch_key
 
-    # What is registered; operators by their full names, "aten::add.Tensor".
+    # Registrations. Operators are given by their full names, "aten::add.Tensor".
     operator_names = torch._C._dispatch_get_all_op_names
     has_kernels = torch._C._dispatch_has_kernel  # on any key
     has_kernel_on = torch._C._dispatch_has_kernel_for_dispatch_key
-    has_computed_kernel_on = torch._C._dispatch_has_computed_kernel_for_dispatch_key  # a composite's counts too
+    has_computed_kernel_on = torch._C._dispatch_has_computed_kernel_for_dispatch_key  # including composite kernels
     computed_kernel_on = torch._C._dispatch_get_computed_kernel_for_dispatch_key
     registered_on = torch._C._dispatch_get_registrations_for_dispatch_key
 
@@ -34,14 +34,14 @@ with private_names("torch", torch.__version__):
     ForceKeys = torch._C._ForceDispatchKeyGuard
     included_keys = torch._C._dispatch_tls_local_include_set
     excluded_keys = torch._C._dispatch_tls_local_exclude_set
-    # `exclude_key(key, True)` and later False: a third of what the guard of the same effect costs.
+    # `exclude_key(key, True)`, and later False: a third of the cost of the equivalent guard.
     exclude_key: Callable[[Any, bool], None] = torch._C._dispatch_tls_set_dispatch_key_excluded
-    dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack  # how many are active
+    dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack  # the number of active modes
     DisableAutocast = torch._C._DisableAutocast
     is_any_autocast_enabled = torch._C._is_any_autocast_enabled
 
 
 def kernel_on(op: Any, key: Any) -> Callable[..., Any]:
-    """torch's kernel of an overload for one key. Calling it where there is none ends the process."""
+    """torch's kernel of an overload for one dispatch key. If there is none, calling it ends the process."""
     with private_names("torch", torch.__version__):
         return partial(op._op_dk, key)

@@ -1,4 +1,4 @@
-"""Groups of torch.distributed that are made without its registry."""
+"""Private parts of torch.distributed: process groups and their registries, and settings of context parallelism."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _dist: Any = torch.distributed
 
 
 def host_group(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
-    """A group for tensors on the CPU, with torch's gloo."""
+    """Create a group for CPU tensors with torch's gloo, without registering it."""
     with private_names("torch", torch.__version__):
         store = _dist.PrefixStore("host", store)
         group = _dist.ProcessGroup(store, rank, size)
@@ -25,7 +25,7 @@ def host_group(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
 
 
 def register_group(name: Any, group: Any) -> None:
-    """Let functional collectives find a group by its name, unless they do.
+    """Register a group under a name for functional collectives, unless it is registered already.
 
     Raises:
         ValueError: another group has the name.
@@ -34,7 +34,7 @@ def register_group(name: Any, group: Any) -> None:
         from torch._C._distributed_c10d import _register_process_group, _resolve_process_group
     try:
         found = _resolve_process_group(name)
-    except RuntimeError:  # torch forgets all groups with destroy_process_group()
+    except RuntimeError:  # not registered, or unregistered by destroy_process_group()
         _register_process_group(name, group)
         return
     if found is not group:
@@ -42,20 +42,20 @@ def register_group(name: Any, group: Any) -> None:
 
 
 def register_ranks(group: Any, ranks: Mapping[int, int]) -> None:
-    """Tell torch the ranks of a group, as it asks for them in `dist.get_process_group_ranks` and `permute_tensor`."""
+    """Register the ranks of a group for `dist.get_process_group_ranks` and `permute_tensor`."""
     with private_names("torch", torch.__version__):
         _dist.distributed_c10d._world.pg_group_ranks[group] = ranks
 
 
 def permute_tensor(tensor: torch.Tensor, destinations: list[int], group: Any) -> torch.Tensor:
-    """What each rank receives where rank `i` sends a tensor to `destinations[i]`."""
+    """Send the tensor of rank `i` to rank `destinations[i]`, and return the received tensor."""
     with private_names("torch", torch.__version__):
         from torch.distributed import _functional_collectives
     return _functional_collectives.permute_tensor(tensor, destinations, group)
 
 
 def sequence_is_balanced() -> bool:
-    """Whether `context_parallel` gives each rank an early and a late part of the sequence."""
+    """Whether `context_parallel` balances load by assigning each rank an early and a late part of the sequence."""
     with private_names("torch", torch.__version__):
         from torch.distributed.tensor.experimental._context_parallel._attention import _cp_options
     return _cp_options.enable_load_balance

@@ -1,4 +1,4 @@
-"""`torch.compile`: Dynamo and AOTAutograd. Importing it takes seconds, so only the backend does."""
+"""Dynamo and AOTAutograd, for `torch.compile`. Importing them takes seconds, so only the backend does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["functorch_config"]
 
 
 def boxed(run: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-    """A function that takes its arguments as a list, which it may empty, marked as such for AOTAutograd."""
+    """Mark a function for AOTAutograd as taking its arguments as one list, which it may clear."""
 
     def call(args: list[Any]) -> Any:
         return run(args)

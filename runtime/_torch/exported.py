@@ -1,4 +1,4 @@
-"""What `torch.export` keeps to itself: its decompositions, the order of keyword arguments, and unbounded sizes."""
+"""Private parts of `torch.export`: its decompositions, the order of keyword arguments, and unbounded sizes."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from ..releases import private_names
 with private_names("torch", torch.__version__):
     from torch._decomp import decomposition_table as decomposition_table
     from torch.export._tree_utils import reorder_kwargs as reorder_kwargs
-    from torch.utils._sympy.numbers import int_oo as int_oo  # the upper bound of a size without one
+    from torch.utils._sympy.numbers import int_oo as int_oo  # the upper bound of an unbounded size

@@ -1,4 +1,4 @@
-"""The tensors that torch traces with. They have a size, a dtype and a device, and no memory."""
+"""The tensors that torch traces with, which have a size, a dtype and a device but no memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator of `torch.nn.attention.flex_attention`, whose modules torch imports only when it is used."""
+"""The operator of `torch.nn.attention.flex_attention`, whose modules torch imports lazily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of Dynamo in C++ that cost nothing to import: its frame evaluation, and the version of a dict."""
+"""Parts of Dynamo that are cheap to import (frame evaluation, dict versions), and settings made once it is loaded."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .. import patches
 from ..releases import private_names
 
 with private_names("torch", torch.__version__):
-    # (callback): the one that compiles the frames of this thread, which it returns; None turns compiling off
+    # (callback): sets this thread's frame compiler, None for none, and returns the previous one
     from torch._C._dynamo.eval_frame import set_eval_frame as set_eval_frame
-    from torch._C._dynamo.guards import dict_version as dict_version  # which every write to a dict changes
+    from torch._C._dynamo.guards import dict_version as dict_version  # changes with every write to the dict
 
 
 def is_dynamo_loaded() -> bool:
-    """Whether Dynamo was imported, as it is by the first use of `torch.compile`."""
+    """Whether Dynamo has been imported; the first use of `torch.compile` imports it."""
     return "torch._dynamo" in sys.modules
 
 
-# The module that decides which Python frames Dynamo compiles, and that in which it traces optimizers.
+# The modules in which Dynamo decides which Python frames to compile, and in which it traces optimizers.
 TRACE_RULES = "torch._dynamo.trace_rules"
 OPTIMIZERS = "torch._dynamo.variables.optimizer"
 
 
 def skip_frames() -> None:
-    """Have Dynamo leave alone the frames of tenax and of JAX, which run while it watches for frames to compile.
+    """Make Dynamo skip the frames of tenax and JAX, which run while it looks for frames to compile.
 
-    A call of `call_jax`, torchax's too, is a node of a graph: torch looks into it where a compiled function calls it.
+    A compiled function's call of `call_jax`, or of torchax's, becomes a graph node, so Dynamo must inline those.
     """
     for package in ("tenax", "tenax.generated", "jax", "jaxlib"):
         sys.modules[TRACE_RULES].add(package)
@@ -41,10 +41,10 @@ def skip_frames() -> None:
 
 
 def keep_traced_counters() -> None:
-    """Have Dynamo keep the step counters of an optimizer that are part of its graph already.
+    """Make Dynamo keep the step counters of an optimizer that are already part of its graph.
 
-    Before it traces a parameter group, it replaces all counters on the CPU by copies on the device. Where the state of
-    the optimizer is made meanwhile, the graph counts the replaced ones of the groups before.
+    Before it traces a parameter group, it replaces all CPU counters with device copies. If the optimizer's state is
+    created during the trace, the graph would then update the replaced counters of earlier groups.
     """
 
     def keeping(plain: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -63,11 +63,11 @@ def keep_traced_counters() -> None:
 
 
 def assume_constant(function: Callable[..., Any]) -> None:
-    """Have Dynamo call a function while it traces; `torch.compiler.assume_constant_result` would import Dynamo."""
+    """Make Dynamo call a function while tracing; `torch.compiler.assume_constant_result` would import Dynamo."""
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def trace_wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Have Dynamo trace the function that this one wraps in its place."""
+    """Make Dynamo trace the function that `function` wraps, in place of the wrapper."""
     function._torchdynamo_inline = function.__wrapped__  # type: ignore[attr-defined]
     return function

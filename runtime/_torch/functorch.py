@@ -1,4 +1,4 @@
-"""The transformations of `torch.func`: their levels, and the wrappers that they put around tensors."""
+"""The transformations of `torch.func`: their levels, and their tensor wrappers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from ..releases import private_names
 
 with private_names("torch", torch.__version__):
-    # Within it `autograd.Function.apply` records one level, as the kernel of an operator does.
+    # A context in which `autograd.Function.apply` records a single level, as an operator's kernel does.
     from torch._functorch.utils import enable_single_level_autograd_function as enable_single_level_autograd_function
 
     _functorch: Any = torch._C._functorch
@@ -23,7 +23,7 @@ with private_names("torch", torch.__version__):
     wrap_for_grad = _functorch._wrap_for_grad  # (tensor, level)
     wrap_for_vmap = _functorch._add_batch_dim  # (tensor, axis, level)
 
-    # The older vmap of `torch.autograd.grad(is_grads_batched=True)`, with wrappers of its own.
+    # The legacy vmap of `torch.autograd.grad(is_grads_batched=True)`, with its own wrappers.
     add_batch_dim = torch._add_batch_dim
     remove_batch_dim = torch._remove_batch_dim
     _enter_vmap = torch._C._vmapmode_increment_nesting
@@ -31,7 +31,7 @@ with private_names("torch", torch.__version__):
 
 
 def vmap_level() -> int:
-    """The level of the innermost older vmap."""
+    """The level of the innermost legacy vmap."""
     level = _enter_vmap() - 1
     _leave_vmap()
     return int(level)

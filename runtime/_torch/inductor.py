@@ -1,4 +1,4 @@
-"""Inductor, the compiler that `torch.compile` uses by default. It generates no code for JAX."""
+"""Make inductor, the default compiler of `torch.compile`, raise for device "jax", for which it generates no code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..releases import private_names
 
 
 class _Refusing(type):
-    """The class of `NoInductor`: whatever inductor looks up in it raises."""
+    """Metaclass of `NoInductor` that raises on any attribute lookup by inductor."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -33,7 +33,7 @@ class NoInductor(metaclass=_Refusing):
 
 
 def register() -> type[NoInductor]:
-    """Have inductor ask `NoInductor` for device "jax". Called when inductor starts."""
+    """Register device "jax" with inductor, and return the class that it uses. Called when inductor starts."""
     with private_names("torch", torch.__version__):
         from torch._inductor.codegen.common import DeviceOpOverrides, register_device_op_overrides
     register_device_op_overrides("jax", DeviceOpOverrides())

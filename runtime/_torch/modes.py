@@ -1,4 +1,4 @@
-"""Modes that see every call of torch's functions or operators."""
+"""Modes that intercept every call of torch's functions or operators, and the state of `torch.jit.trace`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ with private_names("torch", torch.__version__):
     from torch.utils._device import _device_constructors
     from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 
-    # Without it a mode, such as a default device, reaches into torch's kernels in Python.
+    # A context that keeps function modes, such as a default device, from affecting torch's Python kernels.
     DisableTorchFunction = torch._C.DisableTorchFunction
     dispatch_mode_count = torch._C._len_torch_dispatch_stack
     function_mode_count = torch._C._len_torch_function_stack
@@ -27,7 +27,7 @@ with private_names("torch", torch.__version__):
 
 @contextmanager
 def untraced() -> Iterator[None]:
-    """Without the state of `torch.jit.trace`."""
+    """Context in which `torch.jit.trace` does not record."""
     state = tracing_state()
     _set_state(None)
     try:
@@ -37,5 +37,5 @@ def untraced() -> Iterator[None]:
 
 
 def _set_state(state: Any) -> None:
-    with _with_keys(_NO_KEYS, _NO_KEYS):  # torch refuses it where the tracer's key is excluded, as within an operator
+    with _with_keys(_NO_KEYS, _NO_KEYS):  # torch refuses this if the tracer's key is excluded, as within an operator
         _set_tracing_state(state)

@@ -1,4 +1,4 @@
-"""Parts of torch's jagged tensors, whose modules torch imports only when they are used."""
+"""Parts of torch's jagged tensors, whose modules torch imports lazily."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ __all__ = ["check_attention", "ragged_dimension"]
 
 
 def ragged_dimension(nested: Any) -> int:
-    """The dimension of a jagged tensor whose sizes differ."""
+    """The ragged dimension of a jagged tensor."""
     return nested._ragged_idx

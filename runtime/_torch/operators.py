@@ -1,4 +1,4 @@
-"""Operators as objects: overloads, those that libraries define in Python, and torch's decompositions."""
+"""Operator objects: their classes, those that libraries define in Python, and the overloads that the runtime uses."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import torch
 from ..releases import private_names
 
 with private_names("torch", torch.__version__):
-    from torch._library.custom_ops import OPDEFS as OPDEFS  # what `torch.library.custom_op` made, by name
+    from torch._library.custom_ops import OPDEFS as OPDEFS  # created by `torch.library.custom_op`, by name
     from torch._library.custom_ops import CustomOpDef as CustomOpDef
     from torch._ops import HigherOrderOperator as HigherOrderOperator
     from torch._ops import OpOverload as OpOverload
     from torch._ops import OpOverloadPacket as OpOverloadPacket
 
-# What the runtime calls, or looks for in graphs.
+# Overloads that the runtime calls, or looks for in graphs.
 CLONE = torch.ops.aten.clone.default
 CONVOLUTION = torch.ops.aten._convolution.default  # as torch.jit.trace records it
 COPY_INTO = torch.ops.aten.copy_.default
 EMPTY_STRIDED = torch.ops.aten.empty_strided.default
 ITEM = torch.ops.aten._local_scalar_dense.default
 
-# Where torch makes the autograd functions of the operators that a library defines.
+# The module in which torch creates the autograd functions of library-defined operators.
 OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"
 
 
 def forget_dispatch(operator: str) -> None:
-    """Have torch's dispatcher in Python, which traces graphs, look the kernels of an overload up again."""
+    """Clear an overload's kernel cache in torch's Python dispatcher, which is used to trace graphs."""
     namespace, _, name = operator.partition("::")
     packet, _, overload = name.partition(".")
     with private_names("torch", torch.__version__):

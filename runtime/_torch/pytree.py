@@ -1,4 +1,4 @@
-"""torch's own trees: the containers that its functions flatten. torch 2.13 to 2.15 have no public module for them."""
+"""torch's own pytrees, for which torch 2.13 to 2.15 have no public module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch's rules for results: the memory format that inputs suggest, and what is written to `out=`."""
+"""torch's rules for results: the memory format suggested by the inputs, writing to `out=`, and `info` checks."""
 
 from __future__ import annotations
 

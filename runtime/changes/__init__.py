@@ -1,9 +1,9 @@
 """The table of everything that tenax changes in torch, JAX and Python, for the whole process.
 
-A device cannot be added to torch without touching state that the process shares. `PATCHES` are the attributes that are
-replaced or added, and `tenax.patches` refuses to replace any other; `ENTRIES` are what is registered. The table is the
-source of docs/side-effects.md (`tenax changes --write`), `tenax doctor` verifies it, and tests/test_patches.py compares
-it with what a process really changed.
+Adding a device to torch requires changes to process-wide state. `PATCHES` lists the attributes that are replaced or
+added, and `tenax.patches` refuses to replace any other; `ENTRIES` lists the registrations. docs/side-effects.md is
+generated from the table (`tenax changes --write`), `tenax doctor` verifies it, and tests/test_patches.py compares it
+with what a process actually changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tenax registers with torch, JAX and Python."""
+"""The registrations that tenax makes with torch, JAX and Python."""
 
 from __future__ import annotations
 

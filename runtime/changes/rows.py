@@ -1,4 +1,4 @@
-"""Rows of the table of changes, and when changes are made."""
+"""The row types of the table of changes, and the times at which changes are made."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ class When(enum.Enum):
 class Patch:
     """Attributes of one class or module of torch or JAX that tenax replaces or adds."""
 
-    owner: str  # a path that can be imported
-    names: str  # of the attributes, apart by spaces
+    owner: str  # import path of the class or module
+    names: str  # of the attributes, separated by spaces
     when: tuple[When, ...]
     effect: str
-    of: str = "itself"  # or "its objects", "its subclasses": those that a traced function reaches
-    by_torch: bool = False  # torch itself makes them for a registered device
-    added: bool = False  # torch has none of the name
+    of: str = "itself"  # or "its objects" or "its subclasses", if a traced function reaches them
+    by_torch: bool = False  # torch itself creates them for a registered device
+    added: bool = False  # the library has no such attribute
     optional: bool = False  # a tested release may lack some of them
 
     @property
     def paths(self) -> list[str]:
-        """The attributes with their owner."""
+        """The full paths of the attributes."""
         return [f"{self.owner}.{name}" for name in self.names.split()]
 
     @property
     def releases(self) -> tuple[str, ...]:
-        """The releases of the library that the row is tested with."""
+        """The tested releases: JAX's if the row patches JAX, else torch's."""
         return TESTED["jax" if self.library == "jax" else "torch"]
 
     @property
     def library(self) -> str:
-        """The package that the attributes belong to."""
+        """The top-level package that the attributes belong to."""
         return self.owner.partition(".")[0]
 
     @property

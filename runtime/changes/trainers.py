@@ -1,10 +1,10 @@
-"""The attributes of trainers that tenax replaces, where no extension point is offered."""
+"""The attributes of trainers that tenax replaces because they offer no extension point."""
 
 from __future__ import annotations
 
 from .rows import Patch, When
 
-# Lightning exists under two names, and what chooses a device twice in each.
+# Lightning is published as two packages, each with two classes that choose a device.
 _CONNECTORS = (
     "lightning.pytorch.trainer.connectors.accelerator_connector._AcceleratorConnector",
     "lightning.fabric.connector._Connector",

@@ -1,1 +1,1 @@
-"""`torch.compile(backend="tenax")`: graphs that Dynamo captured, as JAX programs."""
+"""`torch.compile(backend="tenax")`: graphs captured by Dynamo as JAX programs."""

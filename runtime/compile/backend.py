@@ -1,4 +1,4 @@
-"""`torch.compile(backend="tenax")`: torch's graphs, forward and backward, each as one JAX program."""
+"""`torch.compile(backend="tenax")`: compile each forward and backward graph to one JAX program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .graph import CompiledGraph
 from .graph_program import BackendOptions
 from .nodes import device_of, has_open_results
 
-# XLA optimises and tunes in every mode, and a graph is one launch.
+# All modes behave the same: XLA always optimizes and tunes, and a graph is always a single launch.
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
@@ -37,17 +37,17 @@ def backend(
     mode: str | None = None,
     options: dict[str, Any] | None = None,
 ) -> Callable[..., Any]:
-    """What `torch.compile(function, backend="tenax", mode=mode, options=options)` calls for each graph.
+    """Compile a graph for `torch.compile(function, backend="tenax", mode=mode, options=options)`.
 
     Args:
         module: the graph, of torch functions.
         inputs: fake tensors and sizes.
-        mode: any of torch's; they mean the same here.
-        options: `donate` (bool, default True): written inputs give up their buffers. `compiler_options` (dict): what
-            `jax.jit` passes on to XLA.
+        mode: any of torch's modes; they are equivalent here.
+        options: `donate` (bool, default True): donate the buffers of written inputs. `compiler_options` (dict): XLA
+            options, passed through `jax.jit`.
 
     Raises:
-        ValueError: there is no such mode or option.
+        ValueError: the mode or an option is unknown.
         NotImplementedError: the graph spans several devices, or draws random numbers on the CPU.
     """
     if mode not in _MODES:
@@ -67,13 +67,13 @@ def backend(
         partition_fn=_partition,
         keep_inference_input_mutations=True,
     )
-    # The tokens by which torch orders operations with effects are made within the graph: they are tensors of the CPU.
+    # Create the tokens that order ops with effects inside the graph, because they are CPU tensors.
     with functorch_config.patch(unlift_effect_tokens=True):
         return compiled(module, inputs)
 
 
 def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    # Of other devices only: theirs to compute. Of shapes that depend on data: run as it stands, in eager mode.
+    # Run graphs without device tensors, and graphs with data-dependent shapes, as they are, op by op.
     if device_of(module) is None or has_open_results(module):
         return make_boxed_func(module.forward)
     graph = CompiledGraph(module, name, options)
@@ -81,7 +81,7 @@ def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs
 
 
 def _is_opaque(node: fx.Node) -> bool:
-    """Whether a node calls an operator of the program, whose Python may do anything."""
+    """Whether a node calls a user-defined operator, whose Python code may do anything."""
     target = node.target
     if not isinstance(target, OpOverload) or target.namespace in ("aten", "prims", "tenax"):
         return False
@@ -89,7 +89,7 @@ def _is_opaque(node: fx.Node) -> bool:
 
 
 def _eager_if_refused(graph: CompiledGraph, module: fx.GraphModule) -> Callable[[list[Any]], Any]:
-    """A graph that runs as it stands, in eager mode, where an operator of the program asks for values."""
+    """Call the compiled graph, or run it eagerly from the first time that a custom operator reads a traced value."""
     eager = False
 
     def run(args: list[Any]) -> Any:
@@ -107,10 +107,9 @@ def _eager_if_refused(graph: CompiledGraph, module: fx.GraphModule) -> Callable[
 
 
 def _partition(module: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
-    """Forward and backward, by what is cheap to compute again.
+    """Partition into forward and backward with torch's min-cut partitioner, which recomputes what is cheap.
 
-    Without torch's elimination of common subexpressions: it takes draws of random numbers that it does not list for
-    equal, and XLA does it anyway.
+    torch's CSE is turned off: it merges random ops that are missing from its list, and XLA does CSE anyway.
     """
     _keep_what_is_written(module.graph)
     with functorch_config.patch(cse=False):
@@ -118,10 +117,10 @@ def _partition(module: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
 
 
 def _keep_what_is_written(graph: fx.Graph) -> None:
-    """Have backward read what an input held before forward wrote it.
+    """Make backward read the value that an input had before forward wrote it.
 
-    torch's partitioner saves the input itself (2.13), and computes again from what it holds then. A clone shares the
-    array, which is not written.
+    torch's partitioner (2.13) saves the input itself, and recomputes from its new value. The clone inserted here shares
+    the old array, which is immutable.
     """
     placeholders = graph.find_nodes(op="placeholder")
     for write in graph.find_nodes(op="call_function", target=COPY_INTO):

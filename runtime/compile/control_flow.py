@@ -1,4 +1,4 @@
-"""Control flow and modes in torch's graphs: their operators, on JAX arrays."""
+"""Lower the control flow and mode operators of torch's graphs, on JAX arrays."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _hop = torch.ops.higher_order
 
 
 class Runner(Protocol):
-    """What evaluates a graph within the graph, from arrays to arrays."""
+    """Runs subgraphs on arrays."""
 
     def nested(self, module: Any, *args: Any) -> Any:
-        """The results of a graph that may run many times or never."""
+        """Run a subgraph of control flow, which may run many times or never."""
 
     def inlined(self, module: Any, *args: Any) -> Any:
-        """The results of a graph that runs once."""
+        """Run a subgraph that runs exactly once."""
 
 
 def cond(runner: Runner, pred: Any, true: Any, false: Any, operands: Sequence[Any] = ()) -> Any:
@@ -52,7 +52,7 @@ def associative_scan(runner: Runner, combine: Any, xs: Sequence[Any], extra: Seq
     def both(a: Any, b: Any) -> Any:
         return tuple(runner.nested(combine, *a, *b, *extra))
 
-    over_pairs = jax.vmap(both)  # JAX combines many elements at once
+    over_pairs = jax.vmap(both)  # JAX calls it on whole slices of elements
     return tuple(jax.lax.associative_scan(over_pairs, tuple(xs)))
 
 
@@ -61,7 +61,7 @@ def map_(runner: Runner, function: Any, xs: Sequence[Any], extra: Sequence[Any] 
 
 
 def inline(static: int) -> Callable[..., Any]:
-    """An operator that sets a mode of torch's around a graph."""
+    """Lower an operator that runs a subgraph under a torch mode, given by its first `static` arguments."""
 
     def run(runner: Runner, *args: Any, **kwargs: Any) -> Any:
         return runner.inlined(args[static], *args[static + 1 :])

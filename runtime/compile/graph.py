@@ -1,7 +1,6 @@
-"""An FX graph of aten ops that is called without torch: its program is traced once for each geometry of its inputs.
+"""A compiled FX graph of aten ops, traced once for each geometry of its inputs and then called without torch.
 
-All of a graph runs on the device: CPU tensors among its arguments are uploaded at each call, and CPU results are
-downloaded.
+The whole graph runs on the device: CPU arguments are uploaded at each call, and CPU results are downloaded.
 """
 
 from __future__ import annotations
@@ -29,32 +28,32 @@ from .graph_program import BackendOptions, Graph, GraphProgram, SortedArguments
 from .nodes import device_of, is_on_host, is_random, is_steady, on_device
 from .parameter_cache import ParameterCache
 
-_HELD = 256  # programs of a graph; beyond them the oldest is dropped
+_HELD = 256  # maximum programs per graph; beyond that the oldest is dropped
 
 
 class CompiledGraph:
-    """A graph of aten ops as a function of a list of arguments, which it empties."""
+    """A graph of aten ops as a function of a list of arguments, which it clears."""
 
     def __init__(self, module: fx.GraphModule, name: str, options: BackendOptions) -> None:
         self.index = device_of(module) or 0
         inputs = [n for n in module.graph.nodes if n.op == "placeholder"]
         output = next(n for n in module.graph.nodes if n.op == "output")
         downloads = [i for i, n in enumerate(output.args[0]) if isinstance(n, fx.Node) and is_on_host(n)]
-        # torch guards the strides of inputs; those of incoming gradients are their maker's affair.
+        # torch guards the strides of inputs, except those of incoming gradients.
         self.unguarded = [i for i, n in enumerate(inputs) if n.name.startswith("tangents")]
-        # Numbers that the program reads of CPU tensors are part of its key.
+        # Inputs read with item(). If they are CPU tensors, their values are part of the key.
         self.numbers = {i for i, n in enumerate(inputs) if any(u.target is ITEM for u in n.users)}
         self.steady = all(map(is_steady, inputs))
         self.draws = sum(map(is_random, module.graph.nodes))
         module, self.constants = on_device(module)
-        # The lazy bits that the graph was made for, as torch guards them; other bits are resolved before a call.
+        # The lazy bits for which the graph was captured; inputs with other bits are resolved before a call.
         self.bits = [*map(_bits_of, inputs), *(0 for _ in self.constants)]
         self.graph = Graph(module, name, self.index, downloads, options)
         self.programs: dict[Any, GraphProgram] = {}
         self.latest: GraphProgram | None = None
-        self.seen = -1  # the count of writes at the last call
+        self.seen = -1  # the mutation epoch at the last call
         self.kept: ParameterCache | None = None
-        self.checks: list[tuple[int, tuple[int, ...], int]] = []  # strides and offsets to be those of the latest call
+        self.checks: list[tuple[int, tuple[int, ...], int]] = []  # (input, strides, offset) to check
 
     def __call__(self, args: list[Any]) -> Any:
         raise_failed_assertions()
@@ -67,7 +66,7 @@ class CompiledGraph:
             return self.call(program, args)
 
     def call(self, program: GraphProgram, args: list[Any]) -> Any:
-        """A call of the latest program, if it fits."""
+        """Call the latest program if the arguments match it; otherwise `bind`."""
         given = [*args, *self.constants]
         still, self.seen = self.seen == mutation_epoch.count, mutation_epoch.count
         avals, kept = program.avals, self.kept
@@ -79,7 +78,7 @@ class CompiledGraph:
         cells, values = known
         for i, place in rest:
             cell = given[i].untyped_storage().cell
-            if cells[place] is not None:  # it shares memory with one before
+            if cells[place] is not None:  # it shares memory with an earlier argument
                 if cells[place] is not cell:
                     return self.bind(args)
                 continue
@@ -97,7 +96,7 @@ class CompiledGraph:
         return program(given, cells, values, self.keys() if self.draws else ())
 
     def bind(self, args: list[Any]) -> Any:
-        """A call whose program is not that of the latest."""
+        """Find or create the program for the arguments and call it."""
         given = [*args, *self.constants]
         args.clear()
         found = self.sort(given)
@@ -126,7 +125,7 @@ class CompiledGraph:
         return results
 
     def sort(self, given: Sequence[Any]) -> SortedArguments:
-        """The arguments as operands and parts of the key."""
+        """Sort the arguments into operands and parts of the key."""
         found = SortedArguments([], [], [], [], [])
         numbers: dict[Cell, int] = {}
         copies: dict[Any, Cell] = {}
@@ -154,7 +153,7 @@ class CompiledGraph:
         return found
 
     def _memory(self, x: torch.Tensor, found: SortedArguments, copies: dict[Any, Cell]) -> Cell:
-        """A copy, in the dtype of a tensor, of its storage, which is seen through several dtypes."""
+        """A copy of a mixed storage (viewed with several dtypes) in the dtype of `x`."""
         mixed = cell_of(x)
         if (copy := copies.get((mixed, x.dtype))) is None:
             whole = TensorSpec.contiguous((mixed.nbytes // x.itemsize,), x.dtype).on(x)
@@ -163,7 +162,7 @@ class CompiledGraph:
         return copy
 
     def keys(self) -> tuple[Any, ...]:
-        """The keys of the random operations, from the device's stream: uint32[draws, 2]."""
+        """Draw the keys of the random operations from the device's stream: uint32[draws, 2]."""
         if not self.draws:
             return ()
         found = [random.next_key() for _ in range(self.draws)]
@@ -172,6 +171,6 @@ class CompiledGraph:
 
 
 def _bits_of(node: fx.Node) -> int:
-    """The lazy bits of an input of a graph."""
+    """The lazy bits of a graph input."""
     example = node.meta.get("val")
     return lazy_bits(example) if isinstance(example, torch.Tensor) else 0

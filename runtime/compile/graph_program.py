@@ -1,6 +1,6 @@
 """An FX graph of aten ops as one JAX function, for one geometry of its inputs.
 
-The trace runs the graph on tensors that wrap tracers, so views, strides and writes are those of eager mode.
+The trace runs the graph on tensors that wrap tracers, so views, strides and writes behave as in eager mode.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ class BackendOptions(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A graph of which programs are made."""
+    """A graph and the settings for its programs."""
 
     module: fx.GraphModule  # on the device
     name: str
     device: int  # its index
-    downloads: list[int]  # results that belong on the CPU
+    downloads: list[int]  # indices of the results that belong on the CPU
     options: BackendOptions
 
 
 class SortedArguments(NamedTuple):
     """The arguments of a call, sorted."""
 
-    static: list[Any]  # None in the place of a tensor that is an operand
+    static: list[Any]  # None where the argument is a tensor operand
     shown: list[TensorSpec | None]
     places: list[int | None]  # of the cell of each tensor
     cells: list[Cell]
-    copied: list[tuple[int, torch.Tensor]]  # cells that hold a copy of a tensor, which a write must reach
+    copied: list[tuple[int, torch.Tensor]]  # cells that are copies, and the tensors to write back to
 
     @property
     def key(self) -> Any:
-        """What a trace depends on."""
+        """Everything that a trace depends on."""
         static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
         avals = tuple(c.aval for c in self.cells)
         return static, tuple(self.shown), tuple(self.places), avals, torch.get_default_dtype()
@@ -77,16 +77,16 @@ class GraphProgram:
         self.places = [place for place in sorted_.places if place is not None]
         self.order = [*enumerate(self.places)]
         self.outputs = GraphOutputs()
-        self.assertions: tuple[Assertion, ...] = ()  # whose outcomes are the last output
-        self.asserts = graph.name != "backward"  # which indexes by what forward has checked
+        self.assertions: tuple[Assertion, ...] = ()  # their outcomes are the last output
+        self.asserts = graph.name != "backward"  # whose indices forward has already checked
         self.traced = with_torch_dtypes(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
         self.traced.__name__ = self.traced.__qualname__ = graph.name
         self.run = AotCall(self.traced, options=graph.options.compiler_options)
         self.donating: AotCall | None = None
-        self.donated: tuple[int, ...] | None = None  # known when it was traced
+        self.donated: tuple[int, ...] | None = None  # known once traced
 
     def trace(self, graph: Graph, sorted_: SortedArguments) -> Callable[..., Any]:
-        """The function that `jit` traces, which records what the graph did."""
+        """Build the function that `jit` traces; it records the graph's outputs and writes."""
         module, recorded = graph.module, self.outputs
         static, shown, places = sorted_.static, sorted_.shown, sorted_.places
         avals = self.avals
@@ -134,7 +134,7 @@ class GraphProgram:
                 self.donating.into(ran, [*values, *keys])
                 return self.results(args, cells, ran[0], values)
             except BaseException:
-                if ran:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+                if ran:  # interrupted: the old arrays are donated, so the cells must still get the new ones
                     repeat_until_done(lambda: self.outputs.make(args, cells, ran[0], values, self.index))
                 raise
         else:
@@ -147,7 +147,7 @@ class GraphProgram:
     def results(
         self, args: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], values: list[Any]
     ) -> list[Any]:
-        """What a call returns; writes the cells that the program writes."""
+        """Write back to the cells and build the results of a call."""
         if self.assertions:
             self.report(outputs[-1])
         results = self.outputs.make(args, cells, outputs, values, self.index)
@@ -156,7 +156,7 @@ class GraphProgram:
         return results
 
     def report(self, holds: jax.Array) -> None:
-        """Pass on the outcomes of the assertions: to a compiled function that calls this one, else to the next call."""
+        """Pass the assertions' outcomes to the enclosing compiled function, or else record them for later calls."""
         outer = current_trace()
         if no_jax_trace():
             record_assertions(holds, self.assertions)
@@ -164,7 +164,7 @@ class GraphProgram:
             outer.conditions += zip(holds, self.assertions, strict=True)
 
     def donations(self) -> tuple[int, ...]:
-        """The operands whose buffers the program may reuse: those written, and no part of a result as they were."""
+        """The operands whose buffers the program may reuse: written ones whose old arrays are not kept by a result."""
         unchanged = self.outputs.unchanged()
         written = tuple(w.input for w in self.outputs.written if w.input not in unchanged)
         large = is_worthwhile(sum(self.avals[i].nbytes for i in written), len(written))

@@ -1,4 +1,4 @@
-"""The interpreter of a graph: it runs the operations on tensors that wrap tracers."""
+"""The interpreter that runs a graph's operations on tensors that wrap tracers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _hop = torch.ops.higher_order
 
 
 class GraphTracer(fx.Interpreter):
-    """torch's interpreter, on tensors that wrap tracers."""
+    """`fx.Interpreter` on tensors that wrap tracers, with lowered control flow and random states as keys."""
 
     def __init__(self, module: fx.GraphModule) -> None:
         super().__init__(module, garbage_collect_values=False)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """An operation; the operators that keep a random state for a second run keep its key."""
+        """Run an operation. The operators that save a random state for recomputation save its key instead."""
         if target is _hop.run_and_save_rng_state:
             key = random.next_key()
             return wrap(key), self.draw(key, *args, **kwargs)
         if target is _hop.run_with_rng_state:
             return self.draw(read(args[0]), *args[1:], **kwargs)
-        if target is _hop.with_effects:  # a token, and an operation that it orders
+        if target is _hop.with_effects:  # a token and the operation that it orders
             found = args[1](*args[2:], **kwargs)
             return args[0], *(found if isinstance(found, tuple) else (found,))
         if target is _hop.flex_attention_backward:
@@ -44,7 +44,7 @@ class GraphTracer(fx.Interpreter):
         return super().call_function(target, args, dict(kwargs))
 
     def run_node(self, n: fx.Node) -> Any:
-        """The result of a node; what it asserts names the user's line."""
+        """Run a node, and add the user's source line to its assertions."""
         conditions = current_trace().conditions
         count = len(conditions)
         result = super().run_node(n)
@@ -52,7 +52,7 @@ class GraphTracer(fx.Interpreter):
         return result
 
     def draw(self, key: jax.Array, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """A random operation, by a key."""
+        """Run a random operation with a given key."""
         drawing = random.drawing
         before, drawing.draw = drawing.draw, lambda generator: key
         try:
@@ -61,7 +61,7 @@ class GraphTracer(fx.Interpreter):
             drawing.draw = before
 
     def nested(self, module: fx.GraphModule, *args: Any) -> Any:
-        """A graph that control flow runs, on arrays; its assertions stay within the control flow, unchecked."""
+        """Run a subgraph of control flow on arrays. Its assertions cannot leave it and are not checked."""
         trace = current_trace()
         assert trace is not None
         asserts, trace.asserts = trace.asserts, False
@@ -71,21 +71,21 @@ class GraphTracer(fx.Interpreter):
             trace.asserts = asserts
 
     def inlined(self, module: fx.GraphModule, *args: Any) -> Any:
-        """A graph within the graph, on arrays."""
+        """Run a subgraph on arrays."""
         results = GraphTracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
         return pytree.tree_map_only(torch.Tensor, read, results)
 
 
-_CAPTURED = 12  # the argument with what a score function closes over, which has gradients where it asks for them
+_CAPTURED = 12  # the argument with the captured buffers of score_mod, which get gradients only if they require them
 
 
 def _asking(buffer: Any) -> Any:
-    """A tensor that asks for its gradient, as those of a graph do not."""
+    """Make a floating-point tensor require a gradient, because tensors in a graph do not."""
     floats = isinstance(buffer, torch.Tensor) and buffer.is_floating_point()
     return buffer.detach().requires_grad_() if floats else buffer
 
 
 def _line_of(node: fx.Node) -> str:
-    """The user's line that a node comes from."""
+    """The user's source line of a node, as text."""
     found = re.findall(r'File "(.+)", line (\d+), in (.+)', node.meta.get("stack_trace") or "")
     return " ({}:{}, in {})".format(*found[-1]) if found else ""

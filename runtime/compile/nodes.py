@@ -1,4 +1,4 @@
-"""What the nodes of an FX graph of aten ops say: devices, shapes, random draws."""
+"""Queries on the nodes of an FX graph of aten ops: devices, shapes, randomness."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _hop = torch.ops.higher_order
 
 
 def device_of(module: fx.GraphModule) -> int | None:
-    """The index of the device on which a graph computes; None where none of its tensors is on device jax.
+    """The index of the device on which a graph computes; None if none of its tensors is on device jax.
 
     Raises:
-        NotImplementedError: there are several.
+        NotImplementedError: its tensors are on several devices.
     """
     found = {x.device.index or 0 for n in module.graph.nodes for x in tensors_of(n) if x.device.type == "jax"}
     if len(found) > 1:
@@ -33,24 +33,24 @@ def device_of(module: fx.GraphModule) -> int | None:
 
 
 def has_open_results(module: fx.GraphModule) -> bool:
-    """Whether the shape of a result depends on data, as torch captures it where it is asked to."""
+    """Whether any result has a data-dependent shape, which torch captures only if told to."""
     return any(free_unbacked_symbols(x) for n in module.graph.nodes for x in tensors_of(n))
 
 
 def tensors_of(node: fx.Node) -> list[torch.Tensor]:
-    """What torch traced in the place of a node's results."""
+    """The fake tensors that torch traced as a node's results."""
     return [x for x in pytree.tree_leaves(node.meta.get("val")) if isinstance(x, torch.Tensor)]
 
 
 def is_on_host(node: fx.Node) -> bool:
-    """Whether a result belongs on the CPU. A random state does not: torch takes it for the CPU's, here it is a key."""
+    """Whether a result belongs on the CPU. A random state, a CPU tensor in torch, is a key here and does not."""
     if node.target is operator.getitem and node.args[0].target is _hop.run_and_save_rng_state:  # type: ignore[union-attr]
         return False
     return any(x.device.type == "cpu" for x in tensors_of(node))
 
 
 def is_steady(node: fx.Node) -> bool:
-    """Whether an input is always a tensor of the device of one shape."""
+    """Whether an input is always a device tensor with the same sizes and strides."""
     value = node.meta.get("val")
     return (
         isinstance(value, torch.Tensor)
@@ -60,7 +60,7 @@ def is_steady(node: fx.Node) -> bool:
 
 
 def is_random(node: fx.Node) -> bool:
-    """Whether a node of a graph draws."""
+    """Whether a node draws random numbers."""
     if node.target is _hop.run_and_save_rng_state:
         return True
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
@@ -73,10 +73,10 @@ def is_random(node: fx.Node) -> bool:
 
 
 def on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tensor]]:
-    """The graph with every device in it that of the operands, and the tensors that it holds, now further inputs.
+    """Copy a graph with all devices as "jax:0" and its tensor constants as extra inputs; also return those constants.
 
     Raises:
-        NotImplementedError: it draws random numbers on the CPU.
+        NotImplementedError: the graph draws random numbers on the CPU.
     """
     graph, env, constants = fx.Graph(), dict[fx.Node, fx.Node](), list[torch.Tensor]()
     nodes = list(module.graph.nodes)

@@ -1,7 +1,7 @@
-"""What a traced graph returns and writes: recorded when it is traced, made anew by every call.
+"""The results and writes of a traced graph: recorded during the trace, rebuilt by every call.
 
-A result that is an argument must be that very tensor, and one that shares memory with an argument or another result
-must go on sharing it.
+A result that is an argument must be that same tensor object, and one that shares memory with an argument or another
+result must keep sharing it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ViewOfArgument(NamedTuple):
 
 
 class WrittenInput(NamedTuple):
-    """An input whose cell gets another array."""
+    """An input whose cell gets a new array."""
 
     input: int
     source: ArraySource
@@ -48,7 +48,7 @@ class WrittenInput(NamedTuple):
 
 
 def _as_before(cell: Cell) -> jax.Array | LazyFill:
-    """The content of a written cell, with the sharding that it had before."""
+    """The content of a written cell, pinned to the sharding that it had before."""
     content = cell.content
     return content if content.__class__ is LazyFill else pinned(content, cell.aval.sharding)  # type: ignore[arg-type]
 
@@ -59,8 +59,8 @@ class GraphOutputs:
     def __init__(self) -> None:
         self.storages: list[NewStorage] = []
         self.written: list[WrittenInput] = []
-        self.results: list[Any] = []  # records; what is none of these classes is a plain value
-        self.moved: list[tuple[int, Any]] = []  # the arguments that got other data, by `set_`, with its records
+        self.results: list[Any] = []  # records, or plain values of any other class
+        self.moved: list[tuple[int, Any]] = []  # arguments that got other data by `set_`, and its records
 
     def record(
         self,
@@ -70,14 +70,14 @@ class GraphOutputs:
         arrays: Sequence[jax.Array],
         results: Sequence[Any],
     ) -> tuple[jax.Array, ...]:
-        """Record what a graph did; returns what the program must return.
+        """Record the results and writes of a graph; return the outputs that the program must have.
 
         Args:
-            arguments: of the graph, tensors on `cells` among them.
-            inputs: for each argument the number of its cell, None for one that is no tensor.
-            cells: of the inputs, after the graph ran.
-            arrays: what the cells held before.
-            results: what the graph returned.
+            arguments: the graph's arguments, including the tensors on `cells`.
+            inputs: the index of each argument's cell, None for non-tensors.
+            cells: the cells of the inputs, after the graph ran.
+            arrays: the arrays that the cells held before.
+            results: the graph's results.
         """
         recorder = ResultRecorder(arrays)
         self.written = [
@@ -111,14 +111,14 @@ class GraphOutputs:
         return tuple(recorder.outputs)
 
     def unchanged(self) -> set[int | None]:
-        """The inputs whose arrays, as they were, are part of a result or of another cell afterwards."""
+        """The inputs whose original arrays end up in a result or in a written cell."""
         sources = [*(w.source for w in self.written), *(s.source for s in self.storages)]
         return {source.input for source in sources}
 
     def make(
         self, arguments: Sequence[Any], cells: Sequence[Cell], outputs: Sequence[jax.Array], arrays: Any, index: int
     ) -> list[Any]:
-        """Write the cells of a call, and return its results."""
+        """Write the cells of a call and return its results."""
         for i, source, aval in self.written:
             cells[i].replace(source.content(outputs, arrays))
             cells[i].aval = aval
@@ -135,7 +135,7 @@ class GraphOutputs:
         for record in self.results:
             results.append(results[record.result] if record.__class__ is SameResult else made(record))
         if self.moved:
-            data = [made(record) for _, record in self.moved]  # all of them from the storages of before
+            data = [made(record) for _, record in self.moved]  # all of them made before any `set_`
             with torch.no_grad():
                 for (i, _), tensor in zip(self.moved, data, strict=True):
                     arguments[i].set_(tensor)

@@ -1,6 +1,6 @@
-"""Observe the device operation by operation: log, compare with CPU torch, or check for NaN and infinity.
+"""Observe the device op by op: log, compare with CPU torch, or check for NaN and infinity.
 
-Each function returns a context manager. Within it a compiled function (`tenax.jit`, `torch.compile`) runs eagerly.
+Each function returns a context manager. Within it, compiled functions (`tenax.jit`, `torch.compile`) run eagerly.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Report = Callable[[str], object]
 # Operations whose results are uninitialized memory.
 _UNINITIALISED = ("empty", "new_empty", "resize", "_resize", "set_")
 
-# Relative and absolute tolerances by dtype: those of `torch.testing.assert_close`. The absolute tolerance applies to
-# elements of magnitude 1. In 16 bits, where results are rounded, it equals the relative one.
+# Relative and absolute tolerances by dtype, as in `torch.testing.assert_close`. The absolute tolerance is for elements
+# of magnitude 1. For 16-bit dtypes, whose results are rounded, it equals the relative tolerance.
 _TOLERANCES = {
     torch.float16: (1e-3, 1e-3),
     torch.bfloat16: (1.6e-2, 1.6e-2),
@@ -40,7 +40,7 @@ _TOLERANCES = {
     torch.complex128: (1e-7, 1e-7),
 }
 
-# A result may be this many times farther from the float64 result than CPU torch's: both err because of conditioning.
+# A result may be this many times farther from the float64 result than CPU torch's, as both suffer from conditioning.
 _CPU_ERRORS = 4.0
 
 
@@ -50,7 +50,7 @@ class MismatchError(AssertionError):
 
 @contextmanager
 def log(level: int = logging.INFO) -> Iterator[None]:
-    """Log each operation of the device: its name, shapes, dtypes and strides, and the line of the program.
+    """Log each device operation: its name, shapes, dtypes and strides, and the line of the program.
 
     The logger is `tenax.debug`. If logging is not configured, the lines go to stderr.
     """
@@ -74,23 +74,23 @@ def compare(
     skip: Collection[str] = (),
     report: Report | None = None,
 ) -> Comparison:
-    """Also run each operation of the device on CPU torch, on the same arguments, and raise at the first difference.
+    """Run each device operation on CPU torch too, on the same arguments, and raise at the first difference.
 
     Values, shapes, dtypes and strides are compared. Random results and uninitialized memory are compared without
-    values. The program continues with the results of the device, so that one wrong operation is one difference.
+    values. The program continues with the device's results, so one wrong operation is reported only once.
 
     Args:
         rtol: relative tolerance. The default is that of `torch.testing` for the dtype; a result outside of it passes if
-            it is about as near to the float64 result as that of CPU torch.
+            it is about as close to the float64 result as CPU torch's.
         atol: absolute tolerance, given with `rtol`. The default scales with the magnitude of results and arguments.
-        skip: names of operations whose values are not compared, such as `"topk"` where values tie.
+        skip: names of operations whose values are not compared, such as `"topk"` if values tie.
         report: called with the text of each difference instead of raising.
 
     Returns:
         The context: `compared` counts operations; `unchecked` maps operations without a CPU equivalent to the reason.
 
     Raises:
-        MismatchError: a result differs. The message states operation, arguments, greatest difference and line.
+        MismatchError: a result differs. The message gives the operation, arguments, greatest difference and line.
         TraceError: the operation is traced, so its values are unknown.
     """
     if (rtol is None) != (atol is None):
@@ -107,14 +107,14 @@ def check_finite(*, report: Report | None = None) -> TorchDispatchMode:
         report: called with the text of each finding instead of raising.
 
     Raises:
-        FloatingPointError: a result is not finite. The message states operation, arguments and line of the program.
+        FloatingPointError: a result is not finite. The message gives the operation, arguments and program line.
         TraceError: the operation is traced, so its values are unknown.
     """
     return _Finite(report)
 
 
 class _Observer(TorchDispatchMode):
-    """A dispatch mode that observes the operations of the device."""
+    """A dispatch mode that observes device operations."""
 
     values = True  # whether it reads the values of tensors
 
@@ -194,7 +194,7 @@ class Comparison(_Observer):
     def difference(
         self, actual: list[Any], expected: list[Any], before: Snapshot, by_value: bool, exact: Callable[[], list[Any]]
     ) -> str | None:
-        """The first difference of the results as text, or None."""
+        """The first difference between the results as text, or None."""
         if len(actual) != len(expected):
             return f"returned {len(actual)} results; CPU torch returns {len(expected)}"
         scale = min(filter(None, map(_magnitude, _inexact(before))), default=0.0) if by_value else 0.0
@@ -207,7 +207,7 @@ class Comparison(_Observer):
         return None
 
     def unequal(self, x: Any, y: Any, scale: float, i: int, exact: Callable[[], list[Any]]) -> str | None:
-        """The difference of the values of result `i`, or None; `scale` is the smallest magnitude of an argument."""
+        """The difference in the values of result `i`, or None; `scale` is the smallest magnitude of an argument."""
         if not isinstance(y, (torch.Tensor, bool, int, float, complex)):
             return None if x == y else f"returned {x}; CPU torch returns {y}"
         a, e = (torch.as_tensor(v) if not isinstance(v, torch.Tensor) else fetched(v) for v in (x, y))
@@ -264,7 +264,7 @@ def _tell(report: Report | None, error: type[Exception], text: str) -> None:
 
 
 def _is_ours(tree: Any) -> bool:
-    """Whether the arguments of an operation name the device."""
+    """Whether the arguments contain a device tensor or the device itself."""
     return any(
         (isinstance(x, torch.Tensor) and x.device.type == "jax") or (isinstance(x, torch.device) and x.type == "jax")
         for x in pytree.tree_leaves(tree)
@@ -297,7 +297,7 @@ def _is_named(name: str, names: Collection[str]) -> bool:
 
 
 def _misshapen(x: Any, y: Any) -> str | None:
-    """The difference of two results apart from their values, as text, or None."""
+    """The difference in type, dtype, shape or strides of two results, as text, or None."""
     if not isinstance(y, torch.Tensor) or not isinstance(x, torch.Tensor):
         same = type(x) is type(y)
         return None if same else f"returned a {type(x).__name__}; CPU torch returns a {type(y).__name__}"
@@ -329,7 +329,7 @@ def _magnitude(x: torch.Tensor) -> float:
 
 
 def _as_exact(a: torch.Tensor, e: torch.Tensor, rtol: float, atol: float, exact: Callable[[], Any]) -> bool:
-    """Whether `a` is as near to the result in float64 as CPU torch's `e`, up to a factor."""
+    """Whether `a` is about as close to the float64 result as CPU torch's `e`, up to a factor."""
     try:
         truth = fetched(exact()).to(e.dtype)
     except Exception:  # without a float64 result the mismatch is reported
@@ -353,13 +353,13 @@ def _is_finite(x: Any) -> bool:
 
 
 def _described(func: Any, args: Any, kwargs: Any) -> str:
-    """An operation and its arguments."""
+    """An operation and its arguments as text."""
     parts = [*map(_brief, args), *(f"{k}={_brief(v)}" for k, v in kwargs.items())]
     return f"{name_of(func, args)}({', '.join(parts)})"
 
 
 def _brief(value: Any) -> str:
-    """`float32[8, 4]`, its strides where it is not contiguous, or a plain value."""
+    """A value as text; a tensor as `float32[8, 4]`, with strides if it is not contiguous."""
     if isinstance(value, (list, tuple)):
         more = [f"... {len(value) - 6} more"] if len(value) > 8 else []
         return f"[{', '.join([*map(_brief, value[:6] if more else value), *more])}]"
@@ -374,6 +374,6 @@ def _brief(value: Any) -> str:
 
 
 def _where() -> str:
-    """The line of the program, and during a backward pass the current autograd node."""
+    """The line of the program as text, and during a backward pass the current autograd node."""
     node = current_node()
     return user_line() + (f", in the backward of {node.name()}" if node is not None else "")

@@ -1,4 +1,4 @@
-"""Repeats an operation of the device on CPU torch, with copies of its arguments."""
+"""Repeat a device operation on CPU torch, with copies of its arguments."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ EXACT = {
 
 
 class DeviceArgument(NamedTuple):
-    """A strided tensor of the device as it was: the operation may change its geometry or its storage."""
+    """A strided device tensor before the operation, which may change its geometry or storage."""
 
     cell: Cell
     spec: TensorSpec
 
 
 class Snapshot:
-    """A snapshot of the arguments of an operation. Tensors that share a storage share one in every copy."""
+    """A snapshot of an operation's arguments. Tensors that share a storage also share one in every copy."""
 
     def __init__(self, tree: Any) -> None:
         leaves, self.structure = pytree.tree_flatten(tree)
@@ -91,7 +91,7 @@ def fetched(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def name_of(op: Any, args: Any) -> str:
-    """The name of an operation, and for `tenax::call` that of the operation it computes."""
+    """The name of an operation; for `tenax::call`, the name of the operation that it computes."""
     original = _original(args[0]) if op.name() == _CALL else None
     if original is None:
         return op.name()
@@ -108,12 +108,12 @@ def is_random(op: Any, args: Any) -> bool:
 
 
 def inputs_of(op: Any) -> Tensors:
-    """The tensors that an operation depends on besides its arguments: for a derivative, where it is taken."""
+    """The tensors that an operation depends on besides its arguments: for a derivative, the primal inputs."""
     return [*backward.inputs] if op.name() == _CALL else []
 
 
 def host_op(op: Any, args: Any, inputs: Tensors) -> Callable[..., Any] | None:
-    """A function of CPU tensors that computes the same, or None. `inputs` is a copy of `inputs_of(op)`."""
+    """The equivalent function of CPU tensors, or None. `inputs` is a copy of `inputs_of(op)`."""
     if op.name() != _CALL:
         row = _row(op)
         if row is not None and row.reference:
@@ -127,7 +127,7 @@ def host_op(op: Any, args: Any, inputs: Tensors) -> Callable[..., Any] | None:
 
 
 def visible(op: Any, args: Any, results: Sequence[Any]) -> list[Any]:
-    """The results proper of an operation. The others are saved for its derivative, or were not requested."""
+    """The results of an operation without those that are saved for its derivative or were not requested."""
     if op.name() == _CALL:
         meaning = meaning_of(args[0])
         return [*results[: meaning.outputs if isinstance(meaning, ForwardOf) else None]]
@@ -143,7 +143,7 @@ def _row(op: Any) -> Row | None:
 
 
 def _original(f: int) -> CompositeCall | None:
-    """The operation that a function computes, or whose first derivative it is."""
+    """The operation that a function computes, or of which it is the first derivative."""
     meaning = meaning_of(f)
     if isinstance(meaning, DerivativeOf):
         meaning = meaning_of(meaning.split.function)
@@ -153,7 +153,7 @@ def _original(f: int) -> CompositeCall | None:
 
 
 def _results(original: CompositeCall, xs: Tensors) -> Tensors:
-    """The results of the operation, with their axes in the order in which the function returns them."""
+    """The results of the operation, with their axes permuted to the order in which the function returns them."""
     slots, rest = original.signature.arguments, iter(xs)
     values = [_value(slot, form, rest) for slot, form in zip(slots, original.form, strict=True)]
     results = original.signature.op(
@@ -192,7 +192,7 @@ def _derivative(meaning: DerivativeOf, inputs: Tensors) -> Callable[..., Tensors
 
 
 def _above_autograd() -> Any:
-    """A context in which autograd sees operations again, although a dispatch mode runs below it."""
+    """A context that re-enables autograd within a dispatch mode, which runs below it."""
     keys = excluded_keys()
     for key in _AUTOGRAD:
         keys = keys.remove(key)

@@ -1,1 +1,1 @@
-"""What torch asks of a device: hooks, tensor methods, storages, serialization."""
+"""torch's interface for a device: hooks, tensor methods, storages, serialization."""

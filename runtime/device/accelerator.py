@@ -1,6 +1,6 @@
-"""`torch.accelerator` for the device: torch's Python backend has no hooks for waiting and for memory.
+"""`torch.accelerator` for the device: torch's Python backend has no hooks for synchronization and memory.
 
-A registered PrivateUse1 device is always *the* accelerator, so these functions of torch can mean no other device.
+A registered PrivateUse1 device is always *the* accelerator, so these functions cannot refer to any other device.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _device_kind(plain: Any) -> Any:
-    """`torch.Stream` or `torch.Event`, whose objects for the device wait for it."""
+    """Subclass `torch.Stream` or `torch.Event` so that, for the device, it creates the `torch.jax` class instead."""
 
     class DeviceKindMeta(type(plain)):  # type: ignore[misc]
         def __instancecheck__(cls, instance: object) -> bool:
@@ -54,7 +54,7 @@ def _device_kind(plain: Any) -> Any:
 
         def __new__(cls, device: Any = None, *args: Any, **kwargs: Any) -> Any:
             if device is None or torch.device(device).type == "jax":
-                if "stream_id" in kwargs:  # how torch makes a stream of the numbers of another one
+                if "stream_id" in kwargs:  # torch copies a stream from its stream_id and device_index
                     device = kwargs.get("device_index", device)
                 return getattr(torch.jax, plain.__name__)(device, *args, **kwargs)
             return plain(device, *args, **kwargs)

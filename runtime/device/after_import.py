@@ -1,6 +1,6 @@
-"""Has a function called as soon as a library is imported, which may have happened already, or may never happen.
+"""Call a function once a module has been imported, which may have happened already, or may never happen.
 
-Price: a finder in `sys.meta_path` until the library is imported. It finds nothing itself.
+The cost is a finder in `sys.meta_path` until the module is imported. It delegates to the other finders.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from types import ModuleType
 
 
 def after_import(name: str, then: Callable[[], None]) -> None:
-    """Call a function when the module `name` has been imported: now, or at the end of its import.
+    """Call `then` when the module `name` has been imported: now, or at the end of its import.
 
-    An `ImportError` of the function does not make the import of the other library fail.
+    An `ImportError` in `then` does not make that import fail.
     """
     if name in sys.modules:
         _call(then)
@@ -30,7 +30,7 @@ def _call(then: Callable[[], None]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Lets the other finders find a module, and has a function called when that module has been executed."""
+    """Finds one module through the other finders, and calls a function after the module has been executed."""
 
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self.name = name
@@ -50,7 +50,7 @@ class _Finder(MetaPathFinder):
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # the method of the class again
+            del loader.exec_module  # restore the class's method
             execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)

@@ -1,8 +1,8 @@
-"""An allocator for the device, so that C++ code that asks for one does not crash the process.
+"""An allocator for the device, so that C++ code that requests one does not crash the process.
 
-torch's Python backend offers no allocator, and `c10::GetAllocator` aborts for a device without one. torch's Meta
-allocator stands in: its memory has a size and no data, and the next use of it raises a Python error. In a build that
-does not export the symbols, the methods replaced in `untyped_storage` are the only protection.
+torch's Python backend provides no allocator, and `c10::GetAllocator` aborts for a device without one. torch's Meta
+allocator is used instead: its memory has a size but no data, and the next use of it raises a Python error. In a build
+that does not export the symbols, the replaced methods in `storage_methods` are the only protection.
 """
 
 from __future__ import annotations

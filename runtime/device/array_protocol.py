@@ -1,7 +1,7 @@
-"""A `jax.Array` as an argument of torch functions: it is treated as a device tensor, without a copy.
+"""Accept `jax.Array` arguments in torch functions, as device tensors, without a copy.
 
 The result type follows the library whose function is called: `torch.add(x, a)` and `x + a` are tensors, `jnp.add(x, a)`
-and `a + x` are arrays. Price: a method is added to JAX's array type, for which JAX has no public way.
+and `a + x` are arrays. The cost is a method added to JAX's array type, for which JAX has no public API.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _called(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None
 
 @functools.cache
 def _conversion() -> Callable[[Any], Any]:
-    """`from_jax`. The arrays may be the first of their process that become tensors."""
+    """`from_jax`, after registering all operators: this may be the first device tensor of the process."""
     from ..aten.registration import register_all
     from ..trace.transfer import from_jax
 

@@ -1,4 +1,4 @@
-"""The registration of the device "jax" with torch's Python backend for PrivateUse1."""
+"""Register the device "jax" with torch's Python backend for PrivateUse1."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class _Guard(DeviceGuard):
 
 
 def install() -> None:
-    """Make "jax" the name and the device of PrivateUse1.
+    """Rename PrivateUse1 to "jax" and register the device.
 
     Raises:
-        RuntimeError: another backend has taken torch's one free device.
+        RuntimeError: another backend already uses PrivateUse1.
     """
     current = registered_name()
     if current not in ("privateuseone", NAME):

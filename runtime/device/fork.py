@@ -29,7 +29,7 @@ def _after_fork() -> None:
 
 
 def _without_warning(plain: Callable[..., None]) -> Callable[..., None]:
-    """Starting the workers of a `DataLoader`. JAX warns at each fork, in vain: they cannot use the device."""
+    """Silence JAX's fork warning while a `DataLoader` starts its workers, which cannot use the device anyway."""
 
     @functools.wraps(plain)
     def init(*args: Any, **kwargs: Any) -> None:
@@ -41,6 +41,6 @@ def _without_warning(plain: Callable[..., None]) -> Callable[..., None]:
 
 
 def install() -> None:
-    """Have every cell raise in forked children."""
+    """Make every cell raise in forked children, and silence JAX's fork warning in `DataLoader`."""
     os.register_at_fork(after_in_child=_after_fork)
     patches.wrap("torch.utils.data.dataloader._MultiProcessingDataLoaderIter.__init__", _without_warning)

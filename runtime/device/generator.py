@@ -11,12 +11,12 @@ from ..storage.ordinals import NAMES, device_index
 
 
 class DeviceGenerator(torch.Generator):
-    """The type of `torch.Generator(device="jax")`: a CPU generator from whose stream the device's keys are drawn."""
+    """The type of `torch.Generator(device="jax")`: a CPU generator from which the device's random keys are drawn."""
 
     index: int
 
     def __new__(cls, device: Any = "jax") -> DeviceGenerator:
-        """A generator for `device`, which must exist."""
+        """Create a generator for `device`, which must exist."""
         generator = super().__new__(cls)
         generator.index = device_index(torch.device(device))
         return generator
@@ -33,7 +33,7 @@ class _GeneratorMeta(type(torch.Generator)):  # type: ignore[misc]
 
 
 def install() -> None:
-    """Replace `torch.Generator` by a subclass that knows the device; the C++ type itself cannot be changed."""
+    """Replace `torch.Generator` with a subclass that knows the device; the C++ type itself cannot be changed."""
     patches.wrap("torch.Generator", _with_device)
 
 

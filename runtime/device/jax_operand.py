@@ -1,4 +1,4 @@
-"""Device tensors as arguments of JAX functions: `jnp.sin(t)`, `jax.jit(f)(t)`.
+"""Accept device tensors as arguments of JAX functions: `jnp.sin(t)`, `jax.jit(f)(t)`.
 
 JAX looks up the type of an argument in two tables that have no public registration function (jax 0.10).
 """
@@ -29,16 +29,16 @@ def _value(tensor: torch.Tensor) -> jax.Array:
 
 @functools.cache
 def _reading() -> Callable[[torch.Tensor], jax.Array]:
-    from ..trace.transfer import read  # with which a process has a tensor of the device
+    from ..trace.transfer import read  # imported late: it is loaded anyway once a device tensor exists
 
     return read
 
 
 def without_gradient(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor, if passing it to JAX loses no gradient. A leaf, such as a parameter, stands for its value.
+    """Return the tensor, if passing it to JAX loses no gradient. A leaf, such as a parameter, is passed by value.
 
     Raises:
-        RuntimeError: the tensor was computed from tensors that require grad.
+        RuntimeError: the tensor has a `grad_fn`, and gradients are enabled.
     """
     if tensor.grad_fn is not None and torch.is_grad_enabled():
         raise RuntimeError(

@@ -1,7 +1,7 @@
-"""The figures of `torch.jax` about memory: JAX's where the platform reports them, otherwise the arrays that are alive.
+"""Memory statistics of `torch.jax`: JAX's, where the platform reports them; otherwise those of the live arrays.
 
-JAX's CPU client reports nothing. There the bytes of all live arrays of the process are added up, and a peak is the
-highest sum that was asked for.
+JAX's CPU client reports nothing. There, usage is the total size of the process's live arrays, and the peak is the
+highest total that any query has returned.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import jax
 from ..storage.ordinals import device_index, jax_devices
 from ..storage.recording import run_compiled_ahead
 
-_seen: dict[int, int] = {}  # the most bytes that a query has found since the peak was reset, by device
+_seen: dict[int, int] = {}  # by device, the highest usage that a query has found since the peak was reset
 _peak_at_reset: dict[int, int] = {}  # JAX's own peak, which cannot be reset
 
 
@@ -37,7 +37,7 @@ def _live_bytes(index: int) -> int:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes in use on a device, or, where the platform does not report them, of its live arrays."""
+    """Bytes in use on a device; the size of its live arrays if the platform does not report usage."""
     index = device_index(device)
     reported = _reported(index)
     used = int(reported["bytes_in_use"]) if "bytes_in_use" in reported else _live_bytes(index)
@@ -48,7 +48,7 @@ def memory_allocated(device: Any = None) -> int:
 def max_memory_allocated(device: Any = None) -> int:
     """Peak of the bytes in use, since the process started or the peak was reset.
 
-    Where the platform reports no peak, and after a reset until JAX's own peak rises, it is the highest figure that a
+    If the platform reports no peak, and after a reset until JAX's own peak rises, it is the highest usage that any
     query has found.
     """
     index = device_index(device)
@@ -58,7 +58,7 @@ def max_memory_allocated(device: Any = None) -> int:
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Start the peak again from the bytes in use."""
+    """Reset the peak to the bytes in use."""
     index = device_index(device)
     _peak_at_reset[index] = int(_reported(index).get("peak_bytes_in_use", 0))
     _seen.pop(index, None)
@@ -66,19 +66,19 @@ def reset_peak_memory_stats(device: Any = None) -> None:
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes that JAX has reserved on a device; those in use where the platform reports no pool."""
+    """Bytes that JAX has reserved on a device; those in use if the platform reports no pool."""
     index = device_index(device)
     return int(_reported(index).get("pool_bytes", 0)) or memory_allocated(index)
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """Peak of the bytes that JAX has reserved; of those in use where the platform reports no pool."""
+    """Peak of the bytes that JAX has reserved; of those in use if the platform reports no pool."""
     index = device_index(device)
     return int(_reported(index).get("peak_pool_bytes", 0)) or max_memory_allocated(index)
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
-    """JAX's statistics of a device's memory, in bytes, and those of torch's names that they determine."""
+    """JAX's memory statistics of a device, plus the torch statistics that can be derived from them, in bytes."""
     index = device_index(device)
     figures = dict(_reported(index)) | {
         "allocated_bytes.all.current": memory_allocated(index),
@@ -103,7 +103,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def empty_cache() -> None:
-    """Free unreferenced buffers by a garbage collection: JAX keeps no pool that could be emptied."""
+    """Free unreferenced buffers by running the garbage collector; JAX has no pool that could be emptied."""
     import gc
 
     gc.collect()
@@ -116,14 +116,14 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 
 
 def ipc_collect() -> None:
-    """Nothing: no memory of the device is shared between processes."""
+    """Do nothing: device memory is never shared between processes."""
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
     """(major, minor) of the CUDA compute capability.
 
     Raises:
-        NotImplementedError: the device is no NVIDIA GPU.
+        NotImplementedError: the device is not an NVIDIA GPU.
     """
     described = jax_devices()[device_index(device)]
     capability = getattr(described, "compute_capability", None)
@@ -134,17 +134,17 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
 
 def get_device_name(device: Any = None) -> str:
-    """JAX's name of the device, such as "cpu" or "NVIDIA H200"."""
+    """JAX's name for the device, such as "cpu" or "NVIDIA H200"."""
     return str(jax_devices()[device_index(device)].device_kind)
 
 
 @dataclass(frozen=True)
 class DeviceProperties:
-    """What JAX tells about a device."""
+    """The properties that JAX reports for a device."""
 
     name: str
     platform: str
-    total_memory: int  # bytes: the limit of JAX's allocator; of a CPU, the memory of the machine
+    total_memory: int  # bytes: the limit of JAX's allocator; for a CPU, the machine's memory
     compute_capability: str | None
     multi_processor_count: int
 

@@ -29,11 +29,11 @@ def _crosses(module: nn.Module, fn: Conversion) -> bool:
                 return True
             return NAME in kinds and fn(torch.empty(0, device=NAME)).device.type != NAME
     except Exception:
-        return False  # no conversion of tensors; if `fn` is wrong, it raises again where the user sees it
+        return False  # `fn` does not convert plain tensors; if it is wrong, it raises again in torch's own code
 
 
 def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`nn.Module._apply`, which keeps parameter objects where the module moves to or from the device."""
+    """Wrap `nn.Module._apply` to keep the parameter objects when a module moves to or from the device."""
 
     def apply(self: nn.Module, fn: Conversion, recurse: bool = True) -> Any:
         if not _crosses(self, fn):
@@ -58,14 +58,14 @@ def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Once:
-    """A conversion that gives modules which share a buffer one tensor again."""
+    """Memoizes a conversion by tensor, so that shared buffers stay shared."""
 
     def __init__(self, fn: Conversion) -> None:
         self.fn = fn
-        self.moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by the id of the buffer, which lives on here
+        self.moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by id of the buffer, which is kept alive here
 
     def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor, converted."""
+        """Convert a tensor."""
         if isinstance(tensor, nn.Parameter) or tensor.grad_fn is not None:
             return self.fn(tensor)
         if id(tensor) not in self.moved:
@@ -83,7 +83,7 @@ def _move(parameter: nn.Parameter, fn: Conversion) -> None:
         return
     hooks, late_hooks = parameter._backward_hooks, parameter._post_accumulate_grad_hooks
     if parameter.requires_grad and parameter._use_count() > 1:  # type: ignore[attr-defined]
-        # A graph holds the old tensor; backward through it would accumulate into a tensor that nobody sees.
+        # A graph holds the old tensor; backward would accumulate into it, where no one can read the gradient.
         torch.autograd.graph.get_gradient_edge(parameter).node.register_prehook(_refuse)
     moved = moved.detach().requires_grad_(parameter.requires_grad)
     swap(parameter, moved)
@@ -107,8 +107,8 @@ def _jax(self: nn.Module, device: Any = None) -> nn.Module:
 
 
 def install() -> None:
-    """Replace what moves, loads and saves modules, which behaves as before where the device plays no part."""
+    """Replace the functions that move, load and save modules; those that do not involve the device are unaffected."""
     patches.wrap("torch.nn.Module._apply", _keeping_parameters)
     names = " ".join(("load", "trace", "trace_module", *_SAVES))
     patches.delegate("torch.jit", names, f"{__package__}.torchscript")
-    patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which gives an array
+    patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which returns an array

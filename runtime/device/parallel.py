@@ -1,4 +1,4 @@
-"""The copies between devices of `nn.DataParallel`, which torch makes in C++ for CUDA alone."""
+"""The copies between devices for `nn.DataParallel`, which torch implements in C++ for CUDA only."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Plain = Callable[..., Any]
 
 
 def _device(index: Any) -> torch.device:
-    """A device by its index; -1 is the CPU, None the current device."""
+    """The device with an index; -1 is the CPU, None the current device."""
     if isinstance(index, (str, torch.device)):
         return torch.device(index)
     return torch.device("cpu") if index == -1 else torch.device(NAME, current_index() if index is None else index)
 
 
 def _is_ours(*tensors: torch.Tensor) -> bool:
-    """Whether tensors are on the device, or on the CPU of a process without CUDA."""
+    """Whether any tensor is on the device, or all are on the CPU and CUDA is not available."""
     kinds = {tensor.device.type for tensor in tensors}
     return NAME in kinds or (kinds == {"cpu"} and not torch.cuda.is_available())
 
 
 def broadcast(plain: Plain, tensor: torch.Tensor, devices: Any = None, *, out: Any = None) -> Any:
-    """Copies of a tensor on several devices; see `torch.nn.parallel.comm.broadcast`."""
+    """Copy a tensor to several devices; see `torch.nn.parallel.comm.broadcast`."""
     if not _is_ours(tensor) or (devices is None) == (out is None):
         return plain(tensor, devices, out=out)
     if out is None:
@@ -37,10 +37,10 @@ def broadcast(plain: Plain, tensor: torch.Tensor, devices: Any = None, *, out: A
 def broadcast_coalesced(
     plain: Plain, tensors: Sequence[torch.Tensor], devices: Any, buffer_size: int = 10485760
 ) -> Any:
-    """A list of copies for each device; those on the source's device are the tensors themselves."""
+    """Copy tensors to each device, one list per device; on the source's device these are the tensors themselves."""
     if not _is_ours(*tensors):
         return plain(tensors, devices, buffer_size)
-    real = [torch.view_as_real(t) if t.is_complex() else t for t in tensors]  # which the caller turns back
+    real = [torch.view_as_real(t) if t.is_complex() else t for t in tensors]  # the caller converts them back
     return [[t.to(_device(index)) for t in real] for index in devices]
 
 
@@ -54,7 +54,7 @@ def scatter(
     *,
     out: Any = None,
 ) -> Any:
-    """The parts of a tensor, each on its device; see `torch.nn.parallel.comm.scatter`."""
+    """Split a tensor over devices; see `torch.nn.parallel.comm.scatter`."""
     if not _is_ours(tensor) or (out is not None and (devices is not None or chunk_sizes is not None)):
         return plain(tensor, devices, chunk_sizes, dim, streams, out=out)
     if out is not None:
@@ -68,7 +68,7 @@ def scatter(
 def gather(
     plain: Plain, tensors: Sequence[torch.Tensor], dim: int = 0, destination: Any = None, *, out: Any = None
 ) -> Any:
-    """The concatenation of tensors of several devices; see `torch.nn.parallel.comm.gather`."""
+    """Concatenate tensors from several devices; see `torch.nn.parallel.comm.gather`."""
     if not _is_ours(*tensors) or (out is not None and destination is not None):
         return plain(tensors, dim, destination, out=out)
     target = _device(destination) if out is None else out.device

@@ -1,4 +1,4 @@
-"""The name of the backend "tenax" of `torch.distributed`. What is behind it is imported with the first group."""
+"""Register the name "tenax" with `torch.distributed`. The backend itself is imported with the first group."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def _register() -> None:
 
 
 def install() -> None:
-    """Register the backend when torch has imported its own, which a build may not have."""
+    """Register the backend once torch.distributed is loaded, unless this build of torch lacks it."""
     if dist.is_available():
         after_import("torch.distributed.distributed_c10d", _register)

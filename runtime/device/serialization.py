@@ -1,4 +1,4 @@
-"""Saving and loading device tensors in torch's own format, so that any process can read them."""
+"""Save and load device tensors in torch's own format, so that any process can read them."""
 
 from __future__ import annotations
 

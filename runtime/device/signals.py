@@ -1,7 +1,7 @@
-"""Signal handlers never raise in functions of C++ that would end the process.
+"""Defer signal handlers where an exception in a C++ function would end the process.
 
-Such functions of torch ask the device guard (`trace/device_guard.py`), and CPython may run a signal handler in between.
-A handler that it runs there is called again, and may raise, when the next instruction of Python is executed.
+Such functions of torch query the device guard (`trace/device_guard.py`), and CPython may run a signal handler during
+the query. The handler is then deferred to the next Python instruction, where it may raise.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ..trace.device_guard import asked
 
 _add_pending_call = ctypes.pythonapi.Py_AddPendingCall
 _add_pending_call.argtypes = [ctypes.c_void_p, ctypes.py_object]
-# A C function of an object that calls its method `__bool__`, and that fails if it raises.
+# A C function that calls an object's `__bool__` and propagates its exception.
 _call = ctypes.cast(ctypes.pythonapi.PyObject_IsTrue, ctypes.c_void_p)
 
 
 class _Deferred:
-    """The handlers that were put off."""
+    """The queue of deferred handlers; `__bool__` runs the next one."""
 
     def __init__(self) -> None:
         self.calls: deque[tuple[Callable[..., Any], Any]] = deque()
-        self.deferring = 0  # handlers that are being put off: pending calls are made between their instructions, too
+        self.deferring = 0  # handlers being deferred right now: pending calls may run between those instructions too
 
     def __bool__(self) -> bool:
         if self.deferring:
@@ -42,12 +42,12 @@ _deferred = _Deferred()
 
 
 class SignalHandler(NamedTuple):
-    """A signal handler that is put off where it must not raise."""
+    """A signal handler that is deferred where it must not raise."""
 
     handler: Callable[..., Any]
 
     def __call__(self, number: int, frame: Any) -> Any:
-        """Handle a signal."""
+        """Handle or defer a signal."""
         if not asked:
             return self.handler(number, frame)
         _deferred.deferring += 1
@@ -62,11 +62,11 @@ def _plain(handler: Any) -> Any:
 
 
 def install() -> None:
-    """Have each signal handler be put off where it must; Python's functions still show the handler itself."""
+    """Wrap all signal handlers, present and future; `signal.getsignal` still returns the original handler."""
     wrapped: Any = lambda handler: SignalHandler(handler) if callable(handler) else handler  # noqa: E731
     patches.wrap("_signal.signal", lambda put: lambda number, handler: _plain(put(number, wrapped(handler))))
     patches.wrap("_signal.getsignal", lambda get: lambda number: _plain(get(number)))
-    with contextlib.suppress(ValueError):  # in another thread than the main one, which alone may set handlers
+    with contextlib.suppress(ValueError):  # only the main thread may set handlers
         for number in signal.valid_signals():
             if callable(handler := signal.getsignal(number)):
                 signal.signal(number, handler)

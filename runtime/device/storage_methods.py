@@ -1,6 +1,6 @@
-"""The methods of `torch.UntypedStorage` that access memory, replaced for storages of the device only.
+"""Replace the methods of `torch.UntypedStorage` that access memory, for device storages only.
 
-What they do there is `untyped_storage.py`, which is imported when one is first called.
+The implementations are in `untyped_storage.py`, which is imported on the first call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REPLACED = (
     "nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file resize_ to is_pinned "
     "is_shared __deepcopy__"
 ).split()
-# Methods that would write or share raw memory of the device.
+# Methods that would write or share raw device memory.
 _REFUSED = (
     "__setitem__ _byteswap byteswap fill_ new share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
     "_share_cuda_ _get_filename"
@@ -75,7 +75,7 @@ def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def restore(storage: Any, location: str) -> Any:
-    """For `torch.load`: move a host storage to the device if it was saved there or is mapped there."""
+    """For `torch.load`: move a host storage to the device if it was saved from there or is mapped there."""
     if location.partition(":")[0] not in NAMES:
         return None
     return _device_storages().restored(storage, location)

@@ -1,7 +1,7 @@
-"""`torch.jax.Stream` and `torch.jax.Event`: the one stream of each device.
+"""`torch.jax.Stream` and `torch.jax.Event`; each device has a single stream.
 
-JAX has no streams that a program could choose. What a thread dispatches to a device runs in that order, so all streams
-of a device are the same one. An event is a trivial computation in that order.
+JAX does not let a program choose streams: work that a thread dispatches to a device runs in dispatch order. So all
+streams of a device are the same one, and an event is a trivial computation dispatched in that order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _program(index: int) -> tuple[Any, jax.Array]:
 
 
 def marker(index: int) -> jax.Array:
-    """A small array that is ready when everything is that this thread has dispatched to a device, or recorded.
+    """A small array that is ready once everything that this thread has dispatched or recorded for a device is done.
 
     XLA executes the programs of a thread in the order in which they were dispatched, on the CPU too (jax 0.10;
     tests/test_streams.py).
@@ -40,7 +40,7 @@ class Stream(STREAM):  # type: ignore[misc]
     """The stream of a device. Two streams of one device are equal."""
 
     def __new__(cls, device: Any = None, priority: int = 0, **options: Any) -> Stream:
-        """A stream of `device`; there are no priorities."""
+        """Create the stream of `device`; `priority` has no effect."""
         index = device_index(device)
         return super().__new__(cls, stream_id=0, device_index=index, device_type=PRIVATE_USE_1.value)
 
@@ -51,7 +51,7 @@ class Stream(STREAM):  # type: ignore[misc]
     def query(self) -> bool:
         """Whether everything that this thread has dispatched to the device is finished.
 
-        It may be false for a moment longer, until the computation that finds out has run.
+        It may stay false a moment longer, until the marker computation has run.
         """
         return marker(self.device_index).is_ready()  # type: ignore[attr-defined]
 
@@ -62,10 +62,10 @@ class Stream(STREAM):  # type: ignore[misc]
         return event
 
     def wait_event(self, event: Any) -> None:
-        """Nothing: work is done in the order in which it was dispatched."""
+        """Do nothing: work runs in dispatch order."""
 
     def wait_stream(self, stream: Any) -> None:
-        """Nothing: there is one stream."""
+        """Do nothing: there is only one stream."""
 
     def __enter__(self) -> Stream:
         return self
@@ -77,8 +77,8 @@ class Stream(STREAM):  # type: ignore[misc]
 class Event(EVENT):  # type: ignore[misc]
     """A point in a stream.
 
-    An event with `enable_timing` waits for the device when it is recorded, because JAX does not tell when a computation
-    has finished.
+    An event with `enable_timing` waits for the device when it is recorded, because JAX does not report when a
+    computation finished.
     """
 
     _marker: jax.Array | None = None
@@ -88,7 +88,7 @@ class Event(EVENT):  # type: ignore[misc]
     def __new__(
         cls, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> Event:
-        """An event of `device`; `blocking` makes no difference."""
+        """Create an event for `device`; `blocking` has no effect."""
         if interprocess:
             raise NotImplementedError("torch.jax.Event: interprocess=True is not available on device 'jax'")
         index = device_index(device if isinstance(device, (str, int, torch.device)) else None)
@@ -105,7 +105,7 @@ class Event(EVENT):  # type: ignore[misc]
             self._time = time.perf_counter()
 
     def query(self) -> bool:
-        """Whether everything before the event is finished; true for an event that was not recorded."""
+        """Whether everything before the event is finished; true if the event was never recorded."""
         return self._marker is None or self._marker.is_ready()  # type: ignore[attr-defined]
 
     def synchronize(self) -> None:
@@ -114,13 +114,13 @@ class Event(EVENT):  # type: ignore[misc]
             self._marker.block_until_ready()
 
     def wait(self, stream: Any = None) -> None:
-        """Nothing: work is done in the order in which it was dispatched."""
+        """Do nothing: work runs in dispatch order."""
 
     def elapsed_time(self, other: Any) -> float:
         """The time in milliseconds between this event and a later one.
 
         Raises:
-            ValueError: an event was made without `enable_timing`, or was not recorded.
+            ValueError: an event was created without `enable_timing`, or was not recorded.
         """
         if not (self._timing and other._timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
@@ -130,18 +130,18 @@ class Event(EVENT):  # type: ignore[misc]
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream of a device, by default of the current one."""
+    """The stream of a device, by default the current one."""
     return Stream(device)
 
 
 def set_stream(stream: torch.Stream | None) -> None:
-    """Make the device of a stream the current one."""
+    """Make the device of a stream the current device."""
     if stream is not None:
         torch.jax.set_device(stream.device_index)
 
 
 class StreamContext(torch.jax.device):
-    """Context manager: the device of a stream becomes the current one. None changes nothing."""
+    """Context manager: the device of a stream becomes the current device; None changes nothing."""
 
     def __init__(self, stream: torch.Stream | None) -> None:
         super().__init__(None if stream is None else stream.device_index)

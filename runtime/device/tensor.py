@@ -1,7 +1,7 @@
-"""`tenax.Tensor`, the type of device tensors for `isinstance`, and the methods that these tensors gain.
+"""`tenax.Tensor`, the type of device tensors for `isinstance`, and the methods added to device tensors.
 
 Device tensors remain plain `torch.Tensor` and `nn.Parameter` objects, so checkpoints, `type()` checks and tracing tools
-see nothing foreign.
+work unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..storage.ordinals import NAME
 
 
 class _TensorMeta(type(torch.Tensor)):  # type: ignore[misc]
-    """Makes `isinstance(x, tenax.Tensor)` true exactly for device tensors, in the way of `nn.Parameter`."""
+    """Makes `isinstance(x, tenax.Tensor)` true exactly for device tensors, like the metaclass of `nn.Parameter`."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, torch.Tensor) and instance.device.type == NAME
@@ -61,7 +61,7 @@ def _conversion() -> Callable[[torch.Tensor], Any]:
 
 
 def _no_jax(self: FakeTensor) -> Any:
-    # Programs call the method wherever hasattr finds it.
+    # An AttributeError, because programs call the method if hasattr finds it.
     raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
 
 
@@ -75,7 +75,7 @@ def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> n
 
 
 def install() -> None:
-    """Install the array protocols and methods of device tensors; tensors of other devices behave as before."""
+    """Install the array protocols and methods of device tensors; tensors on other devices behave as before."""
     plain_array = torch.Tensor.__array__
     plain_dlpack = torch.Tensor.__dlpack__
     plain_dlpack_device = torch.Tensor.__dlpack_device__
@@ -102,7 +102,7 @@ def install() -> None:
         return _jax(self.detach()).__dlpack_device__()
 
     def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
-        # A registered device makes torch look for its pinned allocator. There is none, and plain host memory serves.
+        # torch would look for the registered device's pinned allocator. There is none; plain host memory will do.
         plain_memory = device is None or torch.device(device).type == NAME
         return self if self.device.type == "cpu" and plain_memory else plain_pin(self, device)
 
@@ -121,7 +121,7 @@ def install() -> None:
             return plain_pointer(self)
         storage = self.untyped_storage()
         if type(self) is not torch.Tensor and not hasattr(storage, "cell"):
-            return plain_pointer(self)  # of a subclass around other tensors (jagged ones): 0, by which torch knows it
+            return plain_pointer(self)  # a wrapper subclass (jagged): 0, by which torch recognizes it
         return storage.data_ptr() + int(self.storage_offset()) * self.element_size()
 
     _jax.__name__ = "jax"
@@ -139,8 +139,8 @@ def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
         if self.device.type != NAME:
             return plain(self, indent)
         try:
-            on_host = self.cpu()  # one transfer; torch would run operations on the device for each element
-        except RuntimeError as error:  # it was deleted, belongs to the parent process or to a trace that has ended, ...
+            on_host = self.cpu()  # one transfer; torch's formatting would run device operations for each element
+        except RuntimeError as error:  # deleted, inherited through a fork, left over from a finished trace, ...
             from ..trace.core import current_trace
 
             if isinstance(error, TraceError) and current_trace() is not None:

@@ -1,4 +1,4 @@
-"""`torch.jax`, the device module that torch asks for counts, seeds and memory."""
+"""`torch.jax`, torch's device module: device counts, seeds, streams and memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from . import fork
 
 
 class device:  # noqa: N801 (torch's name)
-    """Context manager: the current device inside it. `index` is an int, a string or a `torch.device`."""
+    """Context manager that sets the current device. `index` is an int, a string or a `torch.device`."""
 
     def __init__(self, index: Any) -> None:
         self.index = device_index(index)
@@ -35,7 +35,7 @@ class device:  # noqa: N801 (torch's name)
 
 
 class device_of(device):  # noqa: N801
-    """Context manager: the device of a tensor becomes the current one."""
+    """Context manager that makes the device of a tensor the current one."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         super().__init__(tensor.device if tensor.device.type == NAME else current_index())
@@ -49,7 +49,7 @@ def set_device(index: Any) -> None:
 def synchronize(device: Any = None) -> None:
     """Wait until all computations on the device have finished. Errors of asynchronous work are raised here.
 
-    What other threads have dispatched is waited for as long as a result of it is alive.
+    Work dispatched by other threads is waited for only if one of its results is still alive.
     """
     import jax
 
@@ -63,11 +63,11 @@ def synchronize(device: Any = None) -> None:
 
 
 def is_bf16_supported() -> bool:
-    """Every JAX platform computes in bfloat16."""
+    """True: every JAX platform computes in bfloat16."""
     return True
 
 
-# Names of modules that are imported when one of them is first asked for.
+# Modules that are imported on first access to one of their names.
 _LATE = {
     "streams": "Stream Event StreamContext current_stream set_stream stream",
     "memory_statistics": (
@@ -82,7 +82,7 @@ _HOME = {name: module for module, names in _LATE.items() for name in names.split
 class _DeviceModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         home = _HOME.get(name)
-        if name in ("Scheduling", "PythonWrapperCodegen", "CppWrapperCodegen", "WrapperFxCodegen"):  # inductor asks
+        if name in ("Scheduling", "PythonWrapperCodegen", "CppWrapperCodegen", "WrapperFxCodegen"):  # read by inductor
             from .._torch import inductor
 
             return inductor.register()
@@ -98,7 +98,7 @@ class _DeviceModule(types.ModuleType):
 
 
 def device_module() -> types.ModuleType:
-    """`torch.jax`: the device module that torch asks for counts, seeds and streams."""
+    """Create the module `torch.jax`."""
     module = _DeviceModule("torch.jax", "Device module of tenax: PyTorch on JAX.")
     public = {
         "device": device,
@@ -110,7 +110,7 @@ def device_module() -> types.ModuleType:
         "is_bf16_supported": is_bf16_supported,
         "is_available": lambda: True,
         "is_initialized": lambda: not fork.is_forked_child(),
-        "_initialized": True,  # torch.utils.checkpoint keeps the random state of a device module that says so
+        "_initialized": True,  # torch.utils.checkpoint saves random state only if this is set
         "_is_in_bad_fork": fork.is_forked_child,
         "_lazy_init": lambda: None,
         "manual_seed": random.manual_seed,
@@ -120,7 +120,7 @@ def device_module() -> types.ModuleType:
         "initial_seed": random.initial_seed,
         "get_rng_state": random.get_rng_state,
         "set_rng_state": random.set_rng_state,
-        "get_rng_state_all": lambda: [random.get_rng_state()] * device_count(),  # they share one
+        "get_rng_state_all": lambda: [random.get_rng_state()] * device_count(),  # all devices share one
         "set_rng_state_all": lambda states: random.set_rng_state(states[0]),
         "reset_accumulated_memory_stats": lambda device=None: None,  # JAX counts none
         "OutOfMemoryError": torch.OutOfMemoryError,

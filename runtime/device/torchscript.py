@@ -1,4 +1,4 @@
-"""TorchScript: tracing on the device, and modules, whose tensors are moved, saved and loaded in C++."""
+"""TorchScript: tracing on the device, and moving, saving and loading modules, which torch does in C++."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEFAULTS: dict[str, Any] = {"bias": None, "stride": 1, "padding": 0, "output_pa
 
 
 def move(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor]) -> nn.Module:
-    """Move a module. Its parameters are new objects, tied as before."""
+    """Move a script module. Its parameters become new objects; tied parameters stay tied."""
     moved: dict[torch.Tensor, torch.Tensor] = {}
     for tables, is_parameter in (("_parameters", True), ("_buffers", False)):
         for tensors in [getattr(part, tables) for part in module.modules()]:
@@ -42,12 +42,12 @@ def move(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor]) -> nn.Mo
 
 
 def trace(plain: Plain, func: Any, *args: Any, **kwargs: Any) -> Any:
-    """`torch.jit.trace`."""
+    """Replacement for `torch.jit.trace`."""
     return _traced(plain, func, args, kwargs)
 
 
 def trace_module(plain: Plain, mod: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """`torch.jit.trace_module`."""
+    """Replacement for `torch.jit.trace_module`."""
     return _traced(plain, mod, args, kwargs)
 
 
@@ -69,14 +69,14 @@ def _traced(plain: Plain, traced: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _is_of_a_kernel(file: str) -> bool:
-    """Whether a warning is one of the kernels, which compare sizes: these are tensors while `torch.jit.trace` runs."""
+    """Whether a warning comes from tenax's kernels: they compare sizes, which are tensors under `torch.jit.trace`."""
     return file.startswith(("<tenax", _PACKAGE))
 
 
 @functools.cache
 def _recorded(name: str) -> Callable[..., torch.Tensor]:
-    """A convolution by `aten::_convolution`, which `torch.jit.trace` records: torch's own function leads to it within a
-    kernel that the device replaces. Arguments that this does not cover are left to torch's function."""
+    """A convolution that calls `aten::_convolution`, so that `torch.jit.trace` records it. torch's own function calls
+    it inside a kernel that the device replaces. Arguments not covered here go to torch's function."""
     plain, n, transposed = getattr(torch, name), int(name[-2]), "transpose" in name
     order = _TRANSPOSED_ORDER if transposed else _ORDER
 
@@ -108,19 +108,19 @@ def _convolve(n: int, input: torch.Tensor, *args: Any) -> torch.Tensor:
 
 
 def load(plain: Plain, f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """`torch.jit.load`, which reads the file on the CPU: C++ would write into the memory of the device."""
+    """Replacement for `torch.jit.load` that loads on the CPU first: C++ would write into device memory."""
     if map_location is None or torch.device(map_location).type != NAME:
         return plain(f, map_location, *args, **kwargs)
     return plain(f, "cpu", *args, **kwargs).to(map_location)
 
 
 def save(plain: Plain, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """`save` of a module, of a copy on the CPU: C++ would read the memory of the device."""
+    """Replacement for a script module's `save` that saves a CPU copy: C++ would read device memory."""
     return plain(_on_host(module), *args, **kwargs)
 
 
 def save_to_buffer(plain: Plain, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """`save_to_buffer` of a module, in the same way."""
+    """Replacement for a script module's `save_to_buffer`; see `save`."""
     return plain(_on_host(module), *args, **kwargs)
 
 

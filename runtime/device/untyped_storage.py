@@ -1,4 +1,4 @@
-"""What the methods of `torch.UntypedStorage` do for a storage of the device, whose bytes are those of a cell."""
+"""The methods of `torch.UntypedStorage` for device storages, whose bytes are those of a cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .storage_methods import PLAIN, is_ours
 
 
 def make(data: torch.Tensor, index: int = 0) -> Any:
-    """A storage of the device with a copy of the bytes of a host tensor."""
+    """Create a device storage with a copy of the bytes of a host tensor."""
     from ..storage.cell import Cell
     from ..trace.transfer import upload
 
@@ -21,7 +21,7 @@ def make(data: torch.Tensor, index: int = 0) -> Any:
 
 
 def zeros(nbytes: int, index: int = 0) -> Any:
-    """A storage of `nbytes` zero bytes on the device."""
+    """Create a device storage of `nbytes` zero bytes."""
     from ..storage.avals import aval_of
     from ..storage.cell import Cell
 
@@ -35,7 +35,7 @@ def _attached(cell: Any, nbytes: int) -> Any:
 
 
 def host_bytes(storage: Any) -> np.ndarray:
-    """The bytes of a storage of the device, in memory order, as a uint8 array on the host."""
+    """The bytes of a device storage, in memory order, as a uint8 host array."""
     array = np.ascontiguousarray(np.asarray(_cell(storage).read()))
     return array.reshape(-1).view(np.uint8)
 
@@ -48,7 +48,7 @@ def _cell(storage: Any) -> Any:
 
 
 def _nbytes(self: Any) -> int:
-    cell = getattr(self, "cell", None)  # fake tensors have a size and no array
+    cell = getattr(self, "cell", None)  # fake tensors have a size but no array
     return int(PLAIN["nbytes"](self) if cell is None else cell.nbytes)
 
 
@@ -72,8 +72,8 @@ def _getitem(self: Any, index: Any) -> Any:
 
 
 def _data_ptr(self: Any) -> int:
-    # There is no address. Programs compare pointers to find tied weights, so each storage gets a number of its own,
-    # far enough from others that offsets never overlap.
+    # There is no address. Programs compare pointers to find tied weights, so each storage gets a unique number. The
+    # numbers are at least 1 MiB apart, so that offsets in small storages do not reach the next number.
     return id(_cell(self)) << 16
 
 
@@ -89,7 +89,7 @@ def _set_from_file(self: Any, file: Any, offset: Any, is_real_file: Any, element
 
 
 def copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
-    """`copy_` where one of the storages is on the device."""
+    """`copy_` if either storage is on the device."""
     if not is_ours(self):
         return PLAIN["copy_"](self, source.cpu(), non_blocking)
     if source.nbytes() != _nbytes(self):
@@ -99,7 +99,7 @@ def copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
 
 
 def _write_bytes(storage: Any, host: Any) -> None:
-    """Replace the content by that of a host storage of the same size. Tensors may be on the storage already."""
+    """Replace the content with that of a host storage of the same size. Tensors may already use the storage."""
     from ..storage.access import bitcast
 
     cell = _cell(storage)
@@ -108,9 +108,9 @@ def _write_bytes(storage: Any, host: Any) -> None:
 
 
 def _resize(self: Any, nbytes: int) -> Any:
-    """Free the array of a storage, make it again, or change how many of its elements there are.
+    """Free or reallocate the array of a storage, or change its number of elements.
 
-    A storage that is freed and made again, as FSDP does, has an array of the shape it had.
+    A storage that is freed and reallocated at the same size, as by FSDP, gets its old shape back.
     """
     from ..storage.avals import aval_of
 
@@ -189,7 +189,7 @@ def _host_storage(*args: Any, **kwargs: Any) -> Any:
 
 
 def new(args: tuple[Any, ...], device: Any) -> Any:
-    """A new storage of the device, of a number of bytes or of a sequence of them."""
+    """Create a device storage from a number of bytes or from a sequence of byte values."""
     from ..storage.ordinals import device_index
 
     index = device_index(device)
@@ -199,12 +199,12 @@ def new(args: tuple[Any, ...], device: Any) -> Any:
 
 
 def restored(storage: Any, location: str) -> Any:
-    """A storage of the device with the content of a host storage."""
+    """Create a device storage with the content of a host storage."""
     from ..storage.ordinals import device_index
 
     return make(_as_tensor(storage), device_index(location))
 
 
 def location_of(storage: Any) -> str:
-    """The location tag of a storage of the device."""
+    """The location tag of a device storage."""
     return f"{NAME}:{_cell(storage).index}"

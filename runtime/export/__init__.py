@@ -1,4 +1,4 @@
-"""Convert programs of `torch.export` to JAX functions, `jax.export` artifacts and StableHLO."""
+"""Convert `torch.export` programs to JAX functions, `jax.export` artifacts and StableHLO."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def exported_to_jax(program: ExportedProgram) -> tuple[Weights, Function]:
         weights: parameters, buffers and tensor constants by name, on the default JAX device.
         function: `function(weights, *args, rng=None, **kwargs)` returns `(outputs, mutated)`: the outputs of the
             program, in its structure, and the new values of the buffers and inputs that it writes, by name. Arguments
-            are arrays of the shapes and dtypes of the export. A program with random operations needs `rng`, a
+            are arrays with the exported shapes and dtypes. A program with random operations needs `rng`, a
             `jax.random.key` or its data, uint32[2].
 
     Raises:
-        NotImplementedError: an input is neither a tensor nor a constant; at a call, an op has no lowering, or needs a
-            size that is symbolic. The message names the op.
+        NotImplementedError: an input is neither a tensor nor a constant; on a call, an op has no lowering, or needs
+            the value of a symbolic size. The message names the op.
     """
     program = _lowered(program)
     weights: Weights = {}
@@ -111,10 +111,10 @@ class _Function:
         return _structured(outputs, self.out_tree), mutated
 
     def checked(self, spec: InputSpec, x: Any) -> Any:
-        """Check the shape and dtype of an argument against the export, and return it; a constant returns its value.
+        """Check an argument against the export and return it; for a constant, return the exported value.
 
         Raises:
-            TypeError: the shape or dtype differs, or the argument is not the constant of the export.
+            TypeError: the shape or dtype differs, or a constant argument has another value.
         """
         if isinstance(spec.arg, ConstantArgument):
             if x is not None and not isinstance(x, jax.core.Tracer) and x != spec.arg.value:
@@ -138,13 +138,13 @@ class _Function:
 def to_exported(program: ExportedProgram, *, platforms: Sequence[str] | None = None) -> jax.export.Exported:
     """Convert an exported program to a `jax.export` artifact, a function of `(weights, *args, **kwargs)`.
 
-    Dynamic dimensions of the program are symbolic, within the ranges that torch states; they cannot be empty. Random
-    programs have the keyword argument `rng`, uint32[2].
+    Dynamic dimensions of the program become symbolic, with torch's ranges, and are at least 1. Random programs take
+    the keyword argument `rng`, uint32[2].
 
     Args:
         program: the result of `torch.export.export`.
-        platforms: a subset of "cpu", "cuda", "rocm", "tpu"; by default that of the default device. The machine need
-            not have such devices.
+        platforms: a subset of "cpu", "cuda", "rocm", "tpu"; by default that of the default device. The exporting
+            machine need not have such devices.
 
     Raises:
         NotImplementedError: as `exported_to_jax`.
@@ -155,7 +155,7 @@ def to_exported(program: ExportedProgram, *, platforms: Sequence[str] | None = N
 def _artifact(program: ExportedProgram, platforms: Sequence[str] | None) -> tuple[Weights, jax.export.Exported]:
     weights, function = exported_to_jax(program)
     assert isinstance(function, _Function)
-    with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
+    with jax.enable_x64(True):  # otherwise an int64 ShapeDtypeStruct becomes int32
         weight_structs = {name: jax.ShapeDtypeStruct(w.shape, w.dtype) for name, w in weights.items()}
         fakes = [None if isinstance(s.arg, ConstantArgument) else function.fakes[s.arg.name] for s in function.inputs]
         flat = symbolic_shapes.structs(fakes, program.range_constraints)
@@ -180,7 +180,7 @@ def to_stablehlo(
 def to_stablehlo(
     program: ExportedProgram, *, platforms: Sequence[str] | None = None, bytecode: bool = False
 ) -> str | bytes:
-    """The StableHLO module of `to_exported`, as text or as portable bytecode.
+    """Convert an exported program to a StableHLO module, as text or as portable bytecode.
 
     Raises:
         NotImplementedError: as `exported_to_jax`.
@@ -211,7 +211,7 @@ def save(program: ExportedProgram, path: str | PathLike[str], *, platforms: Sequ
 
 
 def load(path: str | PathLike[str]) -> tuple[Weights, jax.export.Exported]:
-    """Read a file of `save`: the weights and the artifact. `exported.call(weights, *args)` runs it."""
+    """Read the weights and the artifact from a file of `save`. `exported.call(weights, *args)` runs it."""
     with zipfile.ZipFile(path) as archive:
         exported = jax.export.deserialize(bytearray(archive.read("program")))
         weights = {}
@@ -227,7 +227,7 @@ def _put(array: np.ndarray) -> jax.Array:
 
 
 def _lowered(program: ExportedProgram) -> ExportedProgram:
-    """Decompose the program to functional ops that have lowerings; composites with a lowering stay whole."""
+    """Decompose the program to functional ops that have lowerings; composites with a lowering are not decomposed."""
     register_all()
     from tenax.generated.table import ROWS
 
@@ -241,7 +241,7 @@ def _lowered(program: ExportedProgram) -> ExportedProgram:
             del table[op]
     for op in {n.target for n in program.graph.nodes} & decomposition_table.keys() - table.keys():
         name = op.name().removeprefix("aten::")
-        if name not in ROWS and name not in FUNCTIONS:  # a composite that torch lists as a core operation
+        if name not in ROWS and name not in FUNCTIONS:  # a composite that torch treats as a core op
             table[op] = decomposition_table[op]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`isinstance", FutureWarning)  # torch 2.13 raises it for its own tree copy
@@ -260,7 +260,7 @@ def _tensor(program: ExportedProgram, spec: InputSpec) -> torch.Tensor:
 
 
 def _structured(outputs: list[Any], tree: Any) -> Any:
-    """Outputs in their structure. A container that JAX does not know becomes a dict if its parts are named."""
+    """Restore the outputs' structure. A container unknown to JAX becomes a dict if its parts are named, or a tuple."""
     if tree.is_leaf():
         return outputs[0]
     parts, at = [], 0

@@ -1,6 +1,6 @@
-"""Memory operations (views, creation, copies, sizes) as functions of JAX arrays.
+"""Memory operations (views, creation, copies, sizes) as functions of JAX arrays, for graphs evaluated without tensors.
 
-Graphs that are evaluated without tensors use them. Sizes may be symbolic dimensions of `jax.export`.
+Sizes may be symbolic dimensions of `jax.export`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Size = Sequence[Any]  # ints and symbolic dimensions
 
 
 def is_number(size: Any) -> bool:
-    """Whether a size is known, as opposed to a symbolic dimension."""
+    """Whether a size is concrete, as opposed to a symbolic dimension."""
     return isinstance(size, int)
 
 
@@ -151,7 +151,7 @@ def same(x: Array, *args: Any, **options: Any) -> Array:
 
 
 def nothing(*args: Any, **options: Any) -> None:
-    """Skip an assertion, which torch has already evaluated at export."""
+    """Drop an assertion, which torch already evaluated during export."""
 
 
 def empty_like(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
@@ -252,7 +252,7 @@ def _sym_sum(terms: Sequence[Any]) -> Any:
 
 
 def real(size: Any) -> Any:
-    """A size as a float64 number; an array if the size is symbolic."""
+    """Convert a size to a float64 number, or to an array if the size is symbolic."""
     return float(size) if isinstance(size, (int, float)) else jnp.asarray(size, np.dtype(np.float64))
 
 
@@ -278,9 +278,9 @@ def _power(a: Any, b: Any) -> Any:
 
 
 def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A comparison whose result is an array if it depends on a symbolic size.
+    """A comparison of sizes that returns an array if the result depends on a symbolic size.
 
-    JAX itself treats two sizes as different if it cannot prove that they are equal.
+    JAX's own `==` treats two sizes as different if it cannot prove that they are equal.
     """
 
     def answer(a: Any, b: Any) -> Any:
@@ -300,7 +300,7 @@ def _negated(answer: Any) -> Any:
     return ~answer if isinstance(answer, jax.Array) else not answer
 
 
-# torch's functions of sizes, as functions of JAX sizes. Functions not listed (such as operator.add) accept both.
+# torch's functions of sizes and their equivalents for JAX sizes. Functions not listed (operator.add) work for both.
 SIZES: dict[Any, Callable[..., Any]] = {
     torch.sym_max: jax.core.max_dim,
     torch.sym_min: jax.core.min_dim,

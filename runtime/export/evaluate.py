@@ -1,4 +1,4 @@
-"""Evaluate a graph of functional aten ops on JAX arrays with the lowerings, without creating tensors.
+"""Evaluate a graph of functional aten ops by calling the lowerings on JAX arrays, without creating tensors.
 
 Sizes may be symbolic dimensions, as in `jax.export`.
 """
@@ -38,10 +38,10 @@ _INT64 = np.dtype(np.int64)
 
 
 def evaluate(module: fx.GraphModule, arrays: Sequence[Any], draw: DrawKey) -> Any:
-    """Evaluate a graph for arrays and numbers, and return its outputs in their structure.
+    """Evaluate a graph on arrays and numbers, and return its outputs in their structure.
 
     Args:
-        module: a functional graph of aten ops, with torch's record of each result in `meta["val"]`.
+        module: a functional graph of aten ops, with the fake tensor of each result in `meta["val"]`.
         arrays: the inputs, which may be tracers.
         draw: returns the key data for each random operation.
 
@@ -54,19 +54,19 @@ def evaluate(module: fx.GraphModule, arrays: Sequence[Any], draw: DrawKey) -> An
 
 
 class Evaluator(fx.Interpreter):
-    """torch's graph interpreter, run on JAX arrays."""
+    """`fx.Interpreter` on JAX arrays."""
 
     def __init__(self, module: fx.GraphModule, draw: DrawKey) -> None:
         super().__init__(module)
         self.draw = draw
 
     def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """A constant or a subgraph of the graph."""
+        """Read a constant or a subgraph of the graph."""
         value = super().get_attr(target, args, kwargs)
         return read(value) if isinstance(value, torch.Tensor) else value
 
     def run_node(self, n: fx.Node) -> Any:
-        """Evaluate one node, and check its result against torch's record."""
+        """Evaluate one node, and check its result against torch's fake tensor."""
         self.node = n
         with _naming(n):
             result = super().run_node(n)
@@ -78,7 +78,7 @@ class Evaluator(fx.Interpreter):
         """Evaluate an op, a function of sizes, or a control flow operator."""
         if isinstance(target, OpOverload):
             return self.lowered(target, args, dict(kwargs))
-        if target is torch.ops.higher_order.with_effects:  # (token, op, ...): a pure program needs no order
+        if target is torch.ops.higher_order.with_effects:  # (token, op, ...): a pure program has no effects to order
             result = self.call_function(args[1], args[2:], kwargs)
             return (args[0], *result) if isinstance(result, tuple) else (args[0], result)
         if target in CONTROL:
@@ -188,9 +188,9 @@ def _naming(node: fx.Node) -> Iterator[None]:
 
 
 def _check(node: fx.Node, result: Any) -> None:
-    """Raise if the dtype or rank of a result differs from torch's record.
+    """Raise if the dtype or rank of a result differs from torch's fake tensor.
 
-    One of several results is checked at the node that selects it.
+    Multiple results are checked at the nodes that select them.
     """
     expected = node.meta.get("val")
     if not isinstance(expected, torch.Tensor) or result is None:  # a token

@@ -1,4 +1,4 @@
-"""Convert symbolic sizes of torch to symbolic dimensions of `jax.export`."""
+"""Convert torch's symbolic sizes to symbolic dimensions of `jax.export`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..dtypes import numpy_dtype
 
 
 def structs(inputs: Iterable[Any], ranges: dict[sympy.Symbol, Any]) -> list[Any]:
-    """Shapes and dtypes of the inputs of a graph, with all symbolic sizes in one scope with their ranges.
+    """Shapes and dtypes of a graph's inputs, with all symbolic sizes in one scope, constrained to their ranges.
 
     Args:
         inputs: fake tensors, and other values, which are returned unchanged.
-        ranges: the range of each symbol according to torch.
+        ranges: torch's range of each symbol.
     """
     inputs = list(inputs)
     names: dict[str, sympy.Symbol] = {}
@@ -43,7 +43,7 @@ def _sizes(x: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _bounds(name: str, limits: Any) -> list[str]:
-    """The range of a size as constraints; JAX assumes that every symbolic dimension is at least 1."""
+    """The range of a size as JAX constraints; JAX assumes that every symbolic dimension is at least 1."""
     lower = max(int(limits.lower), 1) if limits is not None and limits.lower != -int_oo else 1
     upper = [f"{name} <= {int(limits.upper)}"] if limits is not None and limits.upper != int_oo else []
     return [*([f"{name} >= {lower}"] if lower > 1 else []), *upper]

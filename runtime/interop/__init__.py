@@ -1,7 +1,7 @@
 """`tenax.interop`: torch functions and modules as pure JAX functions, and JAX functions and modules in torch.
 
-`t2j` and `j2t` convert in the two directions. `functional` serves JAX programs. `call_jax`, `from_flax`, `from_nnx` and
-`from_equinox` serve torch programs. `checkpoint` serves both. `docs/interop.md` states the rules.
+`t2j` and `j2t` convert in the two directions. `functional` is for JAX programs; `call_jax`, `from_flax`, `from_nnx` and
+`from_equinox` are for torch programs; `checkpoint` is for both. `docs/interop.md` states the rules.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`call_jax`: a JAX function called with tensors, as one differentiable operation of torch.
+"""`call_jax`: call a JAX function with tensors, as one differentiable torch op.
 
-The operation is `tenax::call`. Functions are distinguished by identity, as in `jax.jit`, and forgotten when they are
-garbage-collected. Price: a function that is created for each call is traced and compiled for each call.
+The op is `tenax::call`. Functions are identified by object identity, as in `jax.jit`, and their programs are freed when
+they are garbage-collected. This means that a function created per call is traced and compiled for every call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WIDE = {np.dtype(np.float64), np.dtype(np.complex128)}
 
 
 class _Static:
-    """A leaf that is not an array. It equals one of the same type and value; -0.0 is another value than 0.0."""
+    """A non-array leaf, compared by type and value; -0.0 and 0.0 are different."""
 
     __slots__ = ("key", "value")
 
@@ -44,7 +44,7 @@ class _Static:
 
 
 class _Key(NamedTuple):
-    """A key of `jax.random`, whose data is passed as a tensor."""
+    """Marks a `jax.random` key, whose key data is passed as a tensor."""
 
     impl: Any
 
@@ -56,7 +56,7 @@ _AUTOMATIC = (
 
 
 class _Called:
-    """A JAX function with the static part of its arguments, and the trees of its results by signature."""
+    """A JAX function with its static arguments, and its result trees by signature of the arrays."""
 
     def __init__(
         self, target: Callable[[], Any], tree: Any, form: tuple[_Static | _Key | None, ...], wide: bool
@@ -71,7 +71,7 @@ class _Called:
         rest = iter(arrays)
         leaves = [f.value if isinstance(f, _Static) else _wrapped(next(rest), f) for f in self.form]
         args, kwargs = jax.tree.unflatten(self.tree, leaves)
-        # Lowerings are traced in 64-bit mode. The user's function runs in the mode of the user's program.
+        # Lowerings are traced with x64 on, but the user's function runs with the x64 setting of the user's program.
         with jax.enable_x64(self.wide or any(np.dtype(a.dtype) in _WIDE for a in arrays)):
             try:
                 results, tree = jax.tree.flatten(self.target()(*args, **kwargs))
@@ -94,7 +94,7 @@ def _wrapped(array: jax.Array, key: _Key | None) -> jax.Array:
 
 
 class _Entry(NamedTuple):
-    target: Any  # the weak reference
+    target: Any  # a weak reference to the function
     leases: OrderedDict[Any, tuple[FunctionLease, _Called]]
 
 
@@ -104,21 +104,21 @@ _entries: dict[tuple[int, int], _Entry] = {}
 def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a JAX function with tensors of device "jax", differentiably in torch.
 
-    The derivative, of any order, is `jax.vjp` of the function, including its `jax.custom_vjp` rules; forward mode is
+    The gradient, of any order, is `jax.vjp` of the function, including its `jax.custom_vjp` rules; forward mode is
     `jax.jvp`. The call works under `torch.func` and `torch.compile`. The function is traced once per signature, as
     under `jax.jit`, so it must be pure, and should be defined once rather than for each call.
 
     Args:
         function: a function of trees of arrays that returns a tree of arrays.
-        args, kwargs: trees of tensors on device "jax", `jax.Array` and NumPy arrays (without a derivative), keys of
-            `jax.random`, and hashable static leaves: each new value is traced again. Pass a number that changes as a
-            0-d tensor.
+        args, kwargs: trees of tensors on device "jax"; `jax.Array` and NumPy arrays, which get no gradient; keys of
+            `jax.random`; and hashable static leaves, each new value of which causes a retrace. Pass a changing number
+            as a 0-d tensor.
 
     Returns:
         The result of `function`, with tensors in place of arrays.
 
     Raises:
-        TypeError: `function` is not callable or has no weak references, or a static leaf is not hashable.
+        TypeError: `function` is not callable or not weakly referenceable, or a static leaf is not hashable.
         RuntimeError: a tensor is on another device.
     """
     if torch.compiler.is_dynamo_compiling():
@@ -182,7 +182,7 @@ def _leased(
     return leased
 
 
-# In a graph of torch.compile
+# Under torch.compile
 
 
 def _in_graph(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -199,7 +199,7 @@ def _in_graph(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 def _signature(function: Callable[..., Any], places: Any, form: tuple[Any, ...], avals: tuple[Any, ...]) -> Any:
     """The constants of a call: the number of its function, the order of its tensors, and the tree of result indices.
 
-    `places` is the tree of arguments with leaf indices as leaves. `form` has the leaves that are not tensors, by index.
+    `places` is the tree of arguments with leaf indices as leaves. `form` holds the non-tensor leaves, by index.
     """
     leaf_places, tree = jax.tree.flatten(places)
     order = [i for i in leaf_places if avals[i] is not None]

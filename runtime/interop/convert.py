@@ -22,22 +22,21 @@ from .functional_module import FunctionalModule
 
 
 def t2j(x: Any, *, state_dict: Mapping[str, Any] | None = None) -> Any:
-    """Convert an object of torch to JAX.
+    """Convert a torch object to JAX.
 
-    - A tensor becomes its `jax.Array`, without a copy if it covers a whole storage of the device. Trees of tensors are
+    - A tensor becomes its `jax.Array`, without a copy if it covers a whole device storage. Trees of tensors are
       converted leaf by leaf.
     - A `torch.dtype` becomes the NumPy dtype.
     - An `nn.Module` becomes a pure function
-      `f(*args, state_dict=None, rng=None, return_state_dict=False, **kwargs)`. Its state is the argument of the call,
-      or else the `state_dict` given to `t2j`, or else the state of the module, which is read at each call and is a
+      `f(*args, state_dict=None, rng=None, return_state_dict=False, **kwargs)`. Its state is the `state_dict` of the
+      call, or else the one given to `t2j`, or else the module's own state, which is read at each call and is a
       constant under `jax.jit`. With `return_state_dict` the result is `(outputs, new state)`. The module runs in the
       train or eval mode that it has when it is converted.
-    - Another callable becomes a pure function `f(*args, rng=None, **kwargs)`. Arrays in the trees of arguments become
-      tensors, which the function may write; the arrays of the caller do not change. Tensors in the results become
-      arrays.
+    - Any other callable becomes a pure function `f(*args, rng=None, **kwargs)`. Arrays in the trees of arguments become
+      tensors, which the function may write; the caller's arrays do not change. Tensors in the results become arrays.
 
     All JAX transformations apply to a pure function. `rng` is a key of `jax.random`; without it, random operations
-    raise. `detach` and `torch.no_grad` stop the derivative of JAX.
+    raise. `detach` and `torch.no_grad` also stop JAX's derivative.
 
     Args:
         x: the object.
@@ -45,9 +44,9 @@ def t2j(x: Any, *, state_dict: Mapping[str, Any] | None = None) -> Any:
 
     Raises:
         TypeError: JAX has no equivalent, or `state_dict` is given and `x` is not a module.
-        KeyError: a state lacks a tensor of the module, or has one that the module lacks.
-        TraceError: at a call, for operations that cannot be traced: reading the value of a tensor, writing a tensor
-            from outside.
+        KeyError: a state lacks a tensor of the module, or contains an unknown name.
+        TraceError: on a call, for operations that cannot be traced: reading the value of a tensor, or writing to a
+            captured tensor.
     """
     if isinstance(x, nn.Module):
         return _module(x, None if state_dict is None else to_jax(dict(state_dict)))
@@ -106,18 +105,18 @@ def _module(module: nn.Module, state: dict[str, Any] | None) -> Callable[..., An
 
 
 def j2t(x: Any, device: torch.device | str | None = None) -> Any:
-    """Convert an object of JAX to torch.
+    """Convert a JAX object to torch.
 
-    - A `jax.Array` becomes a tensor of the device "jax", without a copy. Trees of arrays are converted leaf by leaf.
-    - A dtype of NumPy or JAX becomes the `torch.dtype`.
+    - A `jax.Array` becomes a tensor on device "jax", without a copy. Trees of arrays are converted leaf by leaf.
+    - A NumPy or JAX dtype becomes the `torch.dtype`.
     - A function of arrays becomes a differentiable function of tensors, by `call_jax`.
 
     Args:
         x: the object.
-        device: where the tensors of arrays go instead, such as "cpu"; they are copies.
+        device: copy arrays to tensors on this device instead, such as "cpu".
 
     Raises:
-        TypeError: torch has no equivalent, or `device` is given and `x` has no arrays.
+        TypeError: torch has no equivalent, or `device` is given and `x` contains no arrays.
     """
     if device is not None:
         if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):

@@ -24,13 +24,13 @@ def functional(module: nn.Module) -> tuple[Callable[..., Any], State, State]:
 
     `apply(params, buffers, *args, rng=None, **kwargs)` returns `(outputs, buffers)` and has no side effects: it uses
     only the structure of `module`, whose tensors do not change. Each submodule runs in the train or eval mode that it
-    has at the conversion.
+    has when it is converted.
 
     Args:
         module: a module on device "jax", or on the CPU, whose arrays are then copies.
 
     Returns:
-        `apply`, to which any JAX transformation applies; the parameters and the buffers by name, as `jax.Array`, with
+        `apply`, which works with any JAX transformation; and the parameters and the buffers by name, as `jax.Array`,
         tied parameters once. `params` may be passed to `jax.grad` and to an optax optimizer.
 
     Raises:
@@ -47,9 +47,9 @@ def functional(module: nn.Module) -> tuple[Callable[..., Any], State, State]:
 
 
 class FunctionalModule:
-    """A module of which a method is called with an explicit state.
+    """Calls a method of a module with an explicit state.
 
-    The module itself does not change, also where the method replaces a buffer or raises.
+    The module itself does not change, even if the method replaces a buffer or raises.
     """
 
     def __init__(self, module: nn.Module, method: str = "__call__") -> None:
@@ -71,7 +71,7 @@ class FunctionalModule:
         """
         require_known_names(self.module, self.ties, [k for k in state if not k.endswith(EXTRA_STATE_SUFFIX)])
         values = [self.complete(tie, state) for tie in self.ties]
-        # Places of one value have one tensor, so that a write to it is seen through each of its names.
+        # Slots with the same value share one tensor, so that a write is visible under all names.
         distinct = [list({id(v): v for v in group}.values()) for group in values]
         numbers = [[[id(v) for v in d].index(id(v)) for v in group] for group, d in zip(values, distinct, strict=True)]
 
@@ -96,7 +96,7 @@ class FunctionalModule:
         return state
 
     def complete(self, tie: list[Slot], state: Mapping[str, Any]) -> list[Any]:
-        """The value of each place of a tensor. The state may omit tied names, and what no `state_dict` contains.
+        """The value for each slot of a tensor. The state may omit tied names, and tensors that `state_dict` omits.
 
         Raises:
             KeyError: the state has none of the tensor's names.
@@ -118,7 +118,7 @@ class FunctionsByMode:
         self.functions: dict[tuple[bool, ...], Callable[..., Any]] = {}
 
     def now(self) -> Callable[..., Any]:
-        """The function for the current modes. Equal modes return the same object, which `call_jax` requires."""
+        """The function for the current modes; the same object for the same modes, as `call_jax` requires."""
         modes = tuple(m.training for m in self.module.modules())
         if modes not in self.functions:
             self.functions[modes] = self.make(FunctionalModule(self.module))

@@ -1,8 +1,8 @@
-"""The parameters and buffers of a module by name, and a module that has other tensors for a while.
+"""The slots of a module's tensors with their names, and context managers that swap tensors or restore them.
 
-A submodule that is registered under several names has several names for each of its tensors, which are in one place. A
-tied tensor is in several places. torch's `functional_call` tells neither apart, and swaps a place with two names twice,
-so that the module keeps the tensors of the call.
+A submodule registered under several names gives each of its tensors several names but one slot; a tied tensor has
+several slots. torch's `functional_call` does not distinguish the two: it swaps a slot with two names twice, which
+leaves the tensors of the call in the module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .._torch.pytree import tree_leaves
 
 @dataclass(frozen=True)
 class Slot:
-    """A place of a module for one tensor: an entry of a dict, and the names by which the module knows it."""
+    """An entry of a module's dict that holds one tensor, and all names of that entry."""
 
     holder: dict[str, Any]
     key: str
@@ -29,13 +29,13 @@ class Slot:
 
     @property
     def tensor(self) -> torch.Tensor:
-        """The tensor that is there now."""
+        """The tensor currently in the slot."""
         tensor: torch.Tensor = self.holder[self.key]
         return tensor
 
 
 def ties_of(module: nn.Module, *, attributes: bool = False) -> list[list[Slot]]:
-    """The places of a module's tensors, those of one tensor together, in the order of the module.
+    """The slots of a module's tensors, grouped by tensor, in the module's order.
 
     Args:
         module: the module.
@@ -56,10 +56,10 @@ def ties_of(module: nn.Module, *, attributes: bool = False) -> list[list[Slot]]:
 
 
 def values_for(tie: list[Slot], state: Mapping[str, Any]) -> list[Any]:
-    """The value of each place of a tensor according to a state, which names at least one of them.
+    """The value that a state assigns to each slot of one tensor; the state has at least one of its names.
 
-    A place whose names are not given has the value of the others. Of several names, the last one counts, as in
-    `load_state_dict`.
+    A slot without a name in the state gets the value of the last slot that has one. Of several names of a slot, the
+    last one wins, as in `load_state_dict`.
     """
     given = [[state[name] for name in slot.names if name in state] for slot in tie]
     last = next(values[-1] for values in reversed(given) if values)
@@ -68,15 +68,15 @@ def values_for(tie: list[Slot], state: Mapping[str, Any]) -> list[Any]:
 
 @contextmanager
 def with_tensors(module: nn.Module, tensors: Mapping[str, torch.Tensor]) -> Iterator[None]:
-    """Let a module have other tensors; afterwards its parameters and buffers are what they were before.
+    """Swap tensors of a module within a context, then restore them and all parameters and buffers.
 
     Args:
         module: the module.
-        tensors: by the names of parameters, buffers and plain attributes. Tensors without a name here stay; a tied
+        tensors: by the names of parameters, buffers and plain attributes. Tensors not named here are unchanged; a tied
             tensor needs one of its names.
 
     Raises:
-        KeyError: the module has no tensor of a name.
+        KeyError: a name is not a tensor of the module.
     """
     ties = ties_of(module, attributes=True)
     require_known_names(module, ties, tensors)
@@ -96,9 +96,9 @@ def with_tensors(module: nn.Module, tensors: Mapping[str, torch.Tensor]) -> Iter
 
 @contextmanager
 def unchanged(module: nn.Module) -> Iterator[None]:
-    """Put back the parameters, buffers and submodules of a module, and each attribute that was set to tensors.
+    """On exit, restore a module's parameters, buffers and submodules, and attributes that were set to tensors.
 
-    These tensors belong to a trace. An attribute is a weight that a hook computes, or a cache.
+    These tensors belong to a trace. Such an attribute is for example a weight computed by a hook, or a cache.
     """
     modules = list(module.modules())
     before = [(holder, dict(holder)) for m in modules for holder in (m._parameters, m._buffers, m._modules)]
@@ -123,10 +123,10 @@ def _put_back(before: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
 
 
 def require_known_names(module: nn.Module, ties: list[list[Slot]], names: Iterable[str]) -> None:
-    """Check names of tensors.
+    """Check that the module has tensors of these names.
 
     Raises:
-        KeyError: the module has no tensor of a name.
+        KeyError: it lacks one.
     """
     known = {name for tie in ties for slot in tie for name in slot.names}
     if unknown := [name for name in names if name not in known]:

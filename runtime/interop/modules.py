@@ -1,4 +1,4 @@
-"""Flax and equinox modules as `nn.Module`: their parameters are torch parameters, and `forward` is a `call_jax`."""
+"""Flax and equinox modules as `nn.Module`, with torch parameters and a `forward` that uses `call_jax`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Apply = Callable[[Any, Any, Any, Any, bool], Any]
 
 
 class JaxModule(nn.Module):
-    """A tree of arrays, registered as parameters and buffers, with a function of that tree.
+    """An `nn.Module` made from a function of a tree of arrays, which are its parameters and buffers.
 
-    The tensors are named by the paths of the tree. `forward` accepts and returns trees of tensors; static arguments
+    The tensors are named by their paths in the tree. `forward` accepts and returns trees of tensors; static arguments
     must be hashable. JAX computes gradients of any order. In train mode the function receives a key that is drawn from
-    the random stream of the device.
+    the device's random stream.
     """
 
     def __init__(self, tree: Any, trainable: Sequence[bool], apply: Apply, skip: int = 0) -> None:
@@ -59,7 +59,7 @@ class _Calls:
         self.functions: dict[bool, Callable[..., Any]] = {}
 
     def __deepcopy__(self, memo: Any) -> _Calls:
-        return self  # the functions have no state
+        return self  # the functions are stateless
 
     def now(self, training: bool) -> Callable[..., Any]:
         """The function `(leaves, key, args, kwargs) -> (results, new buffers by name)` for the mode."""
@@ -86,7 +86,7 @@ class _Calls:
 def _register(module: nn.Module, path: Any, tensor: torch.Tensor) -> str:
     """Register the tensor as a parameter or buffer of the submodule at its path, and return its full name."""
     parts = [str(getattr(p, "key", getattr(p, "name", getattr(p, "idx", p)))) for p in path]
-    if len(parts) > 1 and parts[-1] == "value":  # the value of an nnx variable
+    if len(parts) > 1 and parts[-1] == "value":  # of an nnx variable
         parts.pop()
     for part in parts[:-1]:
         if part not in module._modules:
@@ -100,12 +100,12 @@ def _register(module: nn.Module, path: Any, tensor: torch.Tensor) -> str:
 
 
 def from_flax(module: Any, variables: Any, *, mutable: Sequence[str] = (), rngs: Sequence[str] = ()) -> JaxModule:
-    """Convert a module of `flax.linen` to an `nn.Module` on device "jax".
+    """Convert a `flax.linen` module to an `nn.Module` on device "jax".
 
     Args:
         module: the linen module. `forward(*args, **kwargs)` calls its `apply`, so the caller must pass arguments such
             as `train=True`.
-        variables: the result of `module.init`. The collection "params" becomes parameters, others become buffers.
+        variables: the result of `module.init`. Collection "params" becomes parameters, all others become buffers.
         mutable: collections that a forward pass in train mode updates (`"batch_stats"`).
         rngs: names of the random streams that the module needs in train mode (`"dropout"`).
 
@@ -133,10 +133,10 @@ def from_flax(module: Any, variables: Any, *, mutable: Sequence[str] = (), rngs:
 
 
 def from_nnx(module: Any) -> JaxModule:
-    """Convert a module of `flax.nnx` to an `nn.Module` on device "jax".
+    """Convert a `flax.nnx` module to an `nn.Module` on device "jax".
 
-    Variables of type `nnx.Param` become parameters. All others become buffers, which a forward pass updates, including
-    the counters of random streams. `.train()` and `.eval()` also set the nnx modes.
+    `nnx.Param` variables become parameters. All others, including the counters of random streams, become buffers that
+    a forward pass updates. `.train()` and `.eval()` also set the nnx modes.
 
     Args:
         module: the nnx module; its arrays are shared until either side writes them.
@@ -165,14 +165,14 @@ def from_nnx(module: Any) -> JaxModule:
 
 
 def from_equinox(module: Any, *, key: str = "") -> JaxModule:
-    """Convert a module of equinox to an `nn.Module` on device "jax".
+    """Convert an equinox module to an `nn.Module` on device "jax".
 
     Floating-point arrays become parameters, other arrays buffers. In eval mode the module runs as
-    `equinox.nn.inference_mode(module)`. As in equinox, a layer with state has the state as an argument and a result.
+    `equinox.nn.inference_mode(module)`. As in equinox, a stateful layer takes and returns its state explicitly.
 
     Args:
         module: any callable `equinox.Module`.
-        key: the name of the argument for a random key in train mode, if the module has one.
+        key: the name of the argument that receives a random key in train mode, if the module has one.
 
     Raises:
         ImportError: equinox is not installed.

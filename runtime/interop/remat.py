@@ -1,4 +1,4 @@
-"""Rematerialization: the intermediate values of a function are recomputed for its gradient instead of saved."""
+"""Rematerialization: intermediate values are recomputed in the backward pass instead of saved."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def checkpoint(
         function: an `nn.Module` on device "jax", whose parameters get gradients and whose buffers are updated as
             without `checkpoint`; or a function, which runs under `torch.utils.checkpoint` where torch computes the
             gradient, so that tensors that it closes over get gradients.
-        policy: which values to save, as in `jax.checkpoint` (`jax.checkpoint_policies`). With a policy JAX computes the
-            gradient of a function, so tensors that it closes over must not require one.
+        policy: which values to save, as in `jax.checkpoint` (`jax.checkpoint_policies`). With a policy, JAX computes
+            the gradient of a function, so tensors that it closes over must not require one.
         prevent_cse: as in `jax.checkpoint`; False is faster in the body of a scan.
-        static_argnums: as in `jax.checkpoint`. What is no tensor is static in any case.
+        static_argnums: accepted for compatibility with `jax.checkpoint`; non-tensors are always static.
 
     Returns:
-        A function of the same arguments, for torch and, in a pure function, for JAX.
+        A function of the same arguments, usable from torch and, within a pure function, from JAX.
 
     Raises:
-        TraceError: at a call, a function with a policy closes over a tensor that requires a gradient.
+        TraceError: on a call, if a function with a policy closes over a tensor that requires a gradient.
     """
     remat = functools.partial(jax.checkpoint, policy=policy, prevent_cse=prevent_cse)
     if isinstance(function, nn.Module):
@@ -71,10 +71,10 @@ def checkpoint(
 
 
 def without_constants(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose results depend on no tensor from outside that requires a gradient, which would be lost.
+    """Wrap a function to check that it captures no tensor that requires a gradient, which would be lost.
 
     Raises:
-        TraceError: at a call, they do.
+        TraceError: on a call, if a result depends on such a tensor.
     """
 
     @functools.wraps(function)
@@ -96,12 +96,12 @@ def _run(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:
 
 
 def transformed_module(module: nn.Module, transform: Callable[..., Any]) -> TransformedModule:
-    """A callable that runs a module as a pure function of its tensors, under a JAX transformation."""
+    """Wrap a module to run as a pure function of its tensors, under a JAX transformation."""
     return TransformedModule(module, FunctionsByMode(module, lambda pure: over_arrays(transform, _stateless(pure))))
 
 
 class TransformedModule:
-    """A module that is called through transformed functions of its state."""
+    """Calls a module through transformed pure functions of its state."""
 
     def __init__(self, module: nn.Module, functions: FunctionsByMode) -> None:
         self.module = module
@@ -125,7 +125,7 @@ def _stateless(pure: FunctionalModule) -> Callable[..., Any]:
 
 
 def over_arrays(transform: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Apply a JAX transformation that accepts only arrays; other arguments of the function become constants."""
+    """Apply a JAX transformation that accepts only arrays; non-array arguments become constants."""
 
     def call(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
@@ -143,13 +143,13 @@ def over_arrays(transform: Callable[..., Any], function: Callable[..., Any]) -> 
 
 
 def draw_key_if_possible(device: torch.device) -> torch.Tensor | None:
-    """Draw key data from the random stream of the device; None in a pure function without a key."""
+    """Draw key data from the device's random stream; None in a pure function without a key."""
     trace = current_trace()
     return None if trace is not None and trace.draw is refuse_draw else new_key(device)
 
 
 def write_buffers(buffers: Mapping[str, torch.Tensor], new: Mapping[str, torch.Tensor]) -> None:
-    """Write the new values of buffers, by name."""
+    """Copy new values into buffers, by name."""
     with torch.no_grad():
         for name, buffer in buffers.items():
             buffer.copy_(new[name])
@@ -158,7 +158,7 @@ def write_buffers(buffers: Mapping[str, torch.Tensor], new: Mapping[str, torch.T
 def parameters_and_buffers(
     module: nn.Module,
 ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """Parameters and buffers of a module by name, and copies of the buffers that an autograd graph can save."""
+    """A module's parameters and buffers by name, and clones of the buffers that an autograd graph may save."""
     params: dict[str, torch.Tensor] = dict(module.named_parameters())
     buffers = dict(module.named_buffers())
     return params, buffers, {name: b.detach().clone() for name, b in buffers.items()}

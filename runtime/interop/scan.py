@@ -1,7 +1,7 @@
-"""`tenax.ScannedModule`: equal layers of a stack as one `jax.lax.scan`, so that tracing does not grow with depth.
+"""`tenax.ScannedModule`: a stack of identical layers as one `jax.lax.scan`; trace time does not grow with depth.
 
-The parameters of the layers are stacked, and one layer is traced as the body of the scan. Price: an optimizer sees one
-tensor instead of one per layer, so an optimizer that uses statistics of whole tensors (LAMB, Muon) steps differently.
+The layers' parameters are stacked, and one layer is traced as the body of the scan. This means that an optimizer sees
+one tensor instead of one per layer, so one that uses whole-tensor statistics (LAMB, Muon) takes different steps.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.Size)
 
 
 class ScannedModule(nn.Module):
-    """A stack of equal layers, applied one after the other by one loop of the compiled program.
+    """A stack of identical layers, applied in sequence by one loop of the compiled program.
 
-    The module computes `for layer in layers: x = layer(x, *args, **kwargs)`, with gradients, eagerly and in any traced
-    program.
+    The module computes `for layer in layers: x = layer(x, *args, **kwargs)`, with gradients, both eagerly and in traced
+    programs.
 
     - Random operations draw different numbers in each layer; the numbers differ from those of the Python loop.
     - Buffers that the layers write are updated.
@@ -36,8 +36,8 @@ class ScannedModule(nn.Module):
 
     Args:
         layers: modules of one class and structure, on device "jax". They are copied.
-        remat: save only the inputs of each layer, and recompute its intermediate values for the gradient.
-        policy: with `remat`, which values to save too, as in `jax.checkpoint` (`jax.checkpoint_policies`).
+        remat: save only the inputs of each layer, and recompute its intermediate values in the backward pass.
+        policy: with `remat`, which other values to save, as in `jax.checkpoint` (`jax.checkpoint_policies`).
         ignore: attributes in which layers may differ because they do not affect the computation (`layer_idx`).
 
     Raises:

@@ -1,1 +1,1 @@
-"""Sparse tensors of the device."""
+"""Sparse and jagged tensors of the device."""

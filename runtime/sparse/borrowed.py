@@ -1,4 +1,4 @@
-"""Kernels of torch's sparse CPU backend that only call other operations, so the device can use them unchanged."""
+"""Kernels of torch's sparse CPU backend that only call other ops, so the device can use them unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .._torch.dispatcher import kernel_on, key_of_name
 from .result_meta import aten_overload
 
-# Device-agnostic kernels of torch, by the dispatch key of their registration.
+# Device-agnostic kernels of torch, by the dispatch key under which torch registers them.
 BORROWED: dict[str, str] = {
     "SparseCPU": (
         "_coalesced_ _dimI _dimV _indices _nnz _sparse_broadcast_to _sparse_coo_tensor_with_dims "
@@ -45,7 +45,7 @@ BORROWED: dict[str, str] = {
         "_embedding_bag_backward _to_sparse _to_sparse.sparse_dim _to_sparse_csr _to_sparse_csc _to_sparse_bsr "
         "_to_sparse_bsc "
     ),
-    # Autograd asks any nested tensor for these, where an exception would end the process.
+    # Autograd calls these on any nested tensor, where an exception would end the process.
     "NestedTensorCPU": "_nested_tensor_size _nested_tensor_storage_offsets _nested_tensor_strides ",
 }
 
@@ -59,7 +59,7 @@ KEYS = {
 
 
 def borrowed_kernel(name: str, key: str) -> Callable[..., Any]:
-    """The kernel that torch registers for a CPU key, as a function."""
+    """torch's kernel of an op for a CPU dispatch key, as a Python function."""
     call = kernel_on(aten_overload(name), key_of_name(key))
 
     def borrowed(*args: Any, **kwargs: Any) -> Any:

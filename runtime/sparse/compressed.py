@@ -1,4 +1,4 @@
-"""Kernels of the compressed layouts CSR, CSC, BSR and BSC, via COO or via the row and column of each value."""
+"""Kernels of the compressed layouts CSR, CSC, BSR and BSC, by way of COO or of each value's row and column."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ _REDUCE = {"sum": "sum", "mean": "mean", "amax": "amax", "amin": "amin"}
 
 
 def _sparse_mm_reduce_impl(self: Tensor, other: Tensor, reduce: str, *, meta: Any) -> tuple[Tensor, Tensor]:
-    """The reduced products of each row, 0 for an empty row; with amax and amin also the index of the chosen value."""
+    """Reduce the products of each row, 0 for an empty row; for amax and amin, also return the index of the value."""
     row, column = _places(self)
     terms = self.values().unsqueeze(1) * other[column]
     shape, n = meta[0].shape, len(row)
@@ -182,7 +182,7 @@ def _sparse_mm_reduce_impl_backward(
 
 
 def _reduced(op: str) -> Callable[..., Tensor]:
-    """The kernel that reduces the stored values over `dim`, which is kept."""
+    """The kernel that reduces the stored values over `dim` and keeps those dimensions."""
 
     def kernel(
         self: Tensor, dim: Sequence[int], keepdim: bool = False, *, dtype: torch.dtype | None = None, meta: ResultMeta
@@ -204,7 +204,7 @@ def _validate_compressed_sparse_indices(
 ) -> None:
     """Check the invariants with reductions on the device.
 
-    If a check fails, the CPU kernel of torch raises its own message.
+    If a check fails, torch's CPU kernel is called to raise its own error.
     """
     first, last, counts = compressed_idx[..., 0], compressed_idx[..., -1], compressed_idx.diff()
     good = (first == 0).all() & (last == nnz).all() & ((counts >= 0) & (counts <= dim)).all()
@@ -242,7 +242,7 @@ FROM_COO: dict[str, Callable[..., Any]] = {
     "_to_sparse_bsc": _blocks(torch.sparse_bsc),
 }
 
-# Registered for strided tensors: the check that the constructors of compressed tensors call.
+# Registered for strided tensors: called by the constructors of compressed tensors.
 PLAIN: dict[str, Callable[..., Any]] = {
     "_validate_compressed_sparse_indices": _validate_compressed_sparse_indices,
 }

@@ -1,7 +1,7 @@
 """Kernels of the COO layout: formulas over indices and values, written with dense ops of the device.
 
-Indices are `(sparse_dim, nnz)`, values `(nnz, *dense)`. Kernels of torch that only call other ops are used unchanged
-(`borrowed.py`); this module replaces those that use pointers into host memory.
+Indices are `(sparse_dim, nnz)`, values `(nnz, *dense)`. torch's kernels that only call other ops are used unchanged
+(`borrowed.py`); this module replaces those that dereference host pointers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tensor = torch.Tensor
 
 
 def make(indices: Tensor, values: Tensor, size: Sequence[int], coalesced: bool = False) -> Tensor:
-    """Create a COO tensor of the device without checking its invariants."""
+    """Create a COO tensor on the device without checking its invariants."""
     sparse = len(indices)
     options: dict[str, Any] = {"dtype": values.dtype, "layout": torch.sparse_coo, "device": values.device}
     return _aten._sparse_coo_tensor_with_dims_and_tensors(
@@ -55,14 +55,14 @@ def scatter(values: Tensor, rows: Tensor, n: int) -> Tensor:
 
 
 def ranges(start: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
-    """The concatenated ranges `start[i] .. start[i] + count[i]`, and the `i` of each member."""
+    """Concatenate the ranges `start[i] .. start[i] + count[i]`; also return the `i` of each element."""
     owner = torch.repeat_interleave(count)
     before = count.cumsum(0) - count
     return torch.arange(len(owner), device=start.device) - before[owner] + start[owner], owner
 
 
 def _at(self: Tensor, keys: Tensor, dims: int) -> Tensor:
-    """The rows of values at flat positions of the first `dims` dimensions; 0 where nothing is stored."""
+    """Look up the values at flat positions in the first `dims` dimensions; 0 where nothing is stored."""
     self = self.coalesce()
     values = self._values()
     if not len(values):
@@ -151,7 +151,7 @@ def mul(self: Any, other: Any, *, meta: ResultMeta) -> Tensor:
 def mul_(self: Tensor, other: Any, *, meta: ResultMeta) -> Tensor:
     self._values()[:0].mul_(
         other._values()[:0] if isinstance(other, Tensor) and other.is_sparse else other
-    )  # raises torch's error if the dtypes do not allow the in-place product
+    )  # raises torch's error if the dtypes do not allow an in-place product
     return self.copy_(mul(self, other, meta=meta).to(self.dtype))
 
 
@@ -173,7 +173,7 @@ def _intersection(self: Tensor, other: Tensor, meta: ResultMeta) -> Tensor:
 
 
 def product(self: Tensor, dense: Tensor) -> Tensor:
-    """A COO matrix times a dense one: `(m, k) @ (k, n)`; memory `nnz * n`."""
+    """Multiply a COO matrix by a dense one: `(m, k) @ (k, n)`; needs memory for `nnz * n` elements."""
     values, dense = self._values(), dense.to(self.dtype)
     return _run(kernels.product, [self._indices(), values, dense], self.shape[0])[0]
 
@@ -278,7 +278,7 @@ def _sparse_sum_backward(grad: Tensor, self: Tensor, dim: Sequence[int], *, meta
 
 
 def _pools(self: Tensor, dim: int) -> tuple[Tensor, int]:
-    """Group the entries that share all sparse indices except `dim`: the group of each entry, and how many there are."""
+    """Group the entries by their sparse indices except `dim`; return each entry's group and the number of groups."""
     rest = [d for d in range(self.sparse_dim()) if d != dim]
     groups, pool = torch.unique(flat(self._indices()[rest], [self.shape[d] for d in rest]), return_inverse=True)
     return pool, len(groups)
@@ -321,8 +321,8 @@ def _softmax_backward(log: bool) -> Callable[..., Tensor]:
     return backward
 
 
-# Each kernel receives `meta`, the result of CPU torch for tensors of these shapes and dtypes. Computing it has raised
-# torch's errors.
+# Each kernel receives `meta`, the shape and dtype of CPU torch's result; computing it has already raised torch's
+# errors.
 KERNELS: dict[str, Callable[..., Tensor]] = {
     "add.Tensor": add,
     "add_.Tensor": add_,

@@ -1,7 +1,7 @@
 """Attention of jagged tensors, computed on padded ones.
 
-Outside of CUDA torch takes the batch apart into a strided nested tensor, which the device does not have. Price: every
-row has the scores of the longest one.
+Except on CUDA, torch converts the batch to strided nested tensors, which the device does not support. The cost is that
+every row computes as many scores as the longest one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def jagged_scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """Attention of `(batch, heads, ragged length, features)`. What is causal has queries and keys of the same rows.
+    """Attention of `(batch, heads, ragged length, features)`. If causal, queries and keys must share their offsets.
 
     Raises:
         ValueError: an argument is not jagged, dtypes, devices or ragged dimensions differ, or there is a mask.
-        RuntimeError: as CPU torch, for causal attention between different rows.
+        RuntimeError: as on CPU torch, for causal attention with different offsets.
     """
     options: dict[str, Any] = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
     check_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
@@ -47,7 +47,7 @@ def jagged_scaled_dot_product_attention(
 
 
 def _without_padding(padded: torch.Tensor, query: Any) -> torch.Tensor:
-    """`(batch, length, heads, features)` to `(batch, ragged, heads, features)`, with the rows of a query."""
+    """Convert `(batch, length, heads, features)` to `(batch, ragged, heads, features)`, with the query's offsets."""
     offsets, total = query.offsets(), query.values().shape[1]
     batch = torch.arange(padded.shape[0], device=padded.device)
     row = torch.repeat_interleave(batch, offsets.diff(), output_size=total)

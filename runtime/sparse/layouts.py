@@ -1,9 +1,9 @@
-"""Sparse tensors of the device: torch's own, on the keys SparsePrivateUse1 and SparseCsrPrivateUse1.
+"""Sparse tensors of the device: torch's own, on the dispatch keys SparsePrivateUse1 and SparseCsrPrivateUse1.
 
 torch builds them from index and value tensors of any device. Most of its sparse CPU kernels only call other ops on
 those tensors, and are used unchanged (`borrowed.py`). The rest, which read host memory, are rewritten in `coo.py` and
-`compressed.py`. An op in none of these tables raises. Price: a borrowed kernel that does read memory would crash the
-process, so tests/test_sparse.py tries each one, and must be run on each new torch release.
+`compressed.py`. An op in none of these tables raises. The risk is that a borrowed kernel that does read memory would
+crash the process, so tests/test_sparse.py calls each one and must be run with each new torch release.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .result_meta import infer_result
 Tensor = torch.Tensor
 
 
-# `addmm_` rejects the expanded stand-in tensors of `infer_result`; its functional form has the same result and errors.
+# `addmm_` rejects the expanded tensors that `infer_result` makes; the functional form has the same result and errors.
 _META_OP = {"addmm_": "addmm"}
 
 OUT: dict[str, str] = {
@@ -54,7 +54,7 @@ def _kernel(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _out(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Write the result of a kernel to `out=`, by the same rule for all sparse ops."""
+    """Wrap a kernel to write its result to `out=`; the rule is the same for all sparse ops."""
 
     def kernel(*args: Any, out: Tensor, **kwargs: Any) -> Tensor:
         result = compute(*args, **kwargs)
@@ -68,7 +68,7 @@ def _out(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install(library: Any) -> None:
-    """Register every kernel of the sparse layouts that this release of torch has an op for."""
+    """Register the kernels of the sparse layouts for all ops that this release of torch has."""
 
     def register(name: str, kernel: Callable[..., Any], key: str) -> None:
         if has_kernels(f"aten::{name}"):

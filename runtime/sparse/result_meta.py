@@ -1,4 +1,4 @@
-"""Shape and dtype of the result of a sparse operation, inferred by CPU torch on tensors without elements."""
+"""Shape and dtype of the result of a sparse op, inferred by calling CPU torch on placeholder tensors without data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _hashable_meta(value: Any) -> Any:
     """A hashable description of the parts of an argument that determine errors and result shapes."""
     if isinstance(value, (list, tuple)):
         return list, tuple(_hashable_meta(v) for v in value)
-    if value.__class__ in SYMBOLIC_TYPES:  # a number of a trace, whose value decides nothing here
+    if value.__class__ in SYMBOLIC_TYPES:  # a symbolic number, whose value does not matter here
         return SYMBOLIC_TYPES[value.__class__], 1
     if not isinstance(value, Tensor):
         return value.__class__, value
@@ -40,7 +40,7 @@ def _hashable_meta(value: Any) -> Any:
 
 
 def _stand_in(described: Any) -> Any:
-    """Build a host value from its description; tensors store no elements of their own."""
+    """Build a host value from its description; sparse tensors store no elements, strided ones a single 0."""
     kind, *rest = described
     if kind is list:
         return [_stand_in(d) for d in rest[0]]
@@ -71,9 +71,9 @@ def _infer_result(name: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any
 
 
 def infer_result(name: str, args: Any, kwargs: Any) -> Any:
-    """Shapes and dtypes of the results, from CPU torch on stand-ins for the arguments.
+    """Infer the shapes and dtypes of the results by calling CPU torch on placeholders for the arguments.
 
-    The errors of CPU torch are raised.
+    Raises CPU torch's errors.
     """
     return _infer_result(
         name, tuple(_hashable_meta(a) for a in args), tuple((k, _hashable_meta(v)) for k, v in kwargs.items())
