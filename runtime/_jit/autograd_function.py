@@ -73,8 +73,8 @@ class CompiledStepFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> Any:
-        """Return the gradients of the leaves. A leaf that no result with a cotangent depends on gets None, unless it
-        has hooks or a history outside."""
+        """Return the gradients of the leaves. One that no result with a cotangent depends on gets None, unless it has
+        hooks or, outside of the step, a history."""
         backward: Backward = ctx.backward
         present = {i for i, g in enumerate(cotangents) if g is not None}
         if backward.failure or not ctx.freed.isdisjoint(present):

@@ -90,7 +90,7 @@ class Backward:
         operands = [*saved.host, *given, *saved.arrays]
         program = self.executables.backward
         assert program is not None
-        # If this result was used under another trace, inline the program there.
+        # If this pass belongs to that of another traced function, inline the program there.
         outputs = program(operands) if no_jax_trace() else program.inlined(*operands)
         return (wrap(array, self.index) for array in outputs)
 

@@ -37,7 +37,7 @@ class TensorState:
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> TensorState:
-        """The state of a tensor now."""
+        """The current state of a tensor."""
         gradient = tensor.grad if tensor.is_leaf else None
         return cls(tensor, tensor.detach(), TensorSpec.of(tensor), tensor.requires_grad, gradient)
 

@@ -16,7 +16,7 @@ class Donation:
     __slots__ = ("cells", "numbers")
 
     def __init__(self, numbers: list[int], places: list[int]) -> None:
-        """`numbers` index the donated arrays among those that are read; `places` are the cells of all that are read."""
+        """`numbers` are the indices of donated arrays among the read ones; `places` are the cells of all read ones."""
         self.numbers = numbers if is_available() else []
         self.cells = [places[i] for i in self.numbers]
 

@@ -159,7 +159,7 @@ class CompiledFunction:
             step = self.compiled_step(args, kwargs, arguments, earlier)
             key = _key(arguments, key[1], self.numbers.arguments)
             cells = step.find(arguments)
-            assert isinstance(cells, list)  # which the step's constructor checks
+            assert isinstance(cells, list)  # checked by the step's constructor
             shared = any(other.forward is step.forward for other in earlier)
             self._record(Compilation(match, time.perf_counter() - start, shared))
             self.programs.setdefault(key, []).insert(0, step)
@@ -226,8 +226,8 @@ class CompiledFunction:
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number
-        # that was not yet an input, has Python code in backward that depends on numbers, or met a mesh that its state
-        # was not on.
+        # that was not yet an input, leaves user code in backward that may read number inputs, or met a mesh that its
+        # state was not on.
         if any((created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner))):
             step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
         compiled = CompiledStep(step, arguments, earlier)

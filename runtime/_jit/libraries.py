@@ -13,7 +13,7 @@ from typing import Any
 # Libraries whose objects hold no state of a program.
 _STATELESS = {"torch", "jax", "jaxlib", "numpy", "tenax", "torchgen", "sympy", "functools", *sys.stdlib_module_names}
 _STATELESS -= {"__main__"}
-# Standard library modules (without a leading underscore) that are machinery for running a program and its output.
+# Standard library modules (names without a leading underscore) that run programs or handle their output.
 _MACHINERY = {"builtins", "functools", "importlib", "io", "logging", "thread", "types", "warnings"}
 _SITE_PACKAGES = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 

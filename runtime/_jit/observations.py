@@ -70,10 +70,10 @@ class Observation(NamedTuple):
     owner: Any
     key: Any
     value: Any
-    name: str  # the owner as written in source
+    name: str  # of the owner, for messages
 
     def path(self, key: Any = None) -> str:
-        """The place as written in source; `key` selects one of several values."""
+        """The place, for messages; `key` selects one of several values."""
         key = self.key if key is None else key
         return self.name if key is None else entry_path(self.name, self.owner, key)
 

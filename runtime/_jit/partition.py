@@ -1,6 +1,6 @@
 """Partitions a traced run that ends in a backward pass into a forward and a backward jaxpr.
 
-Forward saves every value that backward uses; nothing is recomputed.
+Forward saves every value that backward uses; only `gradient_part` recomputes.
 """
 
 from __future__ import annotations

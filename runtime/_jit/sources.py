@@ -27,7 +27,7 @@ def tensor_at(source: TensorSource, arguments: Sequence[Any]) -> torch.Tensor:
 
 
 class Source(NamedTuple):
-    """An entry of a container, and its path as written in source."""
+    """An entry of a container, and its path for messages."""
 
     container: Any  # a dict, a list, or a closure's cell
     key: Any
@@ -111,7 +111,7 @@ def is_plain(value: Any) -> bool:
 
 
 def entry_path(path: str, container: Any, key: Any) -> str:
-    """The path of an entry of a container, as written in source."""
+    """The path of an entry of a container, for messages."""
     if isinstance(container, types.CellType):
         return path
     if isinstance(container, SEQUENCES) or (
@@ -122,5 +122,5 @@ def entry_path(path: str, container: Any, key: Any) -> str:
 
 
 def text_of(key: Any) -> str:
-    """A key as text, for paths."""
+    """A key as text, for messages."""
     return repr(key) if isinstance(key, (str, int)) else type(key).__name__

@@ -69,7 +69,7 @@ class TracedOutputs:
     written: tuple[WrittenCell, ...]
     assertions: tuple[Assertion, ...]
     aliases: tuple[AliasOfInput, ...]
-    differentiable: tuple[NewTensor | AliasOfInput, ...]  # the results with a gradient history
+    differentiable: tuple[NewTensor | AliasOfInput, ...]  # the results that autograd tracks
     device_index: int
     count: int  # the number of outputs before those of the backward pass
     found: tuple[FoundObject, ...]  # outside objects among the results and in effects

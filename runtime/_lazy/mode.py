@@ -26,7 +26,7 @@ class lazy(ContextDecorator):  # noqa: N801 (used as a function)
     threads record from their first operation on.
 
     Raises:
-        IndexError, RuntimeError, ...: at the end, if a data-dependent check failed; names the line of the operation.
+        IndexError, RuntimeError, ...: at the end, if a data-dependent check failed; the message names the line.
     """
 
     def __init__(self) -> None:

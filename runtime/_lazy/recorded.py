@@ -45,7 +45,7 @@ class RecordedOp:
         self.check, self.checks = check, tuple(checks)
 
     def apply(self, arrays: Sequence[jax.Array], words: jax.Array) -> tuple[list[jax.Array], list[jax.Array]]:
-        """Trace the operation in a program; return its results and the outcomes of its checks."""
+        """Apply the operation to arrays; return its results and the outcomes of its checks."""
         operands: list[Any] = []
         passed, at = iter(arrays), 0
         for part in self.layout:
