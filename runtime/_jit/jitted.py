@@ -83,8 +83,7 @@ class CompiledFunction:
         """Call the function.
 
         Raises:
-            TraceError: the function needs the value of a tensor, or does something on the host that a program cannot
-                repeat.
+            TraceError: the function needs a tensor's value, or does something on the host that no program can repeat.
         """
         if self.in_shardings is not None:
             place(args, self.in_shardings, "tenax.jit: in_shardings")

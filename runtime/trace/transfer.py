@@ -45,8 +45,7 @@ class _Writeable:
 
 
 class _Transfers:
-    """Runs transfers, through `measure` if set: a function of "ToDevice" or "FromDevice", a size in bytes and the
-    transfer."""
+    """Runs transfers; `measure`, if set, is called with "ToDevice" or "FromDevice", the bytes and the transfer."""
 
     measure: Callable[[str, int, Callable[[], Any]], Any] | None = None
 
