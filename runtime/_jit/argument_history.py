@@ -1,7 +1,7 @@
-"""Arguments that were computed outside, from what requires a gradient.
+"""Arguments that are not leaves: they require a gradient and were computed outside.
 
-The traced run gets a leaf in the place of such an argument, so that results are differentiated to it. What would tell
-the two apart is answered as of the argument, or raises.
+The traced run gets a leaf in place of such an argument, so that results are differentiated with respect to it.
+Attributes and methods that would tell the two apart either behave as on the argument or raise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..trace.indexing import TracedIndexing
 from .outputs import is_device_tensor
 
 _WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
-_Tensor: Any = torch.Tensor  # whose properties are descriptors
+_Tensor: Any = torch.Tensor  # its properties are descriptors
 _REFUSED = {
     _Tensor.detach_: "calls detach_() on",
     _Tensor.retain_grad: "calls retain_grad() on",
@@ -27,7 +27,7 @@ _REFUSED = {
 
 
 def without_history(leaf: Any) -> Any:
-    """An argument as the traced run gets it: one with a history as a leaf."""
+    """Return an argument as the traced run gets it: a leaf in place of a tensor with a history."""
     if is_device_tensor(leaf) and leaf.requires_grad and not leaf.is_leaf:
         attributes, leaf = vars(leaf), leaf.detach().requires_grad_()
         vars(leaf).update(attributes)
@@ -36,7 +36,7 @@ def without_history(leaf: Any) -> Any:
 
 
 class TracedFunctions(TracedIndexing):
-    """A function mode for one run of a compiled function, which knows the leaves in the place of arguments."""
+    """A function mode for one run of a compiled function; it handles the leaves that replace arguments."""
 
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class TracedFunctions(TracedIndexing):
     def requires_grad_(self, x: torch.Tensor, requires_grad: bool = True) -> Any:
         """`x.requires_grad_(requires_grad)`."""
         if id(x) in self.leaves and not requires_grad:
-            x.clone().requires_grad_(False)  # which raises torch's error
+            x.clone().requires_grad_(False)  # raises torch's error
         return NotImplemented
 
     def _refusing(self, what: str) -> Any:
@@ -69,7 +69,7 @@ class TracedFunctions(TracedIndexing):
 
 
 def written_argument(error: BaseException) -> TraceError | None:
-    """What torch says of a leaf is said of the argument in whose place the traced run got one; None of other errors."""
+    """Translate torch's error about an in-place write to a leaf, which may replace an argument; None for others."""
     if not isinstance(error, RuntimeError) or _WRITTEN_LEAF not in str(error):
         return None
     return TraceError(

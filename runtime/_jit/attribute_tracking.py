@@ -1,9 +1,9 @@
-"""Which attributes of modules and plain objects, and which gradients, a run reads or writes. The others may change
-between calls.
+"""Tracks which attributes of modules and plain objects, and which gradients, a run reads or writes.
 
-A step is often a method of an object that also counts steps and keeps losses. While the function is traced, the classes
-of the objects that it reaches record which attributes of their instances are read. A write counts as a read if it left
-what was there: `model.train()` changed nothing in the run, and must in a call that finds another mode.
+All others may change between calls. A step is often a method of an object that also counts steps and keeps losses.
+While the function is traced, the classes of the reached objects record which attributes of their instances are read.
+A write of the value that was already there counts as a read: if `model.train()` changed nothing in the run, it must
+still take effect in a call that finds another mode.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _LOOKUPS = {
 
 
 class AttributeReads:
-    """Records the names that are read, by object."""
+    """Records the names of the attributes that are read, by object."""
 
     def __init__(self, objects: Iterable[Any]) -> None:
-        self._objects = [*objects]  # whose ids are theirs for as long as they live
+        self._objects = [*objects]  # kept alive, so that their ids stay valid
         self._names: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self._written: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self.gradients: set[int] = set()  # the ids of the tensors whose gradients are read
-        self.missed: dict[int, set[str]] = {}  # the attributes that tensors were found to lack, by the ids of these
+        self.missed: dict[int, set[str]] = {}  # attributes that were looked up on tensors and missing, by tensor id
 
     @contextmanager
     def attached(self, gradients: bool = True) -> Iterator[None]:
-        """Record while the function is traced; without `gradients`, reads of those are not recorded."""
+        """Record while the function is traced; reads of gradients only if `gradients` is True."""
         gradient = patches.temporarily("torch.Tensor.grad", self._gradient()) if gradients else nullcontext()
         with gradient, patches.temporarily("torch.Tensor.__getattr__", self._recording_misses()):
             yield from self._recorded()
 
     def _recorded(self) -> Iterator[None]:
-        """While the classes of the objects record what is read of them."""
+        """Patch the classes of the objects so that they record attribute reads and writes."""
         replaced: list[tuple[type, str, Any]] = []
         methods = {cls: (cls.__getattribute__, cls.__setattr__) for cls in map(type, self._objects)}
         try:
@@ -87,7 +87,7 @@ class AttributeReads:
             return GRAD.__get__(tensor)
 
         def put(tensor: torch.Tensor, value: Any) -> None:
-            read.add(id(tensor))  # backward reads it in C++, and what came of that may be gone now
+            read.add(id(tensor))  # backward may have read it in C++ before this write
             GRAD.__set__(tensor, value)
 
         return property(get, put, GRAD.__delete__)
@@ -99,7 +99,7 @@ class AttributeReads:
             read = names.get(id(self))
             if (
                 read is not None
-                and name not in written[id(self)]  # the run reads what it wrote
+                and name not in written[id(self)]  # a read of the run's own value
                 and not (name == "__dict__" and sys._getframe(1).f_code in _LOOKUPS)
             ):
                 read.add(name)
@@ -119,10 +119,10 @@ class AttributeReads:
         return __setattr__
 
     def written(self, value: Any) -> set[str]:
-        """The attributes of an object that were written."""
+        """The names of the attributes of an object that were written."""
         return self._written.get(id(value), set())
 
     def of(self, value: Any) -> set[str] | None:
-        """The attributes of an object that were read; None for all."""
+        """The names of the attributes of an object that were read; None means all."""
         names = self._names.get(id(value))
         return None if names is None or "__dict__" in names else names

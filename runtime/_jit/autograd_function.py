@@ -1,4 +1,4 @@
-"""A compiled step in torch's graph: its results are those of one node, whose backward is the step's."""
+"""Attaches the results of a compiled step to autograd's graph, as outputs of one node with the step's backward."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def attach(
     arrays: list[jax.Array],
     residuals: list[jax.Array],
 ) -> None:
-    """Give the differentiable results of a call their place in the graph.
+    """Attach the differentiable results of a call to the graph.
 
     Args:
-        backward: of the step.
-        builder: of the results.
-        arguments: of the call.
-        cells: of the call.
+        backward: the backward pass of the step.
+        builder: makes the results.
+        arguments: the leaves of the call's arguments.
+        cells: the cells of the call.
         host: the operands that came from the host.
-        arrays: those of the cells that were read.
+        arrays: the arrays of the cells that were read.
         residuals: what forward computed for backward.
     """
     tensors = [builder.tensor(described) for described in backward.results]
@@ -61,10 +61,10 @@ class CompiledStepFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, backward: Backward, saved: Saved, tensors: list[torch.Tensor], *leaves: torch.Tensor) -> Any:
-        """The tensors; `leaves` are those to which their graph leads."""
+        """Return the tensors; `leaves` are the leaves of their graph."""
         ctx.backward, ctx.saved, ctx.leaves = backward, saved, leaves
         if not backward.failure:
-            ctx.save_for_backward(*leaves)  # whose versions a second derivative checks
+            ctx.save_for_backward(*leaves)  # a second derivative checks their versions
         ctx.versions = [(t, t._version) for t in compress(leaves, backward.checked)]
         ctx.avals = [tensor_aval(t.size(), t.dtype) for t in tensors]
         ctx.freed = set()  # the results whose part of the graph a backward pass has freed
@@ -73,8 +73,8 @@ class CompiledStepFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> Any:
-        """The gradients of the leaves; None of a leaf that no result with a cotangent was computed from, unless hooks
-        may wait for its gradient."""
+        """Return the gradients of the leaves. One that no result with a cotangent depends on gets None, unless it has
+        hooks or, outside of the step, a history."""
         backward: Backward = ctx.backward
         present = {i for i, g in enumerate(cotangents) if g is not None}
         if backward.failure or not ctx.freed.isdisjoint(present):

@@ -1,4 +1,4 @@
-"""Autograd's graph of a tensor: its leaves, and the gradients that a backward pass accumulates in them."""
+"""The autograd graph of a tensor: its leaves, and the gradients that a backward pass accumulates in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._torch.autograd import forward_class
 from .._torch.operators import OPERATOR_AUTOGRAD_MODULE
 from ..dispatch.jax_call import JaxCall
 
-# The modules of functions that stand for operators: those of libraries, and ours.
+# The modules of autograd functions that belong to operators: torch.library's, and ours.
 _OPERATORS = OPERATOR_AUTOGRAD_MODULE, JaxCall.__module__
 
 
@@ -21,11 +21,11 @@ class GraphLeaves(NamedTuple):
     """Where the graph of a tensor ends."""
 
     leaves: dict[int, torch.Tensor]  # by id, in a fixed order
-    functions: dict[type, None]  # those in Python on the way
+    functions: dict[type, None]  # the Python autograd functions in the graph
 
     @property
     def open(self) -> bool:
-        """Whether there may be more leaves: backward of a function in Python may run a backward pass to others."""
+        """Whether there may be more leaves: the backward of a Python function may run a backward pass of its own."""
         return bool(self.functions)
 
 
@@ -49,14 +49,14 @@ def graph_leaves(tensor: torch.Tensor) -> GraphLeaves:
 
 
 def _runs_python(node: Any) -> bool:
-    """Whether a node is of an `autograd.Function` of a program: the backward of an operator is of tensors alone."""
+    """Whether a node is a user's `autograd.Function`; the backward of an operator depends on tensors alone."""
     return isinstance(node, BackwardCFunction) and forward_class(node).__module__ not in _OPERATORS
 
 
 @contextmanager
 def requiring_gradients(leaves: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Let leaves require gradients for a while. A function may freeze a leaf after it was used: its node stays in the
-    graph, and drops or accumulates the gradient as the leaf says when backward runs."""
+    """Temporarily set `requires_grad` on frozen leaves. A function may freeze a leaf after using it: its node stays in
+    the graph, and drops or accumulates the gradient depending on the leaf's flag when backward runs."""
     frozen = [leaf for leaf in leaves if not leaf.requires_grad]
     for leaf in frozen:
         leaf.requires_grad_()
@@ -70,7 +70,7 @@ def requiring_gradients(leaves: Sequence[torch.Tensor]) -> Iterator[None]:
 def accumulated_gradients(
     outputs: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor], cotangents: Sequence[torch.Tensor]
 ) -> list[torch.Tensor | None]:
-    """The gradients of leaves, with those of nested backward passes, such as that of a reentrant checkpoint."""
+    """The gradients of leaves, including those from nested backward passes, as in a reentrant checkpoint."""
     before = [leaf.grad for leaf in leaves]
     for leaf in leaves:
         leaf.grad = None

@@ -1,7 +1,7 @@
 """`torch.optim.swa_utils.AveragedModel` in a traced run.
 
-Its update reads on the host whether it is the first one: the first copies, and later ones average. A trace computes
-both, and the device chooses.
+Its update reads the update count on the host: the first update copies the parameters, later ones average them. A trace
+computes both and selects on the device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..trace.transfer import read
 
 
 class _Later:
-    """A count of updates that claims not to be 0."""
+    """An update count that compares as greater than 0."""
 
     def __init__(self, count: torch.Tensor) -> None:
         self.count = count
@@ -62,7 +62,7 @@ def traced_update(averaged: AveragedModel) -> Callable[[torch.nn.Module], None]:
 
 
 def move_counts(modules: Iterable[torch.nn.Module]) -> bool:
-    """Move the counts of averaged models to the devices of their parameters; whether any was on the CPU."""
+    """Move the update counts of averaged models to the devices of their parameters. Return whether any moved."""
     moved = False
     for module in modules:
         if isinstance(module, AveragedModel) and module.n_averaged.device.type == "cpu":

@@ -1,4 +1,4 @@
-"""The backward pass of a compiled step: what a call keeps for it, and how it is computed."""
+"""The backward pass of a compiled step: what a call saves for it, and how it is computed."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Cotangents = Sequence[torch.Tensor | None]
 
 
 class Saved(NamedTuple):
-    """What one call keeps for its backward pass."""
+    """What one call saves for its backward pass."""
 
     host: list[jax.Array]  # the operands that came from the host
-    arrays: list[jax.Array]  # residuals, then the arrays of cells that backward reads
-    recomputed: list[weakref.ref[jax.Array]]  # further arrays that only second derivatives read
-    arguments: list[Any] | None  # of the call, where late effects need them
+    arrays: list[jax.Array]  # residuals, then the arrays of the cells that backward reads
+    recomputed: list[weakref.ref[jax.Array]]  # further arrays, which only second derivatives read
+    arguments: list[Any] | None  # of the call, if late effects need them
     contents: Contents  # of the cells that backward writes
 
 
 class Backward:
-    """Computes the gradients of the leaves from those of the results."""
+    """Computes the gradients of the leaves from the cotangents of the results."""
 
     def __init__(
         self,
@@ -53,28 +53,28 @@ class Backward:
     ) -> None:
         """
         Args:
-            traced: the pass.
-            results: the results that autograd follows.
+            traced: the traced backward pass.
+            results: the differentiable results.
             executables: the programs of the step.
-            late: what the pass changes beside gradients.
-            leaf_places: for each leaf, the place of its cell among the cells of a call, if it has one.
-            places: those of the cells that are read.
-            index: the device.
+            late: what the pass changes besides gradients.
+            leaf_places: for each leaf, the index of its cell among the cells of a call, or None.
+            places: the indices of the cells that are read.
+            index: the index of the device.
         """
         self.leaves: tuple[TensorSource | NewTensor, ...] = traced.leaves
         self.givers, self.failure = traced.givers, traced.failure
         self.results, self.late, self.index = results, late, index
         self.executables = executables
         self.leaf_places, self.places = leaf_places, places
-        self.reads: LateReads | None = None  # what functions in Python read in backward
-        # Leaves whose arrays backward reads: it checks that they were not written meanwhile.
+        self.reads: LateReads | None = None  # what Python autograd functions read in backward
+        # For leaves whose arrays backward reads, it checks that they were not written since forward.
         saved = {places[number] for number in executables.saved}
         self.checked = [place in saved for place in leaf_places]
 
     def saved(
         self, cells: list[Cell], host: list[jax.Array], arrays: list[jax.Array], residuals: list[jax.Array], args: Any
     ) -> Saved:
-        """What a call keeps; `arrays` are those that it read."""
+        """What a call saves; `arrays` are those that it read."""
         return Saved(
             host,
             [*residuals, *(arrays[i] for i in self.executables.saved)],
@@ -84,24 +84,24 @@ class Backward:
         )
 
     def gradients(self, saved: Saved, cotangents: Cotangents, avals: Sequence[Aval]) -> Iterator[torch.Tensor]:
-        """The outputs of the backward program as tensors; a cotangent that is None counts as zeros."""
+        """Run the backward program and return its outputs as tensors; a cotangent of None counts as zeros."""
         pairs = zip(cotangents, avals, strict=True)
         given = [materialise(aval.zeros, self.index) if g is None else read(g) for g, aval in pairs]
         operands = [*saved.host, *given, *saved.arrays]
         program = self.executables.backward
         assert program is not None
-        # A function that reads a result of another compiled function is traced on into the graph of that one.
+        # If this pass belongs to that of another traced function, inline the program there.
         outputs = program(operands) if no_jax_trace() else program.inlined(*operands)
         return (wrap(array, self.index) for array in outputs)
 
     def differentiable_gradients(
         self, saved: Saved, cotangents: Cotangents, avals: Sequence[Aval], leaves: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """The same, as a function of the leaves and the cotangents that is differentiated in its turn.
+        """The same, as a differentiable function of the leaves and the cotangents.
 
         Raises:
-            RuntimeError: an array that forward read is gone.
-            NotImplementedError: a leaf was made within the function, or shares its memory with others.
+            RuntimeError: an array that forward read no longer exists.
+            NotImplementedError: a leaf was created within the function, or shares its memory with another.
         """
         index, programs = self.index, self.executables
         leaf_at = dict(zip(self.leaf_places, leaves, strict=True))
@@ -131,16 +131,16 @@ class Backward:
 
     @cached_property
     def _function(self) -> FunctionLease:
-        """The gradients as a function of arrays that computes forward again."""
+        """The gradients as a function of arrays that recomputes forward."""
         function = self.executables.gradient()
         return FunctionLease(lambda *xs: tuple(function(*xs)), lambda: self)
 
 
 def _whole_memory(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor in the shape of its cell's array: the same elements, in the order of memory.
+    """View a tensor in the shape of its cell's array: the same elements, in memory order.
 
     Raises:
-        NotImplementedError: the tensor is a part of its memory, or of another dtype.
+        NotImplementedError: the tensor covers only a part of its memory, or has another dtype.
     """
     aval = cell_of(tensor).aval
     if tensor.size() == aval.shape and tensor.stride() == aval.stride and tensor.dtype is torch_dtype(aval.dtype):

@@ -1,4 +1,4 @@
-"""Tracing torch's backward pass behind a run: the gradient of a compiled function is torch's own."""
+"""Traces torch's backward pass after a run, so that the gradient of a compiled function is torch's own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .tensor_hooks import unhooked
 from .traced_step import BackwardEffect, TracedBackward
 from .wrappers import is_wrapper
 
-Contents = list[tuple[Source, list[Any]]]  # the leaves of what entries hold
+Contents = list[tuple[Source, list[Any]]]  # the leaves of the values of entries
 
 
 def trace_backward(
@@ -42,18 +42,18 @@ def trace_backward(
     arguments: dict[int, int],
     index: int,
 ) -> tuple[TracedBackward, list[jax.Array]]:
-    """Trace the backward pass of the differentiable results; its description, and the outputs that it adds to the
-    jaxpr.
+    """Trace the backward pass of the differentiable results. Return its description, and the outputs that it adds to
+    the jaxpr.
 
     Args:
-        describer: what described the run.
-        trace: of the run.
+        describer: the describer of the run.
+        trace: the trace of the run.
         state: what the function reached before the run.
-        reads: the record of the attributes that are read.
+        reads: the record of attribute reads.
         effects: what the run changed in Python.
         gradients: the leaves that the function reached, with their gradients before the run.
-        arguments: the numbers of argument tensors, by id.
-        index: the device of the results.
+        arguments: the positions of argument tensors, by id.
+        index: the index of the results' device.
     """
     before = state.moment()
     forward = {cell: cell.content for cell in (*trace.lifted, *trace.written)}
@@ -92,7 +92,7 @@ class _BackwardTracer:
     ) -> None:
         self.describer, self.gradients, self.arguments = describer, gradients, arguments
         self.results = [t for t, _ in describer.differentiable]
-        # Zeros of the host: on the device, XLA would compile a program for each shape.
+        # Made on the host: on the device, XLA would compile a program for each shape.
         zeros = (np.zeros(tuple(t.shape), numpy_dtype(t.dtype)) for t in self.results)
         self.cotangents = [put(array, index) for array in zeros]
         self.leaves: list[Any] = []
@@ -101,7 +101,7 @@ class _BackwardTracer:
         self.functions: dict[type, None] = {}
 
     def run(self) -> list[jax.Array]:
-        """Trace the pass; the gradients of the leaves that get one."""
+        """Trace the pass; return the gradients of the leaves that get one."""
         cotangents = [wrap(a) for a in mark_boundary(self.cotangents)]
         graphs = [graph_leaves(t) for t in self.results]
         shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
@@ -115,7 +115,7 @@ class _BackwardTracer:
             self._fail(f"the backward pass of a compiled function reaches a {kind}: call backward() within it", leaves)
             return []
         try:
-            # A call's own backward pass calls the hooks of leaves that the run did not return.
+            # Hooks of leaves that the run did not create are called by each call's own backward pass.
             with requiring_gradients(leaves), unhooked(t for t in leaves if self.describer.new_tensor(t) is None):
                 if opens:
                     found = accumulated_gradients(self.results, leaves, cotangents)
@@ -134,8 +134,8 @@ class _BackwardTracer:
         return [read(gradient) for gradient in found if gradient is not None]
 
     def _fail(self, message: str, leaves: Sequence[torch.Tensor]) -> None:
-        """torch cannot differentiate the results: the run freed their graph, or wrote what the graph had saved. They
-        still belong to one, whose backward pass raises: one of its leaves is enough to make it."""
+        """Record that torch cannot differentiate the results: the run freed their graph, or overwrote saved tensors.
+        They still get a graph, whose backward pass raises; one leaf is enough to make it."""
         self.failure = message
         self.leaves = [self._source(leaf) for leaf in leaves[:1]]
         self.givers = [frozenset()] * len(self.leaves)
@@ -146,20 +146,20 @@ class _BackwardTracer:
 
 
 def _givers(leaf: torch.Tensor, graphs: Sequence[GraphLeaves], nested: bool) -> frozenset[int]:
-    """The numbers of the results from which a gradient may come to a leaf."""
+    """The indices of the results that may contribute a gradient to a leaf."""
     return frozenset(i for i, g in enumerate(graphs) if id(leaf) in g.leaves or (nested and g.open))
 
 
 def _describe_changes(
     describer: OutputDescriber, state: StateGraph, before: Any, kept: Contents
 ) -> tuple[BackwardEffect, ...]:
-    """What hooks, and functions in Python, changed in the backward pass.
+    """Describe what hooks and Python autograd functions changed in the backward pass.
 
     Args:
         describer: a new one for these changes.
         state: the containers.
         before: what they held when forward ended.
-        kept: what forward left in entries, whose inside the backward pass may have changed.
+        kept: the values that forward left in entries, whose leaves the backward pass may have changed.
     """
     sequences: dict[int, tuple[Source, list[Any]]] = {}
     changed: dict[tuple[int, Any], tuple[Source, Any, Any]] = {}

@@ -1,4 +1,4 @@
-"""Padding to a bounded number of shapes: a compiled function is compiled for each shape that it meets."""
+"""Padding to a bounded number of shapes, because a compiled function is compiled once per shape."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import torch
 
 
 def bucket(size: int, sizes: Sequence[int] | None = None) -> int:
-    """The smallest of some sizes that is at least `size`; by default, of the powers of two and 3/2 times these.
+    """The smallest of `sizes` that is at least `size`; by default, of the powers of two and 3/2 times these.
 
     Raises:
-        ValueError: none of them is.
+        ValueError: all of `sizes` are smaller.
     """
     if sizes is not None:
         smallest = min((s for s in sizes if s >= size), default=None)
@@ -25,13 +25,13 @@ def bucket(size: int, sizes: Sequence[int] | None = None) -> int:
 def pad(
     tensor: torch.Tensor, dim: int = 0, sizes: Sequence[int] | None = None, value: float = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pad a tensor at the end of `dim` to the size of its bucket; also return which elements along `dim` are its own.
+    """Pad a tensor at the end of `dim` to the size of its bucket; also return a mask of the original elements.
 
     Args:
         tensor: of any device and dtype, shape [..., n, ...].
         dim: the dimension whose size varies.
         sizes: the sizes to pad to; see `bucket`.
-        value: what the padding holds: an ignored label, for a target.
+        value: the value of the padding, such as an ignored label for a target.
 
     Returns:
         The padded tensor [..., m, ...] and a bool tensor [m], on the same device.

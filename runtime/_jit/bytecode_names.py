@@ -1,4 +1,4 @@
-"""The names in the code of functions: globals, attributes, modules. Code can only read or write what it names."""
+"""The names in the bytecode of functions (globals, attributes, modules): all that the code can read or write."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import NamedTuple
 
 
 class Names(NamedTuple):
-    """The names in the code of a function and of the functions within it, each in order."""
+    """The names in the bytecode of a function and of its inner functions, in order."""
 
     globals: tuple[str, ...]
-    attributes: tuple[str, ...]  # and words, for `getattr`
+    attributes: tuple[str, ...]  # and strings that are identifiers, for `getattr`
     stored: tuple[str, ...]  # attributes that are set
     imported: tuple[str, ...]  # modules
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def names_of(code: types.CodeType) -> Names:
-    """The names in some code."""
+    """The names in a code object."""
     scope: dict[str, None] = {}
     attributes: dict[str, None] = dict.fromkeys(code.co_names)
     stored: dict[str, None] = {}
     imported: dict[str, None] = {}
     for step in dis.get_instructions(code):
         if step.opname.endswith(("_GLOBAL", "_NAME")):
-            if step.argval.startswith("@"):  # pytest's, which writes the text of a failed assert
+            if step.argval.startswith("@"):  # added by pytest's rewriting of asserts
                 continue
             (imported if step.opname == "IMPORT_NAME" else scope)[step.argval] = None
         elif step.opname == "STORE_ATTR":
@@ -34,7 +34,7 @@ def names_of(code: types.CodeType) -> Names:
         elif step.opname == "MATCH_CLASS":
             attributes["__match_args__"] = None
     for constant in code.co_consts:
-        if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # a module may have dots
+        if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # module names have dots
             attributes[constant] = None
         elif isinstance(constant, types.CodeType):
             for own, inner in zip((scope, attributes, stored, imported), names_of(constant), strict=True):

@@ -1,4 +1,4 @@
-"""The outputs of a compiled step's program, in each call."""
+"""Turns the outputs of a compiled step's program into the results of a call."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Outputs:
         found: list[tuple[FoundObject, Fetch]],
         device_index: int,
     ) -> None:
-        """`aliases` are those whose storages change with the call, each with what fetches a tensor on the storage;
-        `found` are the objects that each call finds anew."""
+        """`aliases` are those whose storage differs between calls, each with a function that fetches a tensor on it;
+        `found` are the objects that each call looks up again."""
         self.result, self.storages, self.assertions = traced.result, traced.storages, traced.assertions
         self.aliases, self.found, self.device_index = aliases, found, device_index
         self.count = output_count(traced.storages)
-        # Whether the arrays of the storages are the first outputs of the program as they come.
+        # Whether the arrays of the storages are the first outputs of the program, in the same order.
         self.in_order = [s.source.output for s in traced.storages] == list(range(self.count))
 
     def builder(self, results: Iterator[jax.Array], arguments: Sequence[Any]) -> OutputBuilder:
-        """What makes the tensors of a call; takes the first of the program's results."""
+        """The builder of the tensors of a call; consumes the first of the program's results."""
         arrays = [*islice(results, self.count)]
         contents = arrays if self.in_order else [s.source.content(arrays, ()) for s in self.storages]
         builder = OutputBuilder(self.storages, contents, arguments, self.device_index)

@@ -15,14 +15,14 @@ from ..storage.mutation import mutation_epoch
 from ..storage.placement import put_transposed
 from .inputs import Inputs
 
-_PATIENCE = 3  # calls in a row that may transpose arrays, before a step takes them as others leave them
+_PATIENCE = 3  # calls in a row that may transpose arrays, before a step gives up and uses torch's order
 
 
 class CellArrays:
-    """Finds the arrays of a call.
+    """Looks up the arrays of a call.
 
-    While nothing in the process replaces an array, the arrays of the cells that are the same in every call are kept,
-    with those that the last call wrote. The cache belongs to one call at a time.
+    While nothing else in the process replaces an array, the arrays of the cells that are the same in every call are
+    cached, including those that the last call wrote. The cache is used by one call at a time.
     """
 
     __slots__ = (
@@ -33,28 +33,28 @@ class CellArrays:
     def __init__(self, places: list[int], written: Sequence[int], fixed: int, cells: int) -> None:
         """
         Args:
-            places: of the cells that are read, among the cells of a call, ascending.
-            written: of those that are written.
-            fixed: how many cells, the first ones, are the same in every call.
-            cells: how many cells a call has.
+            places: the indices of the cells that are read, among the cells of a call, ascending.
+            written: the indices of those that are written.
+            fixed: how many of the first cells are the same in every call.
+            cells: the number of cells of a call.
         """
         self.places = places
         self.layout: TransposedParameters | None = None
         self._in_order = places == list(range(cells))
         self._cached = sum(place < fixed for place in places)
-        # Where the cached arrays are after a call, among the arrays that it wrote and then those that it read.
+        # Where each cached array is after a call: indices into the written arrays followed by the read ones.
         position = {place: n for n, place in enumerate(written)}
         self._cache_from = [position.get(p, len(position) + i) for i, p in enumerate(places[: self._cached])]
         self._cache: list[jax.Array] | None = None
-        self._listening = False  # whether writes in the process empty the cache
-        self._epoch = -1  # the count of writes when the last call ended
+        self._listening = False  # whether writes in the process invalidate the cache
+        self._epoch = -1  # the mutation epoch when the last call ended
 
     def unchanged(self) -> bool:
         """Whether no array was replaced since the last call."""
         return self._epoch == mutation_epoch.count
 
     def read(self, cells: list[Cell], unchanged: bool) -> tuple[list[Any], bool]:
-        """The arrays, and whether each was made and at hand."""
+        """The arrays, and whether every cell had its `array`."""
         layout = self.layout
         arrays, self._cache = self._cache, None
         if arrays is None or not unchanged:
@@ -66,7 +66,7 @@ class CellArrays:
         return arrays, at_hand
 
     def finish(self, cache: bool, read: list[jax.Array], written: Sequence[jax.Array]) -> None:
-        """Note the end of a call; with `cache`, keep the arrays that it read, or those that it wrote in their place."""
+        """Record the end of a call; with `cache`, cache the arrays that it read, or wrote in their place."""
         self._epoch = mutation_epoch.count
         if not cache:
             return
@@ -81,15 +81,15 @@ class CellArrays:
 
 
 class TransposedParameters:
-    """Has arrays that are not written lie in the order of axes in which a program computes with them."""
+    """Keeps arrays that are not written in the axis order in which the program computes with them."""
 
     def __init__(self, inputs: Inputs, recompile: Callable[[], None]) -> None:
-        """`recompile` is called when the step gives up, because others read or write these tensors between calls."""
+        """`recompile` is called when the step gives up because other code uses these tensors between calls."""
         self.inputs, self.recompile = inputs, recompile
-        self.transposed_calls = 0  # in a row that had to transpose arrays
+        self.transposed_calls = 0  # the number of calls in a row that had to transpose arrays
 
     def arrays(self, cells: list[Cell], places: Sequence[int]) -> list[jax.Array | None]:
-        """The arrays of the cells at some places; None for one that is not made or not at hand."""
+        """The arrays of the cells at some places; None for a cell without its `array`."""
         axes = self.inputs.axes
         laid = {i: cells[places[i]].laid_as(order) for i, order in axes.items()}
         missing = [i for i, array in laid.items() if array is None]

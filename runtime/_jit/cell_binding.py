@@ -1,4 +1,4 @@
-"""Where each call of a compiled step finds the cells that its run read or wrote."""
+"""How each call of a compiled step finds the cells that the traced run read or wrote."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from .wrappers import part_at, parts_of, wrapping
 
 @dataclass(frozen=True, slots=True)
 class RebindSlot:
-    """A place where every call finds another tensor of the same geometry: a gradient, an attribute that is set anew."""
+    """A place that may hold another tensor of the same geometry in every call: a gradient, a reassigned attribute."""
 
     path: str
     fetch: Fetch
     aval: Aval
     spec: TensorSpec
     requires_grad: bool
-    whole: bool  # whether the tensor is all of its cell's array: this is quicker to compare
+    whole: bool  # whether the tensor covers all of its cell's array, which is quicker to compare
 
     def cell(self, arguments: Sequence[Any]) -> Cell | None:
-        """The cell of the tensor that is there now; None when it is not as it was."""
+        """The cell of the tensor that is there now; None if the tensor does not match."""
         try:
             tensor = self.fetch(arguments)
             cell = tensor.untyped_storage().cell
@@ -50,13 +50,13 @@ class RebindSlot:
 
 @dataclass(slots=True)
 class Slots:
-    """The places of a run where each call may find another tensor."""
+    """The places where each call may find another tensor."""
 
     of_cells: dict[Cell, RebindSlot] = field(default_factory=dict)
-    of_tensors: dict[int, RebindSlot] = field(default_factory=dict)  # by the id of the tensor of the run
-    sharing: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # whose tensors go on sharing a cell
+    of_tensors: dict[int, RebindSlot] = field(default_factory=dict)  # by the id of the traced tensor
+    sharing: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # their tensors must keep sharing a cell
     entries: set[EntryId] = field(default_factory=set)  # the entries of containers among these places
-    read: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # whose tensors the run saw, if not their content
+    read: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # the run read their tensors, maybe not the data
 
     def add(self, path: str, fetch: Fetch, tensor: torch.Tensor, read: bool) -> None:
         """Add the place of a tensor."""
@@ -70,7 +70,7 @@ class Slots:
             self.sharing.append((slot, cell))
 
     def keep(self, tensor: torch.Tensor) -> None:
-        """The cell of a tensor stays: a place that holds it must go on having this cell."""
+        """Mark the cell of a tensor as fixed: a place that holds the tensor must keep this cell."""
         slot = self.of_cells.pop(cell_of(tensor), None)
         if slot is not None:
             self.sharing.append((slot, cell_of(tensor)))
@@ -79,25 +79,23 @@ class Slots:
 def find_slots(
     step: TracedStep, involved: Container[Cell], leaves: set[int], restriction: Restriction, rebound: ReboundState
 ) -> Slots:
-    """The places that a run changed, as far as their tensors are on cells that it read or wrote; `leaves` are the ids
-    of the tensors of which more than the content counts."""
+    """Find the places that a run changed whose tensors are on cells that it read or wrote; `leaves` are the ids of the
+    tensors of which more than the data matters."""
     slots, arguments, effects = Slots(entries={*rebound.entries}), step.arguments, step.effects
     for path, fetch, held in rebound.tensors.values():
         slots.add(path, fetch, held, read=True)
-    # A tensor that another place holds too is described by that place, so here no other may stand.
+    # A tensor that another place holds too is found there, so it cannot be replaced by another one here.
     changed = {(id(source.container), source.key) for source, _ in effects.entries} | slots.entries
     staying = {id(t) for t in step.state.staying(changed)} - rebound.tensors.keys()
     for source, _ in effects.entries:
         old = step.state.before(source)
-        written = is_device_tensor(old) and not restriction.observes(source)  # and not read
+        written = is_device_tensor(old) and not restriction.observes(source)  # but not read
         if written and id(old) not in leaves and id(old) not in staying:
             slots.entries.add((id(source.container), source.key))
             slots.add(source.path, fetch_entry(source), old, read=False)
     for late in step.backward.effects if step.backward else ():
         tensors = pytree.tree_leaves(step.state.before(late.source))
-        if all(
-            is_device_tensor(x) and cell_of(x) not in step.inputs.cells for x in tensors
-        ):  # which forward never read
+        if all(is_device_tensor(x) and cell_of(x) not in step.inputs.cells for x in tensors):  # forward never read them
             slots.entries.add((id(late.source.container), late.source.key))
     for tensor, _ in effects.data:
         slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments), True)
@@ -115,8 +113,8 @@ def find_slots(
 
 
 def changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
-    """The ids of the tensors of which more than the content counts, so that no other can take their place: those whose
-    gradient, data, geometry or flag the run read or changed, and those that its results lead to."""
+    """The ids of the tensors that no other can replace, because more than their data matters: those whose gradient,
+    `.data`, geometry or flag the run read or changed, and the leaves of the results' graph."""
     effects, backward = step.effects, step.backward
     changes = (effects.data, effects.gradients, effects.geometries, effects.flags)
     sources = (*(tensor for kind in changes for tensor, _ in kind), *(backward.leaves if backward else ()))
@@ -137,7 +135,7 @@ def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, 
 
 
 def stable_tensors(step: TracedStep, slots: Slots, rebound: ReboundState) -> list[tuple[str, torch.Tensor]]:
-    """The tensors of the device that the run could read and that no call finds anew, with their paths."""
+    """The device tensors that the run could read and that are the same in every call, with their paths."""
     staying = {id(t) for t in step.state.staying(slots.entries)} - rebound.tensors.keys()
     return [
         (path, t)
@@ -147,16 +145,16 @@ def stable_tensors(step: TracedStep, slots: Slots, rebound: ReboundState) -> lis
 
 
 class CellBinding:
-    """The cells of a run in order, each with what finds it in another call: a tensor that is the same in every call,
-    a slot, an argument, or else a tensor that nothing names and that must live on."""
+    """The cells of a run in order, and how a call finds each: through a tensor that is the same in every call, a slot,
+    or an argument; any other is held weakly and must still be alive."""
 
     def __init__(self, step: TracedStep, arguments: Sequence[Any], slots: Slots, involved: Iterable[Cell]) -> None:
         """
         Args:
             step: the run.
-            arguments: the leaves of the call that it was made for.
-            slots: its places that change.
-            involved: the cells that it read or wrote, or of which its results are views.
+            arguments: the leaves of the arguments of the traced call.
+            slots: the places whose tensors change between calls.
+            involved: the cells that the run read or wrote, or of which its results are views.
         """
         numbers: dict[Cell, int] = {}
         for i, leaf in enumerate(arguments):
@@ -175,9 +173,9 @@ class CellBinding:
         self.given = [numbers[c] for c in given]
         self.rest = [weakref.ref(c) for c in rest]
         place = {c: i for i, c in enumerate(cells)}
-        # Further places and arguments, which must share a cell with one of these.
+        # Further places and arguments that must share a cell with one of these.
         self.sharing = [(slot, place[c]) for slot, c in slots.sharing if c in place]
-        # And places whose tensors the run saw without reading their content: it may have asked for their shapes.
+        # Places whose tensors the run saw without reading their data: it may have read their shapes.
         self.seen = [slot for slot, c in slots.read if c not in place]
         self.sharing_arguments = [
             (i, place[c])
@@ -185,18 +183,18 @@ class CellBinding:
             if c in place and c not in given
         ]
         self._fixed_set = set(self.fixed)
-        self._apart: frozenset[int] = frozenset()  # the ids of tensors that no argument is
-        self._same: list[tuple[int, torch.Tensor]] = []  # arguments that also stand elsewhere
+        self._apart: frozenset[int] = frozenset()  # the ids of tensors that no argument may be
+        self._same: list[tuple[int, torch.Tensor]] = []  # arguments that are also reached in another way
 
     def tell_apart(self, tensors: Iterable[torch.Tensor], arguments: Sequence[Any]) -> None:
-        """Have each argument be the same one of some tensors in every call, or none of them: `x is self.last`. They
-        must live as long as this."""
+        """Require each argument to be the same one of `tensors` in every call, or none of them, as in `x is self.last`.
+        The tensors must outlive this object."""
         by_id = {id(t): t for t in tensors}
         self._same = [(i, by_id[id(x)]) for i, x in enumerate(arguments) if id(x) in by_id]
         self._apart = frozenset(by_id) - {id(t) for _, t in self._same}
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
-        """The cells of a call for which the guard holds, or why the step does not fit it."""
+        """The cells of a call for which the guard holds, or the reason why the step does not match it."""
         cells, fixed = self.fixed.copy(), self._fixed_set
         others: set[Cell] = set()
         if self._apart and not self._apart.isdisjoint(map(id, arguments)):
@@ -235,8 +233,8 @@ class CellBinding:
 def alias_sources(
     step: TracedStep, slots: Slots, cells: CellBinding, arguments: Sequence[Any]
 ) -> list[tuple[AliasOfInput, Fetch]]:
-    """The results and effects that lie on storages from outside which change with the call, each with what fetches a
-    tensor on the storage. `cells` are those of the run, `arguments` the leaves of the call that it was made for."""
+    """The results and effects on outside storages that differ between calls, each with a function that fetches a tensor
+    on the storage. `cells` are those of the run, `arguments` the leaves of the traced call."""
     numbers: dict[Cell, int] = {}
     for i, leaf in enumerate(arguments):
         if is_device_tensor(leaf):
@@ -245,12 +243,12 @@ def alias_sources(
     pairs = [(alias, _source_of(alias, slots, given)) for alias in step.outputs.aliases]
     sources = [(alias, fetch) for alias, fetch in pairs if fetch is not None]
     for alias, _ in sources:
-        alias.like = None  # it would keep the array of the first call
+        alias.like = None  # it would keep the array of the first call alive
     return sources
 
 
 def _source_of(alias: AliasOfInput, slots: Slots, given: dict[Cell, int]) -> Fetch | None:
-    """What fetches, in each call, the tensor in whose place a described one is; None where its cell stays."""
+    """The function that fetches, in each call, a tensor on the alias's storage; None if its cell is always the same."""
     assert alias.like is not None
     cell = cell_of(alias.like)
     if alias.found:

@@ -1,4 +1,4 @@
-"""`tenax.jit(check=n)`: every n-th call runs the function eagerly, too, from the same state, and compares the two."""
+"""`tenax.jit(check=n)`: every n-th call also runs eagerly from the same state, and the two are compared."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .sources import is_plain, same_value
 from .state_graph import StateGraph
 from .visitors import reach
 
-# How far a value may be from eager mode's, relative to the largest of its tensor. Programs add in another order.
-_TOLERANCES = {2: 5e-2, 4: 1e-3, 8: 1e-7}  # by the bytes of a real number
+# Tolerances relative to the largest value of a tensor: programs sum in another order than eager mode.
+_TOLERANCES = {2: 5e-2, 4: 1e-3, 8: 1e-7}  # by the size of a real number in bytes
 Run = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TensorState:
-    """A tensor of the device before a run."""
+    """The state of a device tensor before a run."""
 
     tensor: torch.Tensor
     data: torch.Tensor
@@ -37,12 +37,12 @@ class TensorState:
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> TensorState:
-        """The state of a tensor now."""
+        """The current state of a tensor."""
         gradient = tensor.grad if tensor.is_leaf else None
         return cls(tensor, tensor.detach(), TensorSpec.of(tensor), tensor.requires_grad, gradient)
 
     def restore(self) -> None:
-        """Put back its data, its gradient and its flag."""
+        """Restore its data, gradient and `requires_grad`."""
         tensor = self.tensor
         if cell_of(tensor) is not cell_of(self.data) or TensorSpec.of(tensor) != self.spec:
             tensor.data = self.data
@@ -54,7 +54,7 @@ class TensorState:
 
 
 class RunState:
-    """What a function reaches, with what it holds, so that the function can run twice from there."""
+    """A snapshot of everything that a function reaches, so that it can run twice from the same state."""
 
     def __init__(self, function: Any, leaves: Sequence[Any]) -> None:
         self.graph = _reached(function, leaves)
@@ -65,12 +65,12 @@ class RunState:
         ]
         gradients = [state.gradient for state in self.tensors if state.gradient is not None]
         cells = {cell_of(t) for t in (*tensors, *filter(is_device_tensor, gradients))}
-        # Arrays that are held here are not donated.
+        # Holding the arrays here keeps them from being donated.
         self.cells = [(cell, cell.content, cell.aval) for cell in cells]
         self.random = random.state()
 
     def restore(self) -> None:
-        """Put back all of it."""
+        """Restore the snapshot."""
         self.graph.restore()
         for tensor in self.tensors:
             tensor.restore()
@@ -81,17 +81,17 @@ class RunState:
 
 
 def checked_call(run: Run, eager: Run, function: Any, leaves: Sequence[Any], name: str) -> Any:
-    """Run a function eagerly and compiled from the same state; what the compiled one returns.
+    """Run a function eagerly and compiled from the same state; return the result of the compiled one.
 
     Args:
         run: calls the compiled function.
-        eager: calls the function.
-        function: for what it reaches.
-        leaves: those of the arguments.
-        name: of the function, for the message.
+        eager: calls the function eagerly.
+        function: the function itself, whose reachable state is compared.
+        leaves: the leaves of the arguments.
+        name: the function's name, for the message.
 
     Raises:
-        CheckError: a result, or what the function left in a tensor or a gradient, differs.
+        CheckError: a result, or the final value of a tensor or a gradient, differs.
     """
     before = RunState(function, leaves)
     try:
@@ -101,7 +101,7 @@ def checked_call(run: Run, eager: Run, function: Any, leaves: Sequence[Any], nam
     result = run()
     found = dict(_seen(result, function, leaves))
     for path, value in expected.items():
-        # The state of an optimizer may be on the host in eager mode, and on the device in a compiled step.
+        # Optimizer state may be on the host in eager mode but on the device in a compiled step.
         if path in found and (reason := _difference(value, found[path])):
             raise CheckError(f"{name}: {path} differs between the compiled function and eager mode: {reason}")
     return result
@@ -112,13 +112,13 @@ def _reached(function: Any, leaves: Sequence[Any]) -> StateGraph:
 
 
 def _tensors(graph: StateGraph, leaves: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors of the device that a function may read, with their paths."""
+    """The device tensors that a function may read, with their paths."""
     yield from ((path, t) for path, t in graph.reached.tensors.values() if is_device_tensor(t))
     yield from ((f"argument {i}", x) for i, x in enumerate(leaves) if is_device_tensor(x))
 
 
 def _seen(result: Any, function: Any, leaves: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """What a run left: its results, and the tensors and gradients that the function reaches, each with its path."""
+    """The outcome of a run: its results, and the tensors and gradients that the function reaches, with their paths."""
     for i, leaf in enumerate(pytree.tree_leaves(result)):
         if isinstance(leaf, torch.Tensor) or is_plain(leaf):
             yield f"result {i}", _kept(leaf)
@@ -133,7 +133,7 @@ def _kept(value: Any) -> Any:
 
 
 def _difference(expected: Any, found: Any) -> str:
-    """How two values differ; empty where they agree."""
+    """Describe how two values differ; empty if they agree."""
     if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):
         return "" if same_value(expected, found) else f"{_short(expected)} in eager mode, {_short(found)} compiled"
     if expected.shape != found.shape or expected.dtype != found.dtype:

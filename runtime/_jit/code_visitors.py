@@ -1,4 +1,4 @@
-"""How functions, classes and Python's modules are followed in a state graph: through what code names of them."""
+"""Visitors of functions, classes and Python modules in a state graph; they follow the names that code uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .snapshots import StateSnapshot
 from .sources import MISSING, entry_path, text_of
 from .state_graph import Edge, StateGraph, StateNode
 
-# What stands in a class and is none of its data.
+# Class members that are not data.
 _METHODS = (
     *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod),
     *(functools.singledispatchmethod, types.MemberDescriptorType, types.GetSetDescriptorType, type),
@@ -27,11 +27,11 @@ _METHODS = (
 _NUMBER_TYPES = {"float", "int", "Number", "Complex", "Real", "Rational", "Integral"}
 _IMPORTERS = {"modules", "import_module", "__import__"}
 _BY_COMPUTED_NAME = {"getattr", "vars", "__dict__", "attrgetter"}
-_CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls
+_CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls itself
 
 
 def visit_function(graph: StateGraph, node: StateNode) -> None:
-    """Follow a function's variables, defaults, and what its code names."""
+    """Follow a function's closure, defaults, and the names that its code uses."""
     function: types.FunctionType = node.value
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         node.snapshots.append(snapshot := StateSnapshot(name, cell))
@@ -57,7 +57,7 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     for value in (*map(sys.modules.get, imports), *map(scope.get, names.globals), *variables):
         if isinstance(value, types.ModuleType):
             _follow_module(graph, node, value, names, set())
-        elif names.stored and isinstance(value, types.FunctionType):  # which may yet get its first attribute
+        elif names.stored and isinstance(value, types.FunctionType):  # it may later get its first attribute
             node.edges.append((None, None, value.__name__, vars(value)))
     imported = [name for name in names.imported if name in sys.modules]
     _follow_names(graph, node, "sys.modules", sys.modules, imported)
@@ -66,7 +66,7 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
 
 
 def _asks_types(names: Names) -> bool:
-    """Whether code may ask if a value is a number, for which a symbolic number is none."""
+    """Whether code may test if a value is a number; a symbolic number would fail such a test."""
     asks = not {"isinstance", "issubclass", "type"}.isdisjoint(names.globals) or "__match_args__" in names.attributes
     return asks and not _NUMBER_TYPES.isdisjoint((*names.globals, *names.attributes))
 
@@ -78,15 +78,15 @@ def _follow_names(graph: StateGraph, node: StateNode, path: str, scope: dict[str
 
 
 def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType, names: Names, seen: set[int]) -> None:
-    """Follow what a function names, or sets, of a module.
+    """Follow the attributes of a module that a function names or sets.
 
-    Of an installed library, only what the function names directly: what else the code there reads seldom changes.
+    In an installed library, only names that the function itself uses are followed; the rest seldom changes.
     """
     if id(module) in seen:
         return
     seen.add(id(module))
     scope = vars(module)
-    # Of a module of the program, also what it may yet get.
+    # In a module of the program, also names that it does not have yet.
     absent = names.attributes if is_own(module.__name__) else names.stored
     named = [name for name in names.attributes if name in scope or name in absent]
     if is_own(module.__name__) and not _BY_COMPUTED_NAME.isdisjoint((*names.globals, *names.attributes)):
@@ -104,12 +104,12 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
 
 
 def _is_variable(value: Any) -> bool:
-    """Whether a module holds a value as data. Functions and iterators are followed only where code names them."""
+    """Whether a module's attribute is data. Functions and iterators are followed only where code names them."""
     return not isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, Iterator))
 
 
 def visit_class(graph: StateGraph, node: StateNode) -> None:
-    """Follow what functions name of a class of the program, and its bases."""
+    """Follow the members of a class of the program that functions name, and its bases."""
     cls: type = node.value
     if not is_own(module_of(cls)):
         if cls not in (object, type):
@@ -121,7 +121,7 @@ def visit_class(graph: StateGraph, node: StateNode) -> None:
         return
     node.snapshots.append(snapshot := graph.class_attributes(cls))
     for name, item in list(vars(cls).items()):
-        # Python calls a method with such a name by itself.
+        # Python calls special methods implicitly.
         special = name.startswith("__") and name.endswith("__") and isinstance(item, _METHODS)
         path = f"{cls.__qualname__}.{name}"
         edges: list[Edge] = [] if isinstance(item, types.GetSetDescriptorType) else [(snapshot, name, path, item)]
@@ -148,7 +148,7 @@ def _functions_of(item: Any) -> tuple[Any, ...]:
 
 
 def visit_wrapper(graph: StateGraph, node: StateNode) -> None:
-    """Follow a function that is an object around another one, such as a compiled one."""
+    """Follow an object that wraps a function, such as a compiled one."""
     value = node.value
     node.edges.append((None, None, node.path, value.__wrapped__))
     if isinstance(value, CachedFunction) and (table := table_of(value)) is not None:

@@ -1,4 +1,4 @@
-"""The collectives of a program: what XLA's text says that the devices exchange, and which line asked for it."""
+"""The collectives of a compiled program, parsed from XLA's text: what devices exchange, and for which source line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FIELD = re.compile(r"(\w+)=(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One exchange between devices: its kind as XLA names it, the bytes of its result on each device, the modules that
-    it belongs to, and the line of the program, `file:line`; these two are empty where XLA does not know them. One in a
-    loop happens several `times`; a loop whose length XLA does not know counts once."""
+    """One collective: its kind in XLA's terms, the bytes of its result per device, the modules that it belongs to, and
+    the source line, `file:line`; the last two are empty if XLA does not know them. A collective in a loop runs several
+    `times`; a loop of unknown length counts once."""
 
     kind: str
     bytes: int
@@ -34,7 +34,7 @@ class Collective:
 
 
 def collectives(text: str) -> tuple[Collective, ...]:
-    """The collectives in the text of a compiled program, in its order."""
+    """The collectives in the text of a compiled program, in program order."""
     found = []
     lines: dict[int, str] | None = None
     times: dict[str, int] = {}
@@ -57,8 +57,8 @@ def collectives(text: str) -> tuple[Collective, ...]:
 
 
 def _times(text: str) -> dict[str, int]:
-    """How often each computation of a program runs. XLA writes a computation before those that call it."""
-    calls: list[tuple[str, str, int]] = []  # caller, callee, how often the one runs the other
+    """How often each computation of a program runs. XLA prints a computation before its callers."""
+    calls: list[tuple[str, str, int]] = []  # caller, callee, how often the caller runs the callee
     caller = entry = ""
     for row in text.splitlines():
         if header := _COMPUTATION.match(row):
@@ -75,8 +75,7 @@ def _times(text: str) -> dict[str, int]:
 def _scope(name: str) -> str:
     """The modules in the name of an operation, such as `jit(f)/blocks.0/up/jit(mm)/dot_general`.
 
-    The name of a collective that does the work of several lists them, `jit(f)/(a/add:b/add)`; the first with a module
-    counts.
+    The name of a combined collective lists several, as in `jit(f)/(a/add:b/add)`; the first with a module is used.
     """
     outer, several, names = name.partition("/(")
     for each in names[:-1].split(":") if several else [name]:
@@ -88,7 +87,7 @@ def _scope(name: str) -> str:
 
 
 def _bytes(shapes: str) -> int:
-    """The bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`."""
+    """The size in bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`."""
     total = 0
     for bits, sizes in _SHAPE.findall(shapes):
         total += (int(bits or 8) * math.prod(int(n) for n in sizes.split(",") if n) + 7) // 8
@@ -96,11 +95,11 @@ def _bytes(shapes: str) -> int:
 
 
 def _lines(text: str) -> dict[int, str]:
-    """The user's line of each stack frame: that of the innermost file which belongs to no library."""
+    """The user's line of each stack frame: that of the innermost file outside the libraries."""
     files = {i: rest.strip('"') for i, rest in _table(text, "FileNames")}
     places = {i: dict(_FIELD.findall(rest)) for i, rest in _table(text, "FileLocations")}
     frames = {i: dict(_FIELD.findall(rest)) for i, rest in _table(text, "StackFrames")}
-    # XLA writes the number of the parent plus one: the first frame would be its own parent.
+    # XLA may write the parent's number plus one, recognisable by a first frame that is its own parent.
     shift = int(any(int(fields.get("parent_frame_id", 0)) == frame for frame, fields in frames.items()))
     lines: dict[int, str] = {}
     for frame in frames:
@@ -116,7 +115,7 @@ def _lines(text: str) -> dict[int, str]:
 
 
 def _table(text: str, name: str) -> Iterator[tuple[int, str]]:
-    """The rows of one of the tables of XLA's text."""
+    """The rows of one table in XLA's text."""
     start = text.find(f"\n{name}\n")
     for row in text[start + len(name) + 2 :].splitlines() if start >= 0 else ():
         match = _ROW.match(row)
@@ -127,7 +126,7 @@ def _table(text: str, name: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def _libraries() -> tuple[str, ...]:
-    """The folders of torch, JAX and tenax."""
+    """The installation folders of torch, JAX and tenax."""
     specs = [find_spec(name) for name in ("torch", "jax", "jaxlib", "tenax", "tenax.generated")]
     folders = [folder for spec in specs if spec for folder in spec.submodule_search_locations or ()]
     return tuple({f"{place}/" for folder in folders for place in (folder, Path(folder).resolve())})

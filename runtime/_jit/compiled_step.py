@@ -1,7 +1,7 @@
-"""A compiled step: one traced run of a function as one XLA program, and what a call of it does on the host.
+"""A compiled step: one traced run of a function as one XLA program, and what each call does on the host.
 
-The arrays that the run read are inputs. Those that it wrote are outputs and take the place of the old ones, which are
-donated when nobody else holds them. What the run changed in Python is changed again by every call.
+The arrays that the run read are inputs. Those that it wrote are outputs and replace the old ones, which are donated if
+nothing else holds them. Every call repeats the changes that the run made in Python.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class CompiledStep:
         Args:
             step: the run.
             arguments: the leaves of the call's arguments.
-            earlier: other steps of the function, which lend their programs if they compute the same.
+            earlier: other steps of the function; their programs are reused if they compute the same.
 
         Raises:
-            RuntimeError: the step does not fit the call that it was made for.
+            RuntimeError: the step does not match the call that it was traced for.
         """
         involved = involved_cells(step)
         restriction, leaves = Restriction(step), changed_tensors(step, set(involved))
@@ -113,9 +113,9 @@ class CompiledStep:
         return Writes(step.outputs.written, [place[cell] for cell, _ in step.outputs.written], tensors, arguments)
 
     def _transposed_axes(self, step: TracedStep, cells: list[Cell]) -> dict[int, Axes]:
-        """The orders of axes in which the program reads arrays fastest, by their numbers: of tensors that it never
+        """The axis orders in which the program reads arrays fastest, by the arrays' numbers, for tensors that it never
         writes."""
-        if self.cells.index or step.jaxpr.effects or jax.default_backend() != "cpu":  # ranks choose one order
+        if self.cells.index or step.jaxpr.effects or jax.default_backend() != "cpu":  # ranks must agree on an order
             return {}
         places, fixed = self.arrays.places, len(self.cells.owners)
         pairs = zip(self.inputs.variables, self.inputs.sources, strict=True)
@@ -129,7 +129,7 @@ class CompiledStep:
         self.executables.compile(len(places), donated, len(self.host), earlier, begins)
 
     def _abandon_layout(self) -> None:
-        """Take the arrays as others leave them."""
+        """Compile for arrays in torch's axis order instead."""
         self.arrays.layout = None
         self._compile(())
 
@@ -152,20 +152,20 @@ class CompiledStep:
 
     @property
     def jaxpr(self) -> Jaxpr:
-        """What the run computed."""
+        """The jaxpr of the run."""
         return self.executables.jaxpr
 
     @property
     def forward(self) -> AotCall:
-        """The program of a call."""
+        """The forward program."""
         return self.executables.forward
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
-        """The cells of a call with these arguments, or why the step does not fit it."""
+        """The cells of a call with these arguments, or the reason why the step does not match the call."""
         return self.guard.failure(arguments) or self.cells.find(arguments)
 
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
-        """Run the step on the cells that `find` gave; what the function returns."""
+        """Run the step on the cells that `find` returned; return the function's result."""
         raise_failed_assertions()
         numbers = self.host.script.peek(arguments) if self._gives_numbers else ()
         host = self.host.arrays(arguments) if self._takes_host else []
@@ -192,7 +192,7 @@ class CompiledStep:
         return builder.make(outputs.result)
 
     def _run(self, cells: list[Cell], host: list[Any]) -> tuple[list[Any], Sequence[jax.Array]]:
-        """Run the program on the arrays of the cells, and write what it overwrites; the arrays, and all its results."""
+        """Run the program on the arrays of the cells and write the results to the cells; return arrays and results."""
         reader, writes = self.arrays, self.writes
         unchanged = reader.unchanged()
         arrays, at_hand = reader.read(cells, unchanged)
@@ -209,7 +209,7 @@ class CompiledStep:
             written = self._written(results)
             writes.store(cells, written)
         except BaseException:
-            if ran:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+            if ran:  # Ctrl-C: the old arrays were donated, so the cells must get the new ones
                 repeat_until_done(lambda: writes.store(cells, self._written(ran[0])))
             raise
         reader.finish(unchanged and at_hand and not writes.resizes, arrays, written)

@@ -1,4 +1,4 @@
-"""State outside of dicts as mappings: attributes of classes, context variables, and slots."""
+"""Mappings over state that is not in a dict: class attributes, context variables, and slots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ClassAttributes(MutableMapping[str, Any]):
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
-        self.attributes = vars(owner)  # a view
+        self.attributes = vars(owner)  # a live view
 
     def __getitem__(self, name: str) -> Any:
         return self.attributes[name]
@@ -32,7 +32,7 @@ class ClassAttributes(MutableMapping[str, Any]):
 
 
 class ContextVarValue(MutableMapping[str, Any]):
-    """The value of a context variable, under one name."""
+    """The value of a context variable, under the key "value"."""
 
     def __init__(self, owner: ContextVar[Any]) -> None:
         self.owner = owner
@@ -57,10 +57,10 @@ class ContextVarValue(MutableMapping[str, Any]):
 
 
 class SlotAttributes(MutableMapping[str, Any]):
-    """The slots that are filled, by name."""
+    """The slots that have a value, by name."""
 
     def __init__(self, owner: Any, names: tuple[str, ...] | None = None) -> None:
-        """`names` are those that are of interest; None for all."""
+        """`names` selects slots; None means all."""
         self.owner = owner
         self.names = slots_of(type(owner)) if names is None else names
 
@@ -71,7 +71,7 @@ class SlotAttributes(MutableMapping[str, Any]):
             raise KeyError(name) from None
 
     def __setitem__(self, name: str, value: Any) -> None:
-        object.__setattr__(self.owner, name, value)  # also of a frozen dataclass, whose slots are only put back
+        object.__setattr__(self.owner, name, value)  # works on frozen dataclasses, whose slots are only restored
 
     def __delitem__(self, name: str) -> None:
         object.__delattr__(self.owner, name)
@@ -84,7 +84,7 @@ class SlotAttributes(MutableMapping[str, Any]):
 
 
 def slots_of(cls: type) -> tuple[str, ...]:
-    """The names of all slots of a class, mangled as attribute access from outside needs them; those of C too."""
+    """The names of all slots of a class, C members included, mangled as attribute access from outside requires."""
     members = [item for base in cls.__mro__ for item in vars(base).items()]
     return tuple(
         name
@@ -101,6 +101,6 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def put_attributes(value: Any, attributes: dict[str, Any]) -> None:
-    """Set attributes of an object, also of a frozen one."""
+    """Set attributes of an object, even a frozen one."""
     for name, item in attributes.items():
         object.__setattr__(value, name, item)

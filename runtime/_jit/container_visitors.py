@@ -1,4 +1,4 @@
-"""How containers and plain objects are followed in a state graph."""
+"""Visitors of containers and plain objects in a state graph."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_s
 from .sources import PLAIN_TYPES, text_of
 from .state_graph import StateGraph, StateNode
 
-# Modules whose objects give what another process put there.
+# Modules whose objects deliver data from other processes.
 _STREAMS = {f"multiprocessing.{name}" for name in ("queues", "connection", "managers", "sharedctypes")}
 
 
 def visit_dict(graph: StateGraph, node: StateNode) -> None:
-    """Follow the values of a dict, and keys that are objects."""
+    """Follow the values of a dict, and keys that are not plain values."""
     path, edges = node.path, node.edges
     table = id(node.value) in graph.tables
     snapshot = node.hold(node.value, table=table)
@@ -42,14 +42,14 @@ def visit_dict(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_sequence(graph: StateGraph, node: StateNode) -> None:
-    """Follow the elements of a list, deque or set, which may change."""
+    """Follow the elements of a mutable sequence: a list, deque or set."""
     snapshot, path = node.hold(node.value), node.path
     node.edges += [(snapshot, i, f"{path}[{i}]", value) for i, value in snapshot.content.items()]
     _visit_subclass(graph, node)
 
 
 def visit_cell(graph: StateGraph, node: StateNode) -> None:
-    """Follow the content of a cell that is itself a value."""
+    """Follow the content of a closure cell that is itself a value."""
     snapshot = node.hold(node.value)
     node.edges += [(snapshot, None, node.path, value) for value in snapshot.content.values()]
 
@@ -67,22 +67,22 @@ def visit_context_variable(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_reference(graph: StateGraph, node: StateNode) -> None:
-    """Follow a weak reference."""
+    """Follow the referent of a weak reference."""
     node.edges.append((None, None, node.path, node.value()))
 
 
 def visit_referents(graph: StateGraph, node: StateNode) -> None:
-    """Follow what a view shows: the dict of a mapping proxy, or of the keys, values or items of a dict."""
+    """Follow the dict behind a view: a mapping proxy, or the keys, values or items of a dict."""
     node.edges += [(None, None, node.path, value) for value in gc.get_referents(node.value)]
 
 
 def visit_memoryview(graph: StateGraph, node: StateNode) -> None:
-    """Follow the array that a memoryview shows."""
+    """Follow the object behind a memoryview."""
     node.edges.append((None, None, node.path, node.value.obj))
 
 
 def visit_builtin(graph: StateGraph, node: StateNode) -> None:
-    """Follow the object of a bound method in C, as `{}.get`."""
+    """Follow the object of a bound C method, such as `{}.get`."""
     owner = node.value.__self__
     if not isinstance(owner, (types.ModuleType, type)):
         node.edges.append((None, None, node.path, owner))
@@ -94,20 +94,20 @@ def visit_enum(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_logger(graph: StateGraph, node: StateNode) -> None:
-    """Note which levels a logger takes."""
+    """Record the cache of a logger's enabled levels."""
     if cache := logger_cache(node.path, node.value):
         graph.reached.caches[id(node.value)] = cache
 
 
 def visit_host_array(graph: StateGraph, node: StateNode) -> None:
-    """Note what an array of the host holds; follow the elements of an array of objects."""
+    """Record the content of a host array; follow the elements of an object array."""
     if isinstance(node.value, np.ndarray) and node.value.dtype.hasobject:
         node.edges += [(None, None, f"{node.path}[...]", value) for value in node.value.ravel().tolist()]
     graph.reached.arrays[id(node.value)] = node.path, HostArray(node.path, node.value, content_of(node.value))
 
 
 def visit_host_generator(graph: StateGraph, node: StateNode) -> None:
-    """Note a generator of random numbers on the host."""
+    """Record a host random number generator."""
     graph.reached.generators[id(node.value)] = node.path, node.value
 
 
@@ -126,13 +126,13 @@ def visit_object(graph: StateGraph, node: StateNode) -> None:
 
 
 def _visit_subclass(graph: StateGraph, node: StateNode) -> None:
-    """Follow what a container of a class of the program's own has beside its elements."""
+    """Follow the attributes of a container whose class belongs to the program."""
     if is_own(type(node.value).__module__):
         visit_object(graph, node)
 
 
 def visit_other(graph: StateGraph, node: StateNode) -> None:
-    """Follow an object of a class that the table of visitors does not name."""
+    """Follow an object of a class that has no entry of its own in the table of visitors."""
     value = node.value
     module = type(value).__module__
     if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module):
@@ -153,7 +153,7 @@ def visit_other(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_stream(graph: StateGraph, node: StateNode) -> None:
-    """Note an object that gives what no program can know beforehand."""
+    """Record an object, such as an iterator, whose items cannot be known in advance."""
     graph.reached.streams[id(node.value)] = node.path, node.value
 
 

@@ -1,4 +1,4 @@
-"""Donated arrays: XLA may reuse the buffer of an array that the program overwrites, unless others hold the array."""
+"""Donation: XLA may reuse the buffer of an array that the program overwrites, unless something else holds the array."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..storage.mutation import mutation_epoch
 
 
 class Donation:
-    """Which arrays of a call are donated."""
+    """The arrays of a call that are donated."""
 
     __slots__ = ("cells", "numbers")
 
     def __init__(self, numbers: list[int], places: list[int]) -> None:
-        """`numbers` are those of the arrays among all that are read, `places` those of their cells in a call."""
+        """`numbers` are the indices of donated arrays among the read ones; `places` are the cells of all read ones."""
         self.numbers = numbers if is_available() else []
         self.cells = [places[i] for i in self.numbers]
 
     def protect(self, arrays: list[jax.Array], cells: list[Cell], at_hand: bool) -> None:
-        """Replace the arrays that are about to be donated and that somebody else holds by copies."""
+        """Replace arrays that would be donated, but that something else holds, by copies."""
         if mutation_epoch.invalidators:
             mutation_epoch.invalidate()
         own = map(cells.__getitem__, self.cells)

@@ -1,4 +1,4 @@
-"""What a traced run changes in Python beside arrays: every call of its program makes the same changes again."""
+"""Effects: what a traced run changed in Python besides arrays, repeated by every call of its program."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSourc
 
 
 class EntryEffect(NamedTuple):
-    """What the run left in an entry of a container: None if it deleted the entry. A sequence is replaced as a whole."""
+    """The final value of a container's entry, None if it was deleted. A sequence is replaced as a whole."""
 
     source: Source
     value: OutputTree | None
 
 
 class GradientEffect(NamedTuple):
-    """What the run left as the gradient of a leaf."""
+    """The final gradient of a leaf."""
 
     tensor: TensorSource
     value: OutputTree | None
 
 
 class DataEffect(NamedTuple):
-    """What the run left as the data of a tensor, by `.data` or `set_`."""
+    """The final data of a tensor, changed by `.data` or `set_`."""
 
     tensor: TensorSource
     value: OutputTree
 
 
 class GeometryEffect(NamedTuple):
-    """The geometry that the run gave a tensor in place, by `resize_`, `t_`, `unsqueeze_` and their like."""
+    """The final geometry of a tensor, changed in place by `resize_`, `t_`, `unsqueeze_` and the like."""
 
     tensor: TensorSource
     spec: TensorSpec
 
 
 class FlagEffect(NamedTuple):
-    """What the run left as `requires_grad` of a leaf."""
+    """The final `requires_grad` of a leaf."""
 
     tensor: TensorSource
     value: bool
@@ -66,14 +66,14 @@ class Effects:
     geometries: tuple[GeometryEffect, ...] = ()
     flags: tuple[FlagEffect, ...] = ()
     versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
-    begins: bool = False  # an optimizer's state, which later runs find there and so are other programs
-    containers: tuple[Fetch | None, ...] = ()  # what finds those of the entries that each call finds anew
+    begins: bool = False  # whether the run created optimizer state, so that later calls need another program
+    containers: tuple[Fetch | None, ...] = ()  # functions that fetch containers that each call looks up, per entry
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.data or self.gradients or self.geometries)
 
     def relocated(self, containers: Mapping[int, Fetch]) -> Effects:
-        """The same effects on containers that each call finds by a function, given by the ids of those of the run."""
+        """The same effects on containers that each call fetches; `containers` maps ids of the run's containers."""
         found = tuple(containers.get(id(source.container)) for source, _ in self.entries)
         if not any(found):
             return self
@@ -82,14 +82,14 @@ class Effects:
         return dataclasses.replace(self, entries=kept, containers=found)
 
     def set_flags(self, arguments: Sequence[Any]) -> None:
-        """Set `requires_grad` as the run did; before its results are attached to the leaves."""
+        """Set `requires_grad` as the run did; called before results are attached to the leaves."""
         for tensor, value in self.flags:
             tensor_at(tensor, arguments).requires_grad_(value)
 
     def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
         """Make the changes of one call."""
         entries: Iterable[EntryEffect] = self.entries
-        if self.containers:  # all are found before the first is changed
+        if self.containers:  # all must be fetched before the first is changed
             places = [find and find(arguments) for find in self.containers]
             entries = [
                 effect if place is None else effect._replace(source=effect.source._replace(container=place))
@@ -111,10 +111,10 @@ def describe_entries(
     """Describe the changes of containers.
 
     Args:
-        describer: of the run.
-        changes: what differs from before the run.
-        passed: the entries, by the id of the container and the key, that calls recompute on the host.
-        scripted: the ids of the containers of schedulers and scalers, of which only tensors count here.
+        describer: the describer of the run.
+        changes: the differences from before the run.
+        passed: entries that calls recompute on the host, as (id of the container, key).
+        scripted: the ids of the containers of schedulers and scalers, where only tensors matter here.
     """
     effects = []
     sequences: dict[int, Source] = {}
@@ -134,7 +134,7 @@ def describe_entries(
 
 
 def begins_state(changes: Iterable[StateChange], optimizers: Iterable[Any]) -> bool:
-    """Whether the run gave an optimizer state for a parameter that had none."""
+    """Whether the run created optimizer state for a parameter that had none."""
     states = {id(optimizer.state) for optimizer in optimizers}
     return any(id(source.container) in states and old is MISSING for source, old, _ in changes)
 
@@ -143,7 +143,7 @@ def describe_gradients(
     describer: OutputDescriber, before: Iterable[tuple[torch.Tensor, torch.Tensor | None]], arguments: dict[int, int]
 ) -> tuple[GradientEffect, ...]:
     """Describe the gradients that the run changed; `before` pairs leaves with their gradients before the run, and
-    `arguments` maps the ids of argument tensors to their numbers."""
+    `arguments` maps the ids of argument tensors to their positions."""
     return tuple(
         GradientEffect(arguments.get(id(leaf), leaf), None if leaf.grad is None else describer.describe(leaf.grad))
         for leaf, gradient in before
@@ -154,10 +154,10 @@ def describe_gradients(
 def describe_data(
     describer: OutputDescriber, trace: Trace, reached: Sequence[torch.Tensor], arguments: dict[int, int]
 ) -> tuple[DataEffect, ...]:
-    """Describe the tensors from outside to which the run gave other data; its own tensors need no description.
+    """Describe the outside tensors whose `.data` the run replaced; tensors of the run need no description.
 
     Raises:
-        TraceError: such a tensor shares memory with another, or no call could find it.
+        TraceError: such a tensor shares memory with another, or calls could not find it.
     """
     effects = []
     known = {id(t): t for t in reached}
@@ -181,7 +181,7 @@ def describe_data(
 def describe_geometries(
     trace: Trace, reached: Sequence[torch.Tensor], arguments: dict[int, int]
 ) -> tuple[GeometryEffect, ...]:
-    """Describe the tensors from outside whose geometry the run changed in place."""
+    """Describe the outside tensors whose geometry the run changed in place."""
     known = {id(t) for t in reached}
     changed = [
         (t, TensorSpec.of(t), before)
@@ -194,13 +194,12 @@ def describe_geometries(
 def describe_versions(
     before: Sequence[tuple[torch.Tensor, int]], arguments: dict[int, int]
 ) -> tuple[TensorSource, ...]:
-    """The tensors from outside that the run wrote in place; `before` are their versions before the run."""
+    """The outside tensors that the run wrote in place; `before` has their versions before the run."""
     return tuple(arguments.get(id(t), t) for t, version in before if t._version != version)
 
 
 def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:
-    """Describe the leaves from outside that require a gradient now and did not before, or the reverse; `flags` are
-    their flags before the run."""
+    """Describe the outside leaves whose `requires_grad` the run changed; `flags` has their values before the run."""
     return tuple(
         FlagEffect(arguments.get(id(t), t), t.requires_grad) for t, before in flags if t.requires_grad != before
     )

@@ -1,4 +1,4 @@
-"""The XLA programs of a compiled step: one for forward, and one for backward where autograd follows a result."""
+"""The XLA programs of a compiled step: one for forward, and one for backward if a result is differentiable."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .partition import forward_part, gradient_part, live_variables, partition
 class Executables:
     """The programs of a jaxpr that computes forward and then, if it has cotangents, backward.
 
-    Cells are numbered as the step reads them: `saved` are those that backward reads too, `needed` those from which the
-    gradients are computed, and `recomputed` those of the latter that are not saved.
+    Cells are numbered in the order in which the step reads them: `saved` are those that backward also reads, `needed`
+    those from which the gradients are computed, and `recomputed` those in `needed` that are not in `saved`.
     """
 
     forward: AotCall
     backward: AotCall | None = None
 
     def __init__(self, jaxpr: Jaxpr, inputs: Inputs, outputs: int, differentiable: bool) -> None:
-        """`outputs` are those of forward; without `differentiable` nothing behind them is computed."""
+        """`outputs` is the number of forward's outputs; unless `differentiable`, nothing after them is computed."""
         self.jaxpr, self.inputs, self.outputs = jaxpr, inputs, outputs
         cotangents = inputs.cotangents()
         self.cotangents = len(cotangents)
@@ -52,14 +52,14 @@ class Executables:
         others: Iterable[Executables] = (),
         once: bool = False,
     ) -> None:
-        """Make the forward program, or take the programs of another step that computes the same.
+        """Make the forward program, or reuse the programs of another step that computes the same.
 
         Args:
-            cells: how many cells are read.
-            donated: the numbers of those whose arrays XLA may reuse.
-            host: how many operands come before their arrays.
-            others: those of earlier steps.
-            once: whether the forward program is not expected to run again.
+            cells: the number of cells that are read.
+            donated: the numbers of the cells whose arrays XLA may reuse.
+            host: the number of operands before the arrays of the cells.
+            others: the executables of earlier steps.
+            once: whether the forward program is expected to run only once.
         """
         self.donated = donated
         for other in others:

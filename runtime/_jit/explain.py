@@ -1,4 +1,4 @@
-"""`tenax.explain`: why a compiled function was traced, and what its programs are."""
+"""`tenax.explain`: reports why a compiled function was traced, and statistics of its programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .jitted import Compilation, compiled_of
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:
-    """One program. XLA counts bytes and operations; a count that it does not report is None."""
+    """Statistics of one program, as XLA reports them; a count that it does not report is None."""
 
     inputs: int
     outputs: int
@@ -33,13 +33,13 @@ class ProgramReport:
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory that a call needs: arguments, results that do not reuse them, and temporaries."""
+        """The peak memory of a call: arguments, results that do not alias them, and temporaries."""
         return self.argument_bytes + self.output_bytes - self.aliased_bytes + self.temporary_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The result of `tenax.explain`; printed, it is a text to read."""
+    """The result of `tenax.explain`; `str` gives a readable report."""
 
     name: str
     traces: tuple[Compilation, ...]
@@ -86,8 +86,8 @@ def explain(function: Any = None) -> Explanation | LazyExplanation | Totals:
     """Explain why a compiled function was traced each time, and measure its programs.
 
     Args:
-        function: a result of `tenax.jit` that was called at least once, or `tenax.lazy`, for what this thread has run
-            in lazy mode. Without it, the result is what compilation has cost the process so far, eager operations
+        function: a result of `tenax.jit` that was called at least once, or `tenax.lazy` to explain this thread's lazy
+            mode. If omitted, the result is the total cost of compilation in this process so far, eager operations
             included.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Caches that fill while a function is traced: those of `functools.lru_cache`, and of loggers.
+"""Caches that fill while a function is traced: those of `functools.lru_cache` and of loggers.
 
-They are written in C or by a library, and stay as the run left them. What they hold then is observed, so that a cache
-that is cleared means another trace. A bounded cache that holds more than plain values is cleared when the run has
-filled it, because these may be tensors of the trace; an unbounded one is a dict, and followed as such.
+They are written by C or library code and are not restored after the run. Their content is observed, so clearing a cache
+causes another trace. A bounded cache that the run added to is cleared if it holds more than plain values, because these
+may be tensors of the trace; an unbounded one is a dict, and followed as such.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CachedFunction = functools._lru_cache_wrapper
 
 @dataclass(frozen=True, slots=True)
 class FunctionCache:
-    """A cache, and how often it had missed before the run."""
+    """A cache, and its number of misses before the run."""
 
     path: str
     table: dict[Any, Any]
@@ -28,7 +28,7 @@ class FunctionCache:
     misses: int = 0
 
     def finish(self) -> None:
-        """Forget what the run may have put there of its own."""
+        """Clear the cache if the run may have added its own tensors."""
         function = self.function
         if function is None or function.cache_info().misses == self.misses:
             return
@@ -37,7 +37,7 @@ class FunctionCache:
 
 
 def table_of(cached: CachedFunction[Any]) -> dict[Any, Any] | None:
-    """The dict in which a cached function keeps its results, or their links; None if it cannot be found."""
+    """The dict in which a cached function keeps its results or its list links; None if it cannot be found."""
     size = cached.cache_info().currsize
     for found in gc.get_referents(cached):
         if type(found) is not dict or found is vars(cached) or len(found) != size:
@@ -48,18 +48,18 @@ def table_of(cached: CachedFunction[Any]) -> dict[Any, Any] | None:
 
 
 def is_unbounded(cached: CachedFunction[Any]) -> bool:
-    """Whether a cached function keeps all results, in a plain dict."""
+    """Whether a cached function keeps all of its results, which are then in a plain dict."""
     return cached.cache_parameters()["maxsize"] is None
 
 
 def cached_results(cached: CachedFunction[Any]) -> list[Any]:
-    """The results in a bounded cache. Its parts are told by their order: the arguments, the result and the type of
-    each link stand behind the type of the function."""
+    """The results in a bounded cache, identified by position among its referents: after the type of the function come,
+    for each link, the arguments, the result and the link's type."""
     return gc.get_referents(cached)[2 : 3 * cached.cache_info().currsize + 1 : 3]
 
 
 def logger_cache(path: str, logger: logging.Logger) -> FunctionCache | None:
-    """The cache of the levels that a logger takes, which any change of levels clears."""
+    """The cache of a logger's enabled levels, which any change of levels clears."""
     table = vars(logger).get("_cache")
     return None if table is None else FunctionCache(path, table)
 

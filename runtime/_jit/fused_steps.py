@@ -1,4 +1,4 @@
-"""The kernels of fused optimizers in a traced run: torch's take their numbers as constants, the lowerings as inputs."""
+"""Fused optimizer kernels in a traced run: torch's accept only constant numbers, the lowerings accept arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KERNELS = [name for name, f in vars(optim).items() if name.endswith("_") and is
 
 @contextlib.contextmanager
 def fused_steps_take_inputs() -> Iterator[None]:
-    """Have torch's fused kernels take numbers whose values are unknown while tracing."""
+    """Make torch's fused kernels accept numbers whose values are unknown while tracing."""
     with contextlib.ExitStack() as undo:
         for name in _KERNELS:
             undo.enter_context(patches.temporarily(f"torch.{name}", _taking_inputs(name)))
@@ -41,7 +41,7 @@ def _taking_inputs(name: str) -> Callable[..., None]:
         arrays = [[read(t) for t in tensors] for tensors in lists]
         with jax.enable_x64(True):
             news = lowering(*arrays, **{key: _operand(x) for key, x in options.items()})
-        for tensors, before, after in zip(lists, arrays, news, strict=False):  # the counts of steps come last
+        for tensors, before, after in zip(lists, arrays, news, strict=False):  # the step counts come last
             for tensor, old, new in zip(tensors, before, after, strict=True):
                 if new is not old:
                     tensor.copy_(wrap(new, tensor.device.index or 0))

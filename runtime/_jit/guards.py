@@ -1,7 +1,7 @@
-"""The guard of a compiled step: whether Python still holds what the traced run read.
+"""The guard of a compiled step: checks that the Python state read by the traced run is unchanged.
 
-After a computation all of this is cold, and most time goes to memory. So what is observed is kept in flat columns, each
-of which is read and compared by loops in C, and of a dict only its version is read, which every write changes.
+After a computation the CPU caches are cold, and memory access dominates the time of a guard. So observations are kept
+in flat columns, which loops in C read and compare, and of a dict only the version is read, which every write changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .sources import MISSING, same_value
 
 
 class Guard:
-    """Compares what was observed with what is there now."""
+    """Compares the observed values with the current ones."""
 
     def __init__(self, observations: Iterable[Observation]) -> None:
         by_kind: dict[Kind, list[Observation]] = {}
@@ -37,7 +37,7 @@ class Guard:
         ]
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
-        """None while all holds for a call with these arguments; else what changed."""
+        """None if all observations hold for a call with these arguments; otherwise what changed."""
         for column in self.columns:
             if (reason := column.failure(arguments)) is not None:
                 return reason
@@ -45,7 +45,7 @@ class Guard:
 
 
 class Column:
-    """The observations of one kind."""
+    """The observations of one kind, read by one function."""
 
     __slots__ = ("count", "keys", "kind", "observations", "owners", "values")
 
@@ -54,11 +54,11 @@ class Column:
         self.owners = [o.owner for o in observations]
         self.keys = [o.key for o in observations]
         values = [o.value for o in observations]
-        self.values = [*chain.from_iterable(values)] if kind.spreads else values  # what is read while all holds
-        self.count = -1  # of `kind.counter`, when all held
+        self.values = [*chain.from_iterable(values)] if kind.spreads else values
+        self.count = -1  # `kind.counter()` at the last successful comparison
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
-        """None while all of them hold; else what changed."""
+        """None if all of them hold; otherwise what changed."""
         kind = self.kind
         if kind.counter is None:
             count = -1
@@ -74,7 +74,7 @@ class Column:
         for observation in self.observations:
             if (reason := _difference(kind, observation, arguments)) is not None:
                 return reason
-        self.values = now  # of equal numbers
+        self.values = now  # equal values in new objects
         return None
 
 
@@ -99,25 +99,25 @@ class SingleColumn:
         self.observations = observations
         self.getters = [kind.get for kind, _ in observations]
         self.owners = [o.owner for _, o in observations]
-        self.values = [o.value for _, o in observations]  # what is read while all holds
+        self.values = [o.value for _, o in observations]
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
-        """None while all of them hold; else what changed."""
+        """None if all of them hold; otherwise what changed."""
         try:
             now = [*map(call, self.getters, self.owners)]
-        except ValueError as error:  # of a variable that was deleted
+        except ValueError as error:  # a closure variable was deleted
             return f"{error} is gone"
         if all(map(is_, now, self.values)):
             return None
         for (kind, observation), new in zip(self.observations, now, strict=True):
             if not same_value(observation.value, new):
                 return kind.reason(observation, observation.value, new, None)
-        self.values = now  # of equal numbers
+        self.values = now  # equal values in new objects
         return None
 
 
 class DictColumn:
-    """The observations of entries of dicts, whose versions are read first."""
+    """The observations of dict entries; the versions of the dicts are compared first."""
 
     __slots__ = ("containers", "entries", "versions")
 
@@ -131,7 +131,7 @@ class DictColumn:
         self.versions: list[int | None] = [None] * len(self.containers)
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
-        """None while all of them hold; else what changed."""
+        """None if all of them hold; otherwise what changed."""
         versions: list[int | None] = [*map(dict_version, self.containers)]
         if versions == self.versions:
             return None
@@ -143,7 +143,7 @@ class DictColumn:
 
 
 class DictEntries:
-    """What was observed of one dict."""
+    """The observations of one dict."""
 
     __slots__ = ("container", "observations", "size", "values")
 
@@ -151,11 +151,11 @@ class DictEntries:
         self.container: dict[Any, Any] = observations[0].owner
         self.observations = {o.key: o for o in observations}
         size = self.observations.pop(SIZE, None)
-        self.size: int | None = size and size.value  # where all of its entries count
+        self.size: int | None = size and size.value  # set if all of its entries matter
         self.values = [o.value for o in self.observations.values()]
 
     def failure(self) -> str | None:
-        """None while they are the same; else what changed."""
+        """None if all of them hold; otherwise what changed."""
         container = self.container
         if self.size is not None and len(container) != self.size:
             return "a container has other entries"
@@ -165,5 +165,5 @@ class DictEntries:
         for new, observation in zip(now, self.observations.values(), strict=True):
             if not same_value(observation.value, new):
                 return describe_change(observation, observation.value, new)
-        self.values = now  # of equal numbers
+        self.values = now  # equal values in new objects
         return None

@@ -1,7 +1,7 @@
-"""Arrays of the host that a function reaches, and objects of `host_objects.py`.
+"""Host arrays that a function reaches, and objects of `host_objects.py`.
 
 The values that a trace reads from them are constants of its program, so their content is compared before each call.
-Price: a copy of each array, and the time to compare it.
+This costs a copy of each array, and the time to compare it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .host_objects import host_kind
 
 C_DATA: Any = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
 ARRAYS = (np.ndarray, bytearray, array.array, *C_DATA)
-Content = tuple[Any, tuple[Any, ...]]  # the bytes of an array, and how it shows them; the content of an object
+Content = tuple[Any, tuple[Any, ...]]  # an array's bytes, and its shape, strides and dtype; or an object's content
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,18 @@ class HostArray:
     content: Content
 
     def changed(self) -> bool:
-        """Whether the content differs now."""
+        """Whether the content has changed."""
         return content_of(self.array) != self.content
 
     def restore(self) -> None:
-        """Put back the content."""
+        """Restore the content."""
         value: Any = self.array
         content, shown = self.content
         if (kind := host_kind(type(value))) is not None:
             kind.restore(value, content)
         elif isinstance(value, np.ndarray):
             if value.dtype.hasobject or _shown(value) != shown:
-                return  # numpy cannot make objects of bytes
+                return  # bytes cannot be turned back into objects
             value[...] = np.frombuffer(content, value.dtype).reshape(value.shape)
         elif isinstance(value, C_DATA):
             ctypes.memmove(ctypes.addressof(value), content, len(content))

@@ -1,7 +1,7 @@
-"""Tensors of the host as inputs: each call of a compiled step uploads what they hold then.
+"""Host tensors as inputs: each call of a compiled step uploads their current values.
 
-What a run uploads of an argument, or of a tensor that it reaches, becomes an input. What it computes from an argument
-on the host, or writes to one, no program would repeat, so both raise.
+An upload of an argument, or of a reached tensor, becomes an input. Computing from an argument on the host, or writing
+to one, raises, because the compiled program would not repeat it.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class HostInput:
 
 
 class HostTensorRecorder:
-    """Records the uploads of a traced run, and refuses what no program would repeat."""
+    """Records the uploads of a traced run, and refuses host operations that its program would not repeat."""
 
     def __init__(self, trace: Trace, arguments: Sequence[Any], reached: Sequence[torch.Tensor]) -> None:
-        """`reached` are the tensors that the function reaches beside its arguments."""
+        """`reached` are the tensors that the function reaches besides its arguments."""
         self.trace = trace
         self.uploads: list[HostInput] = []
-        self.placeholders: list[jax.Array] = []  # the array that stands for each upload
+        self.placeholders: list[jax.Array] = []  # one for each upload
         self.arguments: dict[int, TensorSource] = {_storage(x): i for i, x in enumerate(arguments) if _is_host(x)}
         self.reached = tuple(t for t in reached if _is_host(t))
-        self.derived: dict[int, torch.Tensor] = {}  # computed from arguments, by storage
+        self.derived: dict[int, torch.Tensor] = {}  # tensors computed from arguments, by storage
         self.sources: dict[int, TensorSource] = {**{_storage(t): t for t in self.reached}, **self.arguments}
 
     @contextmanager
@@ -87,7 +87,7 @@ class HostTensorRecorder:
         """Check a host tensor that every call would return or keep.
 
         Raises:
-            TraceError: it depends on an argument, so that it would have to differ from call to call.
+            TraceError: it depends on an argument, so it would have to differ from call to call.
         """
         if self.is_argument(tensor) or self.is_derived(tensor):
             raise TraceError(
@@ -97,7 +97,7 @@ class HostTensorRecorder:
             )
 
     def _upload(self, tensor: torch.Tensor, make: Callable[[], jax.Array], *target: Any) -> jax.Array:
-        """The array of an upload: an input where the tensor is one, else a constant."""
+        """The array of an upload: an input if the tensor is an argument or reached, else a constant."""
         if self.is_derived(tensor):
             raise TraceError(
                 f"a tensor that was computed on the CPU from an argument is moved to the device{user_line()}: in later "
@@ -116,7 +116,7 @@ class HostTensorRecorder:
 
 
 class _HostOperations(TorchDispatchMode):
-    """Follows what is computed from host arguments."""
+    """Tracks the tensors that are computed from host arguments."""
 
     def __init__(self, recorder: HostTensorRecorder) -> None:
         super().__init__()

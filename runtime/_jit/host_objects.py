@@ -1,8 +1,7 @@
-"""Objects of C that hold state of a program without attributes: XML elements, memory maps, contexts, files in memory,
-hashes.
+"""C objects that hold state outside of attributes: XML elements, memory maps, contexts, in-memory files, hashes.
 
-As with arrays of the host, what a trace reads from them is constant in its program, so their content is compared before
-each call. A run that changes it, as one that reads on in a file does, is refused.
+As with host arrays, the values that a trace reads from them are constants of its program, so their content is compared
+before each call. A run that changes the content, for example by reading from a file, is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Identity:
-    """An object that is equal to itself alone."""
+    """A wrapper that compares an object by identity."""
 
     value: Any
 
@@ -26,14 +25,14 @@ class _Identity:
 
 
 class HostKind(NamedTuple):
-    """How the content of the objects of a class is read and put back."""
+    """How the content of the objects of a class is read and restored."""
 
     read: Callable[[Any], Any]
     restore: Callable[[Any, Any], None]
 
 
 def _read_element(root: Any) -> Any:
-    return [(e, {**e.__getstate__(), "attrib": dict(e.attrib)}) for e in root.iter()]  # elements are equal if identical
+    return [(e, {**e.__getstate__(), "attrib": dict(e.attrib)}) for e in root.iter()]  # elements compare by identity
 
 
 def _restore_element(_: Any, content: Any) -> None:
@@ -59,7 +58,7 @@ def _read_context(context: Any) -> Any:
 
 def _restore_context(context: Any, content: Any) -> None:
     for variable, value in content.items():
-        context.run(variable.set, value.value)  # a variable that is new there cannot be unset
+        context.run(variable.set, value.value)  # variables that the run added cannot be unset
 
 
 def _read_file(value: Any) -> Any:
@@ -77,10 +76,10 @@ def _read_hash(value: Any) -> str:
 
 
 def _restore_hash(_: Any, content: Any) -> None:
-    """Nothing: a hash cannot forget, and the run that changed it is refused."""
+    """Do nothing: a hash cannot be reset, and a run that changed one is refused."""
 
 
-# By the names of the classes, because programs without such objects need not import them.
+# Keyed by class name, so that programs without such objects need not import the classes.
 _KINDS = {
     "xml.etree.ElementTree.Element": HostKind(_read_element, _restore_element),
     "mmap.mmap": HostKind(_read_map, _restore_map),
@@ -91,8 +90,8 @@ _KINDS = {
 
 
 def host_kind(cls: type) -> HostKind | None:
-    """How the content of a class is read, if its objects are such."""
-    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:  # a module of C for each algorithm
+    """The kind of the objects of a class, or None."""
+    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:  # each algorithm has its own C module
         return HostKind(_read_hash, _restore_hash)
     names = (f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
     return next((_KINDS[name] for name in names if name in _KINDS), None)

@@ -1,5 +1,4 @@
-"""The operands of a call that come from the host: numbers of optimizers' groups and among the arguments, random keys,
-and uploaded tensors."""
+"""The operands of a call that come from the host: numbers, random keys and uploaded tensors."""
 
 from __future__ import annotations
 
@@ -17,25 +16,25 @@ from .traced_step import TracedInputs
 
 
 class HostOperands:
-    """Plays the host's part of each call, and passes on what comes of it."""
+    """Runs the host script of each call, and makes the operands that come from the host."""
 
     __slots__ = ("_array", "_words", "index", "numbered", "rng", "script", "uploads")
 
     def __init__(self, inputs: TracedInputs, index: int) -> None:
-        """`index` is the device of the program."""
+        """`index` is that of the program's device."""
         self.script: HostScript = inputs.script
         self.rng: RngInputs = inputs.rng
         self.uploads: tuple[HostInput, ...] = inputs.uploads
         self.numbered = bool(inputs.numbers)
         self.index = index
-        self._words = b""  # of the last call's numbers
-        self._array: jax.Array | None = None  # which holds them
+        self._words = b""  # the last call's numbers
+        self._array: jax.Array | None = None  # the array that holds them
 
     def __bool__(self) -> bool:
         return bool(self.script.entries or self.rng or self.uploads)
 
     def __len__(self) -> int:
-        """How many operands a call gets."""
+        """The number of host operands of a call."""
         return self.numbered + bool(self.rng) + len(self.uploads)
 
     def arrays(self, arguments: Sequence[Any]) -> list[jax.Array]:
@@ -44,7 +43,7 @@ class HostOperands:
         numbers = self.script.play(arguments)
         if self.numbered:
             values = np.asarray(numbers, np.float64)
-            if (words := values.tobytes()) != self._words:  # which seldom change from one call to the next
+            if (words := values.tobytes()) != self._words:  # they seldom change between calls
                 self._words, self._array = words, put(values.view(np.uint32).reshape(-1, 2), self.index)
             operands.append(self._array)  # type: ignore[arg-type]
         if self.rng:

@@ -1,4 +1,4 @@
-"""Random numbers of the host: every call of a compiled program would get those of its trace, so drawing them raises."""
+"""Host random numbers: every call of a compiled program would repeat those of its trace, so drawing them raises."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def refuse_host_rng(graph: StateGraph) -> Iterator[None]:
     """Check that a traced function draws no random numbers on the host.
 
     Args:
-        graph: what it reaches, generators among it.
+        graph: what the function reaches, generators included.
 
     Raises:
-        TraceError: numbers were drawn from one of them, or from the global ones of Python, numpy and torch.
+        TraceError: numbers were drawn from one of these generators, or from a global one of Python, numpy or torch.
     """
     generators = [*graph.reached.generators.values()]
     before = _states(generators)

@@ -1,5 +1,5 @@
-"""What each call of a compiled step does on the host before its program runs: it reads the numbers of optimizers'
-groups and steps schedulers, in the order of the traced run."""
+"""The host script of a compiled step: before its program runs, each call reads numbers (such as those of optimizer
+groups) and steps schedulers, in the order of the traced run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .sources import Fetch, Source, content_at, entry_path
 from .state_graph import StateGraph
 from .wrappers import is_distributed, is_wrapper
 
-EntryId = tuple[int, Any]  # of an entry of a container: the id of the container, and the key
-Place = EntryId | str  # the path of an entry whose container each call finds anew
+EntryId = tuple[int, Any]  # an entry of a container: the id of the container, and the key
+Place = EntryId | str  # or the path of an entry whose container each call looks up again
 
 
 class GroupNumber(NamedTuple):
-    """A number of an optimizer's group that each call passes to the program."""
+    """A number in an optimizer's parameter group that each call passes to the program."""
 
     group: dict[str, Any]
     key: str
-    position: int | None = None  # where the entry is a tuple
+    position: int | None = None  # within an entry that is a tuple
 
     def value(self, arguments: Sequence[Any]) -> float:
         """The number now."""
@@ -44,7 +44,7 @@ class EntryNumber(NamedTuple):
     """A number in an attribute, a dict or a variable that each call passes to the program."""
 
     source: Source
-    container: Fetch | None = None  # what finds the container, where each call finds another
+    container: Fetch | None = None  # fetches the container, if each call may find another
 
     def value(self, arguments: Sequence[Any]) -> float:
         """The number now."""
@@ -53,7 +53,7 @@ class EntryNumber(NamedTuple):
 
 
 class HostCall(NamedTuple):
-    """A call that each call of the compiled step makes on the host."""
+    """A host call that each call of the compiled step repeats."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -65,17 +65,17 @@ ScriptEntry = GroupNumber | ArgumentNumber | EntryNumber | HostCall
 
 @dataclass(frozen=True, slots=True)
 class HostScript:
-    """The host's part of a compiled step."""
+    """The host script of a compiled step."""
 
     entries: tuple[ScriptEntry, ...]
-    choices: HostNumbers  # what the run computed and decided by the numbers
+    choices: HostNumbers  # the run's computations with the numbers, and decisions based on them
 
     def peek(self, arguments: Sequence[Any]) -> list[float]:
-        """The numbers of a call as they are before the calls on the host are made."""
+        """The numbers of a call before any host calls are made."""
         return [entry.value(arguments) for entry in self.entries if not isinstance(entry, HostCall)]
 
     def play(self, arguments: Sequence[Any]) -> list[float]:
-        """Make the calls on the host; the numbers, each read at its place among them."""
+        """Make the host calls; return the numbers, each read at its position among these calls."""
         numbers = []
         for entry in self.entries:
             if isinstance(entry, HostCall):
@@ -85,8 +85,8 @@ class HostScript:
         return numbers
 
     def relocated(self, containers: Mapping[int, Fetch]) -> HostScript:
-        """The same script with numbers in containers that each call finds by a function, given by the ids of those of
-        the run."""
+        """The same script with numbers in containers that each call fetches; `containers` maps ids of the run's
+        containers."""
         entries = list(self.entries)
         for i, entry in enumerate(entries):
             if isinstance(entry, EntryNumber) and (find := containers.get(id(entry.source.container))) is not None:
@@ -94,7 +94,7 @@ class HostScript:
         return HostScript(tuple(entries), self.choices)
 
     def passed(self) -> set[EntryId]:
-        """The entries that are inputs."""
+        """The entries whose numbers are inputs."""
         sources = [n.source for n in self.entries if isinstance(n, EntryNumber)]
         entries = {(id(source.container), source.key) for source in sources}
         return entries | {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)}
@@ -102,30 +102,30 @@ class HostScript:
 
 @dataclass(slots=True)
 class PassedNumbers:
-    """The numbers of optimizers' groups, among the arguments, and in other entries that a function's programs take as
-    inputs because they were seen to change.
+    """The numbers that a function's programs take as inputs because they were seen to change: in optimizer groups,
+    among the arguments, and in other entries.
 
-    Learning rates that are set outside are inputs in any case.
+    Learning rates that are set outside are always inputs.
     """
 
-    scheduled: set[EntryId] = field(default_factory=set)  # other numbers, which a scheduler or the user changes
+    scheduled: set[EntryId] = field(default_factory=set)  # other group numbers that a scheduler or the user changes
     own: set[EntryId] = field(default_factory=set)  # learning rates that the function itself sets
-    seen: dict[Place, Any] = field(default_factory=dict)  # what numbers were when a program was last traced
-    arguments: set[int] = field(default_factory=set)  # their positions among the leaves of the arguments
-    entries: set[Place] = field(default_factory=set)  # attributes, entries of dicts, variables
-    rebound: set[str] = field(default_factory=set)  # the paths of those whose containers each call finds anew
-    constant: set[int | Place] = field(default_factory=set)  # those where programs depend on the values
-    given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace of each structure
+    seen: dict[Place, Any] = field(default_factory=dict)  # the values when a program was last traced
+    arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments
+    entries: set[Place] = field(default_factory=set)  # attributes, dict entries, variables
+    rebound: set[str] = field(default_factory=set)  # paths of entries whose containers each call looks up again
+    constant: set[int | Place] = field(default_factory=set)  # numbers whose values programs depend on
+    given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace, by structure
 
     def __bool__(self) -> bool:
         return bool(self.scheduled or self.own)
 
     def among(self, arguments: Sequence[Any]) -> list[int]:
-        """The positions of the numbers among the arguments of a call that are inputs."""
+        """The positions of the arguments of a call that are numeric inputs."""
         return [i for i in sorted(self.arguments) if i < len(arguments) and is_passable(arguments[i])]
 
     def note_arguments(self, structure: Any, arguments: list[Any]) -> None:
-        """Take numbers as inputs that differ from those of the last trace of a call of this structure."""
+        """Make numbers inputs if they differ from the last trace of a call of this structure."""
         last = self.given.get(structure)
         self.given[structure] = [x if is_passable(x) else None for x in arguments]
         if last is not None:
@@ -137,17 +137,17 @@ class PassedNumbers:
         return [source for source in numbers_of(state) if self._place(source) in self.entries] if self.entries else []
 
     def _place(self, source: Source) -> Place:
-        """What tells an entry apart from others in every trace."""
+        """The identity of an entry across traces."""
         return source.path if source.path in self.rebound else (id(source.container), source.key)
 
     def note_rebound(self, numbers: Mapping[str, Any]) -> None:
-        """Tell numbers apart by their paths, which a program found in containers that each call finds anew."""
+        """Identify numbers by path from now on if their containers are looked up again by each call."""
         for path in numbers.keys() - self.rebound:
             self.rebound.add(path)
             self.seen[path] = numbers[path]
 
     def note_entries(self, state: StateGraph) -> None:
-        """Take numbers as inputs that changed since a program was last traced: a counter of steps."""
+        """Make numbers inputs if they changed since a program was last traced, such as a step counter."""
         for source in numbers_of(state):
             entry, value = self._place(source), content_at(source)
             if self.seen.setdefault(entry, value) != value:
@@ -156,14 +156,14 @@ class PassedNumbers:
                     self.entries.add(entry)
 
     def hold_constant(self, positions: Iterable[int], sources: Iterable[Source]) -> None:
-        """Have programs depend on the values of some arguments and entries again."""
+        """Make programs depend on the values of some arguments and entries, permanently."""
         self.constant.update(positions)
         self.constant.update(map(self._place, sources))
         self.arguments -= self.constant
         self.entries -= self.constant
 
     def note(self, optimizers: Iterable[Any]) -> None:
-        """Take numbers as inputs that changed since a program was last traced: a momentum that a scheduler moves."""
+        """Make group numbers inputs if they changed since the last trace, such as a scheduled momentum."""
         for group in (group for optimizer in optimizers for group in optimizer.param_groups):
             for key, value in group.items():
                 if key == "lr" or not can_be_passed(group, key):
@@ -174,13 +174,13 @@ class PassedNumbers:
                     self.seen[entry] = value
 
     def update(self, more: PassedNumbers) -> None:
-        """Add further ones."""
+        """Add the group numbers of `more`."""
         self.scheduled |= more.scheduled
         self.own |= more.own
 
 
 def numbers_of(state: StateGraph) -> Iterator[Source]:
-    """The numbers of a state that may be inputs."""
+    """The entries of a state whose numbers may be inputs."""
     for snapshot in state.snapshots:
         container = snapshot.container
         if snapshot.kind or id(container) in state.tables or type(container) not in (dict, types.CellType):
@@ -197,8 +197,8 @@ def is_passable(value: Any) -> bool:
 
 
 def can_be_passed(group: dict[str, Any], key: str) -> bool:
-    """Whether an entry is made of floats, and the optimizer has no fused kernels for tensors that are made of others,
-    other than DTensors: these take constants."""
+    """Whether an entry of a group consists of floats and may be an input: fused kernels on wrapper tensors other than
+    DTensors need constants."""
     value = group.get(key)
     values = value if isinstance(value, tuple) else (value,)
     constants = group.get("fused") and any(is_wrapper(p) and not is_distributed(p) for p in group["params"])

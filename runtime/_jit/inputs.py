@@ -1,8 +1,8 @@
-"""What the constants of a step's jaxpr stand for, and the functions of operands that are made of its parts.
+"""Maps the constants of a step's jaxpr to inputs, and turns parts of the jaxpr into functions of operands.
 
-The run knew each of its inputs by an array of its own. The jaxpr holds these arrays as constants, by whose identity
-they are told apart. The operands of a program are, in this order: the numbers and the keys, each as one array; the
-uploads; the cotangents and the residuals, of a backward program; the arrays of cells.
+During the run each input was a distinct array. The jaxpr holds these arrays as constants, which are recognised by
+identity. The operands of a program are, in this order: the numbers and the keys, each as one array; the uploads; the
+cotangents and the residuals, in a backward program; the arrays of cells.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .parameter_layout import Axes
 from .partition import apply_jaxpr
 from .traced_step import TracedStep
 
-_SMALL = 64  # elements of a constant that is compared by value
+_SMALL = 64  # the most elements of a constant that is compared by value
 
 
 class InputSource(NamedTuple):
-    """An input of the run: the one of this number among the inputs of its kind."""
+    """An input of the run, by its number among the inputs of its kind."""
 
     kind: str  # number, key, upload, cotangent or cell
     number: int
 
 
 class Inputs:
-    """The inputs of a step; `sources` and `constants` go with the constants of its jaxpr, one of each pair is None."""
+    """The inputs of a step; for each constant of its jaxpr, either its source or its constant is not None."""
 
     def __init__(self, step: TracedStep, cells: Sequence[jax.Array]) -> None:
-        """`cells` are the arrays that stand for the cells that the step reads."""
+        """`cells` are the placeholder arrays of the cells that the step reads."""
         inputs, backward = step.inputs, step.backward
         sources: dict[int, InputSource] = {}
         for kind, arrays in (
@@ -56,25 +56,25 @@ class Inputs:
                 "a function with a cache: the value is gone. Keep tensors in variables that the function reaches"
             )
         self.numbered, self.keyed, self.uploads = len(inputs.numbers), len(inputs.keys), len(inputs.uploads)
-        self.axes: Mapping[int, Axes] = {}  # of cells whose arrays are transposed in memory, by their numbers
+        self.axes: Mapping[int, Axes] = {}  # by the numbers of cells whose arrays are stored transposed
 
     def cotangents(self) -> set[int]:
-        """The numbers of the constants that are cotangents."""
+        """The indices of the constants that are cotangents."""
         return {i for i, s in enumerate(self.sources) if s and s.kind == "cotangent"}
 
     def cells_among(self, variables: Container[Any]) -> list[int]:
-        """The numbers of the cells whose variables are among some of the jaxpr's."""
+        """The numbers of the cells whose jaxpr variables are in `variables`."""
         pairs = zip(self.sources, self.variables, strict=True)
         return sorted({s.number for s, v in pairs if s and s.kind == "cell" and v in variables})
 
     def same_as(self, other: Inputs) -> bool:
-        """Whether the operands of two steps mean the same, and their other constants are equal."""
+        """Whether two steps have the same operands in the same order, and equal constants."""
         return (
             self.sources == other.sources
             and len(self.shardings) == len(other.shardings)
             and all(map(_same_place, self.shardings, other.shardings))
             and self.axes == other.axes
-            # Also those that the jaxpr does not use: they are rows of the operands.
+            # Count even those that the jaxpr does not use, because they are rows of the operands.
             and (self.numbered, self.keyed, self.uploads) == (other.numbered, other.keyed, other.uploads)
             and all(map(_equal, self.constants, other.constants))
         )
@@ -87,8 +87,8 @@ class Inputs:
         Args:
             jaxpr: the part; its arguments are residuals.
             cells: the numbers of the cells whose arrays are operands.
-            cotangents: how many cotangents are.
-            residuals: how many residuals are.
+            cotangents: the number of cotangents among the operands.
+            residuals: the number of residuals among the operands.
         """
         sources, constants, numbered, keyed, uploads = (
             *(self.sources, self.constants, self.numbered, self.keyed),
@@ -130,7 +130,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _same_place(a: tuple[Any, int], b: tuple[Any, int]) -> bool:
-    """Whether two arrays of so many dimensions lie alike: XLA writes `P("data")` for a user's `P("data", None)`."""
+    """Whether two (sharding, ndim) pairs are equivalent: XLA reports `P("data")` for a user's `P("data", None)`."""
     if a[0] is None or b[0] is None or a[1] != b[1]:
         return a == b
     return bool(a[0].is_equivalent_to(b[0], a[1]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 import torch
-from torch import (  # by their names: a call looks each of them up
+from torch import (  # imported by name, because every call looks them up
     are_deterministic_algorithms_enabled,
     get_default_dtype,
     is_anomaly_enabled,
@@ -50,7 +50,7 @@ from .wrappers import is_wrapper
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
-_MANY = 8  # traces of one function; at this count, and each time it doubles, a warning gives the reason
+_MANY = 8  # traces of one function; a warning gives the reason at this count and each time it doubles
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Compilation:
 
 @dataclass
 class CompiledFunction:
-    """A function that runs as XLA programs, one for each way in which it is called."""
+    """A function that runs as XLA programs, one for each way of calling it."""
 
     function: Callable[..., Any]
     most: int = 64
@@ -83,15 +83,15 @@ class CompiledFunction:
         """Call the function.
 
         Raises:
-            TraceError: the function needs the value of a tensor, or does on the host what no program can repeat.
+            TraceError: the function needs a tensor's value, or does something on the host that no program can repeat.
         """
         if self.in_shardings is not None:
             place(args, self.in_shardings, "tenax.jit: in_shardings")
-        # A dispatch mode sees each operation, and a transform of torch.func differentiates or batches each one on
+        # A dispatch mode must see each operation, and a torch.func transform differentiates or batches each one on
         # wrapped tensors. In both cases the function runs eagerly, as under torch.compile.
         if current_trace() is not None or not no_jax_trace() or dispatch_mode_count() or current_level() is not None:
             return self.function(*args, **kwargs)
-        # So do forward-mode AD and anomaly detection; and hooks see each tensor that autograd saves.
+        # The same goes for forward-mode AD, anomaly detection, and saved-tensor hooks, which see each saved tensor.
         if in_forward_mode() or is_anomaly_enabled() or saved_tensors_hooks(True) is not None:
             return self.function(*args, **kwargs)
         if self.check:
@@ -114,7 +114,7 @@ class CompiledFunction:
         return step.call(arguments, cells)
 
     def _checked(self, args: Any, kwargs: Any) -> Any:
-        """Call the function, and compare the call with eager mode."""
+        """Call the function and compare the result with eager mode."""
         every, self.check = self.check, 0
         try:
             leaves = pytree.tree_leaves((args, kwargs))
@@ -130,23 +130,23 @@ class CompiledFunction:
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """A compiled method is bound as a function is."""
+        """Bind a compiled method, as functions do."""
         return self if instance is None else types.MethodType(self, instance)
 
     def _find(self, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]] | str:
-        """The compiled step that fits a call, with the cells of the call; or why none does."""
+        """The compiled step that matches a call, with the cells of the call; or the reason why none does."""
         reason = ""
         for step in self.programs.get(key, ()):
             cells = step.find(arguments)
             if isinstance(cells, list):
                 return step, cells
-            reason = reason or cells  # of the newest
+            reason = reason or cells  # the newest step's reason
         return reason or (
             "arguments of another structure, shape, dtype or value" if self.programs else "its first call"
         )
 
     def _trace(self, args: Any, kwargs: Any, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]]:
-        """Trace and compile a step for a call, unless another thread did so meanwhile."""
+        """Trace and compile a step for a call, unless another thread has just done so."""
         with _tracing:
             match = self._find(arguments, key)
             if not isinstance(match, str):
@@ -158,7 +158,7 @@ class CompiledFunction:
             step = self.compiled_step(args, kwargs, arguments, earlier)
             key = _key(arguments, key[1], self.numbers.arguments)
             cells = step.find(arguments)
-            assert isinstance(cells, list)  # which the step's constructor checks
+            assert isinstance(cells, list)  # checked by the step's constructor
             shared = any(other.forward is step.forward for other in earlier)
             self._record(Compilation(match, time.perf_counter() - start, shared))
             self.programs.setdefault(key, []).insert(0, step)
@@ -175,7 +175,7 @@ class CompiledFunction:
             warnings.warn(message, stacklevel=4)
 
     def _drop_oldest(self) -> None:
-        """Keep at most so many steps."""
+        """Drop the oldest steps beyond the maximum."""
         while sum(map(len, self.programs.values())) > self.most:
             oldest = next(iter(self.programs))
             self.programs[oldest].pop()
@@ -185,7 +185,7 @@ class CompiledFunction:
     def compiled_step(
         self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]
     ) -> CompiledStep:
-        """Trace the function for a call and compile what it did."""
+        """Trace the function for a call and compile the result."""
         inner = [without_history(x) for x in arguments]
         for i, x in enumerate(arguments):
             if isinstance(x, torch.Tensor) and is_wrapper(x):
@@ -213,7 +213,7 @@ class CompiledFunction:
             step = trace_step(function, args, kwargs, inner, replaced, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
-            if any(passed) and isinstance(error, Exception):  # it needs the value of a number
+            if any(passed) and isinstance(error, Exception):  # it may need the value of a number
                 self.numbers.hold_constant(*passed)
                 return self.compiled_step(args, kwargs, arguments, earlier)
             if replaced and (explained := written_argument(error)):
@@ -224,9 +224,9 @@ class CompiledFunction:
             self.numbers.hold_constant(*passed)
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
-        # The only case of a second run: the run did not use optimizer state that was created ahead of it, it changed a
-        # number that was not yet an input, backward reads a number in Python, or the run met a mesh that its state was
-        # not on.
+        # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number
+        # that was not yet an input, leaves user code in backward that may read number inputs, or met a mesh that its
+        # state was not on.
         if any((created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner))):
             step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
         compiled = CompiledStep(step, arguments, earlier)
@@ -239,9 +239,9 @@ def _is_tree(value: Any) -> bool:
 
 
 def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
-    """The part of a call by which compiled steps are looked up: its arguments and torch's modes. Numbers at the
-    positions in `passed` are inputs."""
-    # After a computation each call into torch is cold and costs ten times what a loop of them shows.
+    """The key by which compiled steps are looked up: the arguments and torch's modes. Numbers at the positions in
+    `passed` are inputs."""
+    # After a computation the CPU caches are cold, and each call into torch costs ten times what a microbenchmark shows.
     storages: dict[int, int] = {}
     parts: list[Any] = []
     for i, leaf in enumerate(arguments):
@@ -268,7 +268,7 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
     autocast = is_any_autocast_enabled() and tuple(
         [torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in ("jax", "cpu")]
     )
-    device = function_mode_count() and torch.get_default_device()  # which is a mode of that stack
+    device = function_mode_count() and torch.get_default_device()  # a mode on that stack
     modes = (
         *(is_grad_enabled(), is_inference_mode_enabled(), autocast),
         *(get_default_dtype(), device, are_deterministic_algorithms_enabled(), overrides.token),
@@ -301,19 +301,19 @@ def jit(
 ) -> Any:
     """Compile a function, a method or a module: each way of calling it becomes one XLA program.
 
-    Use it as a decorator or call it. A module gives a module of its class that shares all state with the original.
-    The function runs once to be traced; afterwards none of its Python code runs. Tensors that it reads from outside are
-    inputs of the program, and those that it writes are outputs.
+    Use it as a decorator or as a function. For a module it returns a module of the same class that shares all state
+    with the original. The function runs once to be traced; afterwards none of its Python code runs. Tensors that it
+    reads from outside are inputs of the program, and those that it writes are outputs.
 
     Args:
         function: what to compile; it may train: `zero_grad`, `backward`, optimizer, scheduler and scaler steps.
         most: the maximum number of programs that are kept; the oldest is dropped first.
         check: n compares every n-th call with an eager call from the same state; True compares all, and 0 none. It is
-            for debugging: what the function does outside of tensors and Python's state happens twice.
-        in_shardings: where its positional arguments are to lie: a tree of `jax.sharding.Sharding` that may end above
-            the leaves. The tensors are moved there before the call. None leaves them where they are.
-        out_shardings: the same for its results, where the program puts them. None leaves that to XLA. State that the
-            function writes keeps its sharding in any case.
+            for debugging: side effects other than on tensors and Python state happen twice.
+        in_shardings: the shardings of the positional arguments: a tree prefix of `jax.sharding.Sharding`. The tensors
+            are moved there before the call. None leaves them where they are.
+        out_shardings: the same for the results. None leaves the choice to XLA. State that the function writes keeps its
+            sharding in any case.
 
     Raises:
         CheckError: when called with `check`, a result, a tensor or a gradient differs from eager mode.
@@ -332,7 +332,7 @@ _classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 
 
 def _module(module: torch.nn.Module, options: tuple[Any, ...]) -> torch.nn.Module:
-    """A module on the same attributes whose call is compiled, of a class of the same name."""
+    """A module that shares the attributes of `module` and whose call is compiled, of a class of the same name."""
     plain = type(module)
     if issubclass(plain, JitModule):
         return module
@@ -349,7 +349,7 @@ def _module(module: torch.nn.Module, options: tuple[Any, ...]) -> torch.nn.Modul
 class JitModule(torch.nn.Module):
     """A module whose call is compiled."""
 
-    __slots__ = ("_tenax_compiled",)  # of this object alone: it shares its attributes with the original
+    __slots__ = ("_tenax_compiled",)  # a slot, because `__dict__` is shared with the original
     _tenax_compiled: CompiledFunction
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -357,7 +357,7 @@ class JitModule(torch.nn.Module):
         return self._tenax_compiled(*args, **kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """A copy, or an unpickled module, compiles its own programs."""
+        """Copy or pickle the original; the copy compiles its own programs."""
         return jit, (self._tenax_compiled.function.args[0],)
 
 
@@ -365,7 +365,7 @@ def compiled_of(function: Any) -> CompiledFunction:
     """The compiled function behind a result of `jit`.
 
     Raises:
-        TypeError: the function is no result of `jit`.
+        TypeError: the function is not a result of `jit`.
     """
     if isinstance(function, types.MethodType):
         function = function.__func__

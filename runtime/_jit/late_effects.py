@@ -1,4 +1,4 @@
-"""What the backward pass of a compiled step changes beside gradients: Python's state, and cells."""
+"""Late effects: what the backward pass of a compiled step changes besides gradients, in Python state and in cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .output_builder import OutputBuilder
 from .sources import content_at, put_at, refill, same_value
 from .traced_step import TracedBackward, output_count
 
-Contents = list[tuple[Cell, Any]]  # cells, with what they hold
+Contents = list[tuple[Cell, Any]]  # cells with their contents
 _increment_versions = torch.autograd.graph.increment_version
 
 
@@ -25,19 +25,19 @@ class LateEffects:
     __slots__ = ("cells", "device_index", "effects", "storages", "tensors")
 
     def __init__(self, traced: TracedBackward, cells: list[int], tensors: list[torch.Tensor]) -> None:
-        """`cells` are the places of those that are written, among the cells of a call; `tensors` are on them."""
+        """`cells` are the indices of written cells among the cells of a call; `tensors` are the tensors on them."""
         self.effects, self.storages, self.device_index = traced.effects, traced.storages, traced.device_index
         self.cells, self.tensors = cells, tensors
 
     def contents(self, cells: Sequence[Cell]) -> Contents:
-        """What the cells that are written hold when a call ends."""
+        """The contents of the written cells at the end of a call."""
         return [(cells[i], cells[i].content) for i in self.cells]
 
     def apply(self, arrays: Iterator[jax.Array], arguments: Sequence[Any] | None, contents: Contents) -> None:
-        """Make the changes that belong to a call with these arguments; `arrays` are those that the pass computed.
+        """Make the changes of a call with these arguments; `arrays` were computed by the backward pass.
 
         Raises:
-            TraceError: what is to be changed has changed since the call.
+            TraceError: the state to be changed has changed since the call.
         """
         if self.effects:
             self._repeat(arrays, arguments or ())

@@ -1,6 +1,6 @@
-"""What the backward pass of a program's own `autograd.Function` reads in Python, which must still hold when it runs.
+"""Late reads: Python state that the backward of a user's `autograd.Function` reads, checked when backward runs.
 
-It was traced with forward, so its program knows what Python held then.
+Backward was traced together with forward, so its program contains the values of that time.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .traced_step import TracedStep
 
 
 class LateReads:
-    """Compares what backward reads with what it read when it was traced."""
+    """Compares what backward reads now with what it read when it was traced."""
 
     def __init__(self, guard: Guard, where: str) -> None:
         self.guard, self.where = guard, where
 
     def verify(self) -> None:
-        """Called before the backward program runs.
+        """Check the guard before the backward program runs.
 
         Raises:
             TraceError: something has changed since forward was called.
@@ -38,7 +38,7 @@ class LateReads:
 
 
 def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateReads | None:
-    """What the functions of a run read in backward, of all that was observed; None if that is nothing."""
+    """Select the observations that the autograd functions of a run read in backward; None if there are none."""
     if not (classes := _own_functions(step)):
         return None
     graph = StateGraph(step.state.visitor_of, {c.__qualname__: c.backward for c in classes})
@@ -65,7 +65,7 @@ def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateRea
 
 
 def runs_late(step: TracedStep) -> bool:
-    """Whether code of a program reads or changes Python in the backward pass that a step leaves."""
+    """Whether user code may read or change Python state in the backward pass of a step."""
     return bool(_own_functions(step) or (step.backward and step.backward.effects))
 
 

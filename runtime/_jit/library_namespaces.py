@@ -1,6 +1,6 @@
-"""What a program may replace in a library: functions of torch's namespaces, and methods of the classes of its objects.
+"""Library namespaces that a program may patch: torch's functions, and the methods of the classes of its objects.
 
-Their content is compared as a whole, and only when the version of a dict shows that something was written there.
+A namespace is compared as a whole, and only if the version of its dict shows that something was written to it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..changes import PATCHES
 from .libraries import is_own, module_of
 from .sources import MISSING
 
-# What tenax puts there while it traces, each with the last name of its owner.
+# The names that tenax itself patches, each with the last part of its owner's path.
 _OWN = {(row.owner.rpartition(".")[2], name) for row in PATCHES if row.of == "itself" for name in row.names.split()}
 _OWN_OF_CLASSES = {"__getattribute__", "__setattr__"}
 _FUNCTIONS = (torch, torch.nn.functional)
 
 Content = dict[str, Any]
-_contents: dict[int, Content] = {}  # as it was found last, by the id of the namespace: steps share it
+_contents: dict[int, Content] = {}  # the latest, by the id of the namespace; shared by steps
 
 
 def namespaces_of(objects: Iterable[Any]) -> Iterator[tuple[str, dict[str, Any], Content]]:
-    """The namespaces of torch's functions and of the classes of some objects: the name, the dict and its content."""
+    """Yield the name, dict and content of torch's function namespaces and of the classes of some objects."""
     for module in _FUNCTIONS:
         path, scope = module.__name__, vars(module)
         last = path.rpartition(".")[2]
@@ -36,7 +36,7 @@ def namespaces_of(objects: Iterable[Any]) -> Iterator[tuple[str, dict[str, Any],
     classes = {base: None for cls in {torch.Tensor, *map(type, objects)} for base in cls.__mro__}
     for cls in classes:
         if cls is not object and not is_own(module_of(cls)):
-            (scope,) = gc.get_referents(vars(cls))  # behind the view: a dict has a version
+            (scope,) = gc.get_referents(vars(cls))  # the dict behind the proxy, because it has a version
             yield cls.__qualname__, scope, _shared(scope, _methods(cls.__qualname__, scope))
 
 
@@ -50,7 +50,7 @@ def _methods(path: str, scope: dict[str, Any]) -> Content:
 
 
 def _shared(scope: dict[str, Any], content: Content) -> Content:
-    """The content, or an equal one that was found before."""
+    """Return an equal content that was found before, if there is one, so that steps share it."""
     before = _contents.get(id(scope))
     if before is not None and len(before) == len(content) and all(map(is_, before.values(), content.values())):
         return before
@@ -59,16 +59,16 @@ def _shared(scope: dict[str, Any], content: Content) -> Content:
 
 
 class LibraryEntries:
-    """What was found in one namespace."""
+    """The content of one namespace."""
 
     __slots__ = ("container", "content", "name", "of_class")
 
     def __init__(self, name: str, container: dict[str, Any], content: Content) -> None:
         self.name, self.container, self.content = name, container, content
-        self.of_class = "__module__" in container  # where a new name hides that of a base
+        self.of_class = "__module__" in container  # in a class, a new name may hide a base's
 
     def failure(self) -> str | None:
-        """None while all of it is the same; else what was replaced."""
+        """None if all of it is the same; otherwise what was replaced."""
         now, content = self.container, self.content
         for name, item in content.items():
             if now.get(name, MISSING) is not item:
@@ -79,12 +79,12 @@ class LibraryEntries:
 
 
 def replacements(cls: type) -> list[tuple[str, types.FunctionType]]:
-    """The functions that a program has put into a class of a library."""
+    """The functions that a program has patched into a library class."""
     return [*_functions_of_programs(cls.__qualname__, vars(cls))]
 
 
 def replaced_functions() -> dict[str, types.FunctionType]:
-    """Those that it has put into torch's namespaces."""
+    """The functions that a program has patched into torch's namespaces."""
     found: dict[str, types.FunctionType] = {}
     for module in _FUNCTIONS:
         found |= _functions_of_programs(module.__name__, vars(module))

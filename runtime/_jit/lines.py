@@ -1,4 +1,4 @@
-"""The line of a program that an error is about, where it is raised after the function has run."""
+"""Finds the source line for errors that are raised after the function has run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINE = re.compile(r"\(.+:\d+, in ")
 
 
 def line_naming(state: StateGraph, name: str) -> str:
-    """The first line of the program's functions that names a variable or an attribute; nothing if there is none."""
+    """The first line in the program's functions that names a variable or attribute, as text; empty if none does."""
     for node in state.nodes.values():
         function = node.value
         if isinstance(function, types.FunctionType) and is_own(function.__module__):
@@ -37,7 +37,7 @@ def _lines(code: types.CodeType, name: str) -> Iterator[tuple[types.CodeType, in
 
 
 def locate(error: TraceError, function: Any) -> None:
-    """Have an error that names no line name the function."""
+    """Append the function's location to an error that names no line."""
     if _LINE.search(str(error)):
         return
     code = _code_of(function)
@@ -46,7 +46,7 @@ def locate(error: TraceError, function: Any) -> None:
 
 
 def _code_of(function: Any) -> types.CodeType | None:
-    if isinstance(function, functools.partial) and function.args:  # of a module's call
+    if isinstance(function, functools.partial) and function.args:  # the call of a module
         function = function.args[0]
     function = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(function, types.FunctionType):

@@ -1,4 +1,4 @@
-"""State that a step keeps between its calls joins the mesh that the step computes on."""
+"""Moves state that a step keeps between calls to the mesh that the step computes on."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .traced_step import TracedStep
 
 
 def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
-    """Replicate what nobody placed over the mesh that a run met; whether there was any.
+    """Replicate unplaced state over the mesh that a run met. Return whether there was any.
 
     JAX would copy such an array to the mesh in every call; and if the step writes it, the array is on the mesh after
-    the first call, for which the second one would compile anew. Arguments are another tensor in each call: they stay.
+    the first call, so the second call would have to recompile. Arguments differ between calls and are not moved.
     """
     shardings = [cell.aval.sharding for cell in step.inputs.touched]
     meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding)]

@@ -1,4 +1,4 @@
-"""Module names in compiled programs: operations carry the name of the module that runs them, for profiles and HLO."""
+"""Names operations in compiled programs after the module that runs them, for profiles and HLO."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch.nn.modules import module as modules
 
 @contextmanager
 def named(reached: Sequence[tuple[str, torch.nn.Module]]) -> Iterator[None]:
-    """Name operations while a function is traced: `reached` pairs modules with paths, others go by their class.
+    """Name operations while a function is traced; `reached` pairs modules with paths, others are named by class.
 
-    A module within another is named by its path there, as in `blocks.0`: a list of modules is never called.
+    An inner module is named by its path in the outer one, as in `blocks.0`, because a list of modules is never called.
     """
     paths = {id(module): path for path, module in reached}
     open_scopes: list[Any] = []

@@ -1,7 +1,7 @@
-"""What a traced run takes for granted: one record of what it read of Python's state.
+"""Observations: the record of the Python state that a traced run read.
 
-Each observation says where a value was read, and its kind says how to read it again. A guard is made of nothing else,
-so what is not observed here is not guarded, and the other way round.
+Each observation says where a value was read, and its kind says how to read it again. A guard is built from observations
+alone, so exactly what is observed here is guarded.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
 
-SIZE = object()  # as the key of a dict: how many entries it has
+SIZE = object()  # as a key, stands for the number of entries of a dict
 
 Read = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
-Reason = Callable[["Observation", Any, Any, Any], str]  # of the old value, the new one, its key if it is one of several
+Reason = Callable[["Observation", Any, Any, Any], str]  # old value, new value, and the key if it is one of several
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kind:
     """How observations of one kind are read again and compared."""
 
-    read: Read | None  # of owners, keys and the arguments of a call; None of entries of dicts, see guards.py
+    read: Read | None  # takes owners, keys and the arguments of a call; None for dict entries, see guards.py
     reason: Reason
-    plain: bool = False  # whether values are compared by `==`; else objects by identity and plain values by `==`
-    spreads: bool = False  # whether an observation is of a sequence of values
-    counter: Callable[[], int] | None = None  # nothing needs to be read while this is what it was
+    plain: bool = False  # compare all values by `==`; else objects by identity and plain values by `==`
+    spreads: bool = False  # whether an observation is a sequence of values
+    counter: Callable[[], int] | None = None  # nothing needs to be read while this count is unchanged
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SingleKind:
-    """How one observation is read again. Kinds of which a step has few are read faster together than kind by kind."""
+    """How one observation is read again. Rare kinds are read faster together in one column than one kind at a time."""
 
-    get: Callable[[Any], Any]  # of the owner
+    get: Callable[[Any], Any]  # takes the owner
     reason: Reason
 
 
@@ -70,16 +70,16 @@ class Observation(NamedTuple):
     owner: Any
     key: Any
     value: Any
-    name: str  # of the owner, as a person would write it
+    name: str  # of the owner, for messages
 
     def path(self, key: Any = None) -> str:
-        """How a person would write the place; `key` is that of one value of several."""
+        """The place, for messages; `key` selects one of several values."""
         key = self.key if key is None else key
         return self.name if key is None else entry_path(self.name, self.owner, key)
 
 
 def describe_change(observation: Observation, old: Any, new: Any, key: Any = None) -> str:
-    """The reason of a value that differs; `key` is that of one value of several."""
+    """Describe a changed value; `key` selects one of several values."""
     return f"{observation.path(key)} was {_short(old)} and is {_short(new)}"
 
 
@@ -99,7 +99,7 @@ _requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
 
 
 def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None, int]:
-    """The cell of a tensor, its geometry and the size of its storage; None of a tensor that has left the device."""
+    """The cell, geometry and storage size of a tensor; (None, None, 0) if the tensor has left the device."""
     cell = getattr(tensor.untyped_storage(), "cell", None)
     return (None, None, 0) if cell is None else (cell, TensorSpec.of(tensor), cell.nbytes)
 
@@ -129,9 +129,9 @@ KEYWORDS = SingleKind(attrgetter("keywords"), lambda o, *_: f"{o.name} has other
 FACTORY = SingleKind(attrgetter("default_factory"), lambda o, *_: f"{o.name} has another default_factory")
 DEFAULTS = SingleKind(attrgetter("__defaults__"), lambda o, *_: f"{o.name} has other defaults")
 KEYWORD_DEFAULTS = SingleKind(attrgetter("__kwdefaults__"), DEFAULTS.reason)
-# What code reads of functions and classes only if it names these.
+# Attributes of functions and classes that are observed only if code names them.
 FUNCTION_WORDS = ("__name__", "__qualname__", "__doc__", "__module__")
-CLASS_WORDS = ("__name__", "__qualname__")  # the others are entries of the class
+CLASS_WORDS = ("__name__", "__qualname__")  # the others are entries of the class's dict
 WORDS = {
     word: SingleKind(attrgetter(word), lambda o, *_, word=word: f"{o.name} has another {word}")
     for word in FUNCTION_WORDS
@@ -203,7 +203,7 @@ ARGUMENT_HOOKS = Kind(
 ARGUMENT_GRADIENT = Kind(
     lambda owners, keys, arguments: [arguments[i].grad is None for i in owners], _gradient_reason, plain=True
 )
-# In the order in which they are compared.
+# In order of comparison.
 KINDS = (
     *(
         EMPTY,
@@ -232,19 +232,19 @@ def observe(
     restriction: Restriction,
     rebound: ReboundState,
 ) -> list[Observation]:
-    """What a run took for granted.
+    """Collect the observations of a run.
 
     Args:
         step: the run.
         owners: tensors that are the same in every call, with their paths; the run read or wrote their cells.
-        stable: all tensors of the device that the run could read and that are the same in every call.
-        leaves: the leaves whose gradients it read or changed, with these gradients.
-        free: entries whose values each call finds anew.
-        restriction: the part of Python's state that the run read.
-        rebound: the containers that each call finds anew.
+        stable: all device tensors that the run could read and that are the same in every call.
+        leaves: the leaves whose gradients the run read or changed, with these gradients.
+        free: entries whose values each call looks up again.
+        restriction: the part of the Python state that the run read.
+        rebound: the containers that each call looks up again.
 
     Raises:
-        TraceError: it reads an iterator, or a queue of C.
+        TraceError: the run reads an iterator, or a queue implemented in C.
     """
     for i, (path, value) in step.state.reached.streams.items():
         if i in restriction.nodes:
@@ -311,7 +311,7 @@ def observe(
         if id(tensor) not in numbers:
             cell_of(tensor).observed = True
             observations.append(Observation(DATA, tensor, None, _data(tensor), path))
-    # The run may have set the flag of any of them to what it was.
+    # Observe the flag of each: the run may have set it to the value that it already had.
     wrappers = [(path, t) for i, (path, t) in step.state.reached.tensors.items() if is_wrapper(t)]
     flagged = [*placed.values(), *wrappers] if torch.is_grad_enabled() else []
     flips = {id(effect.tensor) for effect in step.effects.flags}
@@ -330,7 +330,7 @@ def observe(
 
 
 def _words_of(state: StateGraph, node: StateNode) -> list[Observation]:
-    """What code reads of a function beside calling it, where it names such an attribute."""
+    """Observe the attributes of a function, such as `__name__`, that code names."""
     function, named = node.value, state.named
     words = [word for word in FUNCTION_WORDS if word in named]
     found = [Observation(WORDS[w], function, None, getattr(function, w), node.path) for w in words]
@@ -338,13 +338,13 @@ def _words_of(state: StateGraph, node: StateNode) -> list[Observation]:
 
 
 def _annotations(owner: Any) -> dict[str, Any]:
-    """The annotations of a function, or those of a class itself: to ask a class for them may give it an entry."""
+    """The annotations of a function or class; read from a class's dict, because attribute access may add an entry."""
     found: dict[str, Any] = vars(owner).get("__annotations__", {}) if isinstance(owner, type) else owner.__annotations__
     return found
 
 
 def _annotations_of(state: StateGraph, owner: Any, path: str) -> list[Observation]:
-    """The annotations of a function or class, where code reads annotations."""
+    """Observe the annotations of a function or class, if code reads annotations."""
     if state.named.isdisjoint({"__annotations__", "get_type_hints"}):
         return []
     items = (*chain.from_iterable(_annotations(owner).items()),)
@@ -352,7 +352,7 @@ def _annotations_of(state: StateGraph, owner: Any, path: str) -> list[Observatio
 
 
 def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observation]:
-    """What was observed of one container."""
+    """The observations of one container."""
     snapshot, container, name = entries.snapshot, entries.snapshot.container, entries.snapshot.path
     content, whole = snapshot.content, entries.keys is None
     counted = content if entries.keys is None else entries.keys
@@ -367,13 +367,13 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
             observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
         if whole and len(keys) == len(content):
             observations.append(Observation(ENTRY, container, SIZE, len(container), name))
-        if whole and not snapshot.table:  # of the program: its order counts
+        if whole and not snapshot.table:  # a dict of the program: its order matters
             observations.append(Observation(ORDER, container, None, (*content,), name))
         return observations
     if whole:
         return [Observation(ELEMENTS, container, None, (*content.values(),), name)]
     if isinstance(container, ClassAttributes):
-        # The dict behind the view, because a dict has a version. It is only read.
+        # The dict behind the proxy, because a dict has a version. It is only read.
         (attributes,) = gc.get_referents(container.attributes)
         observations = [Observation(ENTRY, attributes, key, content[key], name) for key in keys]
         return [*observations, Observation(ENTRY, attributes, SIZE, len(attributes), name)]

@@ -1,6 +1,6 @@
-"""State that optimizers and scalers create in their first step, made before that step is traced.
+"""Creates the state that optimizers and scalers make in their first step, before that step is traced.
 
-The first step and all later ones are then the same program. State that the step does not use is removed again.
+The first step and all later ones then run the same program. State that the step does not use is removed again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class OptimizerStateInit:
     """The state that was created for the optimizers, scalers and averaged models in a state graph."""
 
     def __init__(self, graph: StateGraph) -> None:
-        self.parameters: list[tuple[Any, torch.Tensor]] = []  # with state, each with its optimizer
+        self.parameters: list[tuple[Any, torch.Tensor]] = []  # parameters that got state, with their optimizers
         self.scalers: list[Any] = []
         for _, optimizer in graph.reached.optimizers.values():
-            # torch's optimizers have this method; what others create, they create in their first step.
+            # torch's optimizers have this method; others create their state in the first step.
             if hasattr(optimizer, "_init_group"):
                 for group in optimizer.param_groups:
                     self._init_group(optimizer, group)
@@ -49,14 +49,14 @@ class OptimizerStateInit:
         lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
         with _gradients(begin), _capturable(group):
             optimizer._init_group(group, *lists)
-        for p in without:  # of which those on other devices may have gradients, too
+        for p in without:  # parameters on other devices may have gradients, too
             if p.device.type == "jax" and state.get(p):
                 self.parameters.append((optimizer, p))
             else:
                 state.pop(p, None)
 
     def remove_unused(self, used: Container[Cell]) -> bool:
-        """Remove the state that has no cell among `used`; whether there was any."""
+        """Remove created state that has no cell in `used`. Return whether there was any."""
         removed = False
         for optimizer, p in self.parameters:
             tensors = [v for v in optimizer.state[p].values() if isinstance(v, torch.Tensor)]
@@ -71,7 +71,7 @@ class OptimizerStateInit:
 
 
 def _move_step_counts(graph: StateGraph) -> bool:
-    """Move the step counts of optimizers to the devices of their parameters; whether any was on the CPU."""
+    """Move the step counts of optimizers to the devices of their parameters. Return whether any moved."""
     moved = False
     for _, optimizer in graph.reached.optimizers.values():
         for parameter, state in optimizer.state.items():
@@ -84,7 +84,7 @@ def _move_step_counts(graph: StateGraph) -> bool:
 
 @contextlib.contextmanager
 def _gradients(parameters: list[torch.Tensor]) -> Iterator[None]:
-    """Give parameters a gradient for a while: an optimizer creates state only for those."""
+    """Temporarily give parameters gradients, because an optimizer creates state only for parameters that have one."""
     without = [p for p in parameters if p.grad is None]
     for p in without:
         p.grad = torch.zeros_like(p)
@@ -97,7 +97,7 @@ def _gradients(parameters: list[torch.Tensor]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _capturable(group: dict[str, Any]) -> Iterator[None]:
-    """Have an optimizer create its step counts on the device."""
+    """Make an optimizer create its step counts on the device."""
     before = group.get("capturable")
     if before is False and not group.get("fused"):
         group["capturable"] = True

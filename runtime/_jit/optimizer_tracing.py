@@ -1,8 +1,8 @@
-"""torch's optimizers, schedulers and scalers while a step with them is traced.
+"""Traces steps of torch's optimizers, schedulers and scalers.
 
-A learning rate is a Python number, a scheduler computes the next one, and a scaler asks the device whether to step. The
-number becomes an input of the program, the scheduler's step a call on the host before it, and the scaler's question a
-choice on the device.
+A learning rate is a Python number, a scheduler computes the next one, and a scaler reads from the device whether to
+step. The number becomes an input of the program, the scheduler's step a host call before it, and the scaler's decision
+a select on the device.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ ScriptEntries = list[ScriptEntry]
 
 
 class HostScriptRecorder:
-    """Records the host's part of a traced run."""
+    """Records the host script of a traced run."""
 
     def __init__(self, trace: Trace, state: StateGraph, passed: PassedNumbers) -> None:
         self.state = state
         self.entries: ScriptEntries = []
         self.numbers = GroupNumbers(trace, state, passed, self.entries)
         self.schedulers = SchedulerSteps(self.entries)
-        self.symbols: dict[EntryId, Any] = {}  # that stand in entries
+        self.symbols: dict[EntryId, Any] = {}  # symbolic numbers put into entries
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[None]:
@@ -86,30 +86,30 @@ class HostScriptRecorder:
             yield
 
     def finish(self) -> tuple[HostScript, tuple[jax.Array, ...]]:
-        """The script, and the arrays that stand for its numbers in the trace."""
+        """The script, and the placeholder arrays of its numbers in the trace."""
         return HostScript(tuple(self.entries), self.numbers.choices), tuple(self.numbers.placeholders)
 
     def pass_entries(self) -> None:
-        """Have the entries that are inputs hold symbolic numbers; the end of the run restores them."""
+        """Put symbolic numbers into the entries that are inputs; they are restored when the run ends."""
         self.symbols = {(id(s.container), s.key): symbol for s, symbol in self.numbers.within(self.state)}
         for source in self.numbers.passed.within(self.state):
             put_at(source, self.symbols[id(source.container), source.key])
 
     def changes(self) -> list[StateChange]:
-        """What the run changed in Python, without the symbolic numbers that still stand where they were put."""
+        """What the run changed in Python, except symbolic numbers that are still where they were put."""
         changes = [(change, (id(change.place.container), change.place.key)) for change in self.state.changes()]
-        deleted = {entry for change, entry in changes if change.new is MISSING}  # also those that come into new order
+        deleted = {entry for change, entry in changes if change.new is MISSING}  # including reordered ones
         return [c for c, entry in changes if entry in deleted or self.symbols.get(entry, MISSING) is not c.new]
 
     def recomputed(self) -> set[EntryId]:
-        """The entries of groups that a call passes or that its schedulers change."""
+        """The group entries that a call passes as inputs or that its schedulers change."""
         return {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)} | self.schedulers.changed
 
     def missing(self, changed: Iterable[Source]) -> PassedNumbers:
-        """The numbers that turned out to vary and that were not passed; `changed` are the entries that the run changed.
+        """The numbers that turned out to vary but were not inputs; `changed` are the entries that the run changed.
 
         Raises:
-            TraceError: the function and a scheduler both set one number.
+            TraceError: the function and a scheduler both set the same number.
         """
         own = set()
         recomputed = self.recomputed()
@@ -128,10 +128,10 @@ class HostScriptRecorder:
 
 
 class GroupNumbers:
-    """Has optimizers compute with inputs in place of the numbers of their groups."""
+    """Replaces the numbers in optimizer groups by inputs during steps."""
 
     def __init__(self, trace: Trace, state: StateGraph, passed: PassedNumbers, entries: ScriptEntries) -> None:
-        """`entries` is the script that the numbers are added to."""
+        """`entries` is the script to which the numbers are appended."""
         self.trace, self.passed, self.entries = trace, passed, entries
         self.groups = {
             id(g) for _, o in state.reached.optimizers.values() for g in o.param_groups
@@ -152,7 +152,7 @@ class GroupNumbers:
                 self._set(group, "capturable", True)
             if isinstance(group["lr"], (int, float)):
                 self._set(group, "lr", self._learning_rate(group))
-            for key in [k for k in group if (id(group), k) in self.passed.scheduled]:  # in one order on all ranks
+            for key in [k for k in group if (id(group), k) in self.passed.scheduled]:  # the same order on all ranks
                 value = group[key]
                 if isinstance(value, tuple):
                     self._set(group, key, tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value))))
@@ -160,7 +160,7 @@ class GroupNumbers:
                     self._set(group, key, self._symbol(GroupNumber(group, key)))
 
     def restore(self, *_: Any) -> None:
-        """Put back the numbers."""
+        """Restore the numbers."""
         if threading.get_ident() != self.thread:
             return
         while self._originals:
@@ -172,7 +172,7 @@ class GroupNumbers:
         group[key] = value
 
     def _learning_rate(self, group: dict[str, Any]) -> Any:
-        """The learning rate as a tensor where the optimizer takes one, else as a symbolic number."""
+        """The learning rate as a tensor if the optimizer accepts one, else as a symbolic number."""
         own = (id(group), "lr") in self.passed.own or id(group) not in self.groups
         number = GroupNumber({"lr": group["lr"]} if own else group, "lr")
         if not (group.get("capturable") or group.get("fused")):
@@ -182,11 +182,11 @@ class GroupNumbers:
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
     def among(self, arguments: Sequence[Any]) -> dict[int, Any]:
-        """The symbolic numbers that stand for numbers among the arguments, by their positions."""
+        """The symbolic numbers that replace numeric arguments, by position."""
         return {i: self._symbol(ArgumentNumber(i), arguments) for i in self.passed.among(arguments)}
 
     def within(self, state: StateGraph) -> list[tuple[Source, Any]]:
-        """The entries of a state that are inputs, with the symbolic numbers that stand for them."""
+        """The entries of a state that are inputs, with the symbolic numbers that replace them."""
         return [(source, self._symbol(EntryNumber(source))) for source in self.passed.within(state)]
 
     def _symbol(self, number: Number, arguments: Sequence[Any] = ()) -> Any:
@@ -194,8 +194,8 @@ class GroupNumbers:
         return symbolic_number(array, self.choices, host, type(number.value(arguments)))
 
     def _input(self, number: Number, arguments: Sequence[Any] = ()) -> tuple[jax.Array, HostNumber | None]:
-        """A number as an input: the array that stands for it, and what it is before the script is played; None if a
-        scheduler changes it first."""
+        """Make a number an input: return its placeholder array and its value before the script runs, or None if a host
+        call precedes it."""
         early = not any(isinstance(entry, HostCall) for entry in self.entries)
         self.entries.append(number)
         value = number.value(arguments)
@@ -210,13 +210,13 @@ class GroupNumbers:
 
 
 class SchedulerSteps:
-    """Records the steps of learning rate schedulers, and what they change."""
+    """Records the steps of learning rate schedulers and what they change."""
 
     def __init__(self, entries: ScriptEntries) -> None:
-        """`entries` is the script that the steps are added to."""
+        """`entries` is the script to which the steps are appended."""
         self.entries = entries
         self.changed: set[EntryId] = set()
-        self.left: dict[EntryId, Any] = {}  # what schedulers left in entries of groups
+        self.left: dict[EntryId, Any] = {}  # the values that schedulers left in group entries
         self._stepping = False
 
     def recorded(self, scheduler: Any) -> Callable[..., Any]:
@@ -224,7 +224,7 @@ class SchedulerSteps:
         step, groups = scheduler.step, scheduler.optimizer.param_groups
 
         def record(*args: Any, **kwargs: Any) -> Any:
-            if self._stepping:  # a scheduler that is made of others steps them itself
+            if self._stepping:  # a composite scheduler steps its parts itself
                 return step(*args, **kwargs)
             before = [dict(g) for g in groups]
             self._stepping = True
@@ -245,7 +245,7 @@ class SchedulerSteps:
 def _step_or_not(optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
     """`GradScaler._maybe_opt_step` in a trace: step, and undo the step on the device if gradients were infinite.
 
-    State that the step creates starts from zeros.
+    State that the step creates is reset to zeros in that case.
     """
     before = {cell: cell.content for cell in _cells(optimizer)}
     result = optimizer.step(*args, **kwargs)
@@ -267,7 +267,7 @@ def _cells(optimizer: Any) -> list[Cell]:
 
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
-    """An object with another method for a while."""
+    """Temporarily replace a method of an object."""
     patches.check_object(owner, name)
     own = owner.__dict__.get(name)
     setattr(owner, name, function)
@@ -281,7 +281,7 @@ def _replaced(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[N
 
 
 def _extreme(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
-    """`min` or `max` of two numbers that a trace may not know, for Adafactor."""
+    """`min` or `max` of two possibly symbolic numbers, for Adafactor."""
     return lambda a, b: (
         symbolic(a, b) if a.__class__ in SYMBOLIC_TYPES or b.__class__ in SYMBOLIC_TYPES else plain(a, b)
     )

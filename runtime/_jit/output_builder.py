@@ -1,4 +1,4 @@
-"""Making what a run described: the results of a call, and the tensors and objects that it keeps."""
+"""Builds what a run described: the results of a call, and the tensors and objects that it stores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .sources import refill
 
 
 class OutputBuilder:
-    """Makes the tensors and objects of one call; the same description gives the same tensor."""
+    """Makes the tensors and objects of one call; each description is built once."""
 
     def __init__(
         self,
@@ -38,15 +38,15 @@ class OutputBuilder:
         arguments: Sequence[Any],
         index: int,
     ) -> None:
-        """`contents` are those of the storages, on device `index`; `arguments` the leaves of the call's arguments."""
+        """`contents` are the storages' arrays, on device `index`; `arguments` the leaves of the call's arguments."""
         self.results = ResultBuilder(storages, contents, index)
         self.arguments = arguments
-        self.numbers: Sequence[float] = ()  # of the host, before the call
+        self.numbers: Sequence[float] = ()  # the host numbers before the call
         self.tensors: dict[NewTensor | AliasOfInput, torch.Tensor] = {}
-        self.objects: dict[NewObject | NewWrapper | FoundObject, Any] = {}  # of these, the ones found in this call
+        self.objects: dict[NewObject | NewWrapper | FoundObject, Any] = {}  # those made or found in this call
 
     def make(self, tree: OutputTree) -> Any:
-        """The tree of a description."""
+        """Build the tree of a description."""
         leaves = [
             self.tensor(x) if x.__class__ is NewTensor else self._leaf(x) if x.__class__ in DESCRIBED else x
             for x in tree.leaves
@@ -84,7 +84,7 @@ class OutputBuilder:
         return new
 
     def tensor(self, described: NewTensor | AliasOfInput) -> torch.Tensor:
-        """The tensor of a description; that of an alias whose storage changes with the call was put here by `alias`."""
+        """The tensor of a description. `alias` has added those of aliases whose storage differs between calls."""
         tensor = self.tensors.get(described)
         if tensor is not None:
             return tensor
@@ -101,7 +101,7 @@ class OutputBuilder:
         return tensor
 
     def alias(self, described: AliasOfInput, base: torch.Tensor) -> None:
-        """Have an alias be on the storage of `base`, which takes the place of the tensor of the run."""
+        """Build an alias on the storage of `base`, which replaces the traced run's tensor."""
         self.tensors[described] = base if described.found else _as_leaf(described.spec.on(base), described)
 
 

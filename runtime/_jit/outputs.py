@@ -1,8 +1,8 @@
-"""Descriptions of what a traced run returns and keeps: trees in which each tensor is described, so that every call can
-make it again.
+"""Descriptions of what a traced run returns and stores: trees whose tensors are described, so that every call can
+rebuild them.
 
-A tensor lies on a storage that the run made, whose array is an output of the program, or it is one from outside, or a
-view of such.
+A tensor is either on a storage that the run made, whose array is an output of the program, or it is an outside tensor
+or a view of one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .sources import SEQUENCES, is_plain
 from .visitors import reach
 from .wrappers import Wrapping, is_wrapper
 
-# Objects whose attributes are not all that they hold.
+# Objects that hold more than their attributes.
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
 
 
@@ -41,18 +41,18 @@ class NewTensor:
     """A tensor on a storage that the run made."""
 
     record: TensorOnStorage
-    leaf: bool | None  # whether a leaf requires a gradient; None of a tensor with a history
+    leaf: bool | None  # `requires_grad` of a leaf; None for a tensor with a history
     is_parameter: bool
-    gradient: OutputTree | None = None  # what the run left as the gradient of a leaf
-    attributes: dict[str, OutputTree] | None = None  # that the program put on the tensor
+    gradient: OutputTree | None = None  # the gradient of a leaf after the run
+    attributes: dict[str, OutputTree] | None = None  # attributes that the program set on the tensor
 
 
 @dataclass(slots=True, eq=False)
 class AliasOfInput:
-    """A tensor on a storage from outside: one that the run found, or a view that it made."""
+    """A tensor on an outside storage: one that the run found, or a view that it made."""
 
-    like: torch.Tensor | None  # the tensor, or one like the view, where its storage is the same in every call
-    found: bool
+    like: torch.Tensor | None  # the tensor, or one like the view; None if the storage differs between calls
+    found: bool  # whether it is an outside tensor itself
     spec: TensorSpec
     leaf: bool | None
     is_parameter: bool
@@ -60,21 +60,21 @@ class AliasOfInput:
 
 @dataclass(frozen=True, slots=True)
 class ConstantTensor:
-    """A tensor from outside, itself."""
+    """An outside tensor itself."""
 
     tensor: torch.Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentItself:
-    """An argument, itself."""
+    """An argument itself."""
 
     index: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ComputedNumber:
-    """A number that the run computed from numbers of the host."""
+    """A number that the run computed from host numbers."""
 
     number: HostNumber
     numbers: HostNumbers
@@ -82,14 +82,14 @@ class ComputedNumber:
 
 @dataclass(eq=False, slots=True)
 class FoundObject:
-    """An object from outside, itself; or the one that a call finds in its place."""
+    """An outside object itself, or the one that a call finds in its place."""
 
     value: Any
 
 
 @dataclass(slots=True, eq=False)
 class NewObject:
-    """An object that the run made and that is no tree to torch, or a container that stands in several places: its
+    """An object that the run made and that is not a pytree, or a container referenced from several places: its
     attributes, and its elements if it has any."""
 
     like: Any
@@ -99,7 +99,7 @@ class NewObject:
 
 @dataclass(slots=True, eq=False)
 class NewWrapper:
-    """A tensor that the run made of others."""
+    """A wrapper tensor, such as a DTensor, that the run made."""
 
     wrapping: Wrapping
     parts: dict[str, OutputTree]
@@ -107,46 +107,46 @@ class NewWrapper:
 
 @dataclass(frozen=True, slots=True)
 class OutputTree:
-    """A tree: its leaves, of which tensors and objects are described."""
+    """A pytree whose tensors and objects are replaced by descriptions."""
 
     leaves: tuple[Any, ...]
-    spec: Any  # None of a leaf, `tuple` of a tuple of leaves
+    spec: Any  # None for a single leaf, `tuple` for a flat tuple
 
 
 _MADE = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
 DESCRIBED = {*_MADE, FoundObject}
-# Objects of Python's library that every call makes, also where they hold nothing that differs.
+# Mutable standard library objects, which every call makes even if their content is the same.
 _MUTABLE = (dict, bytearray, UserDict, UserList, SimpleNamespace, *SEQUENCES)
 
 
 def is_described(tree: OutputTree) -> bool:
-    """Whether a call makes something for the tree; an object from outside that it finds is none."""
+    """Whether a call makes something for the tree; found outside objects do not count."""
     return any(x.__class__ in _MADE for x in tree.leaves)
 
 
 def is_device_tensor(value: Any) -> bool:
-    """Whether a value is a dense tensor of the device, with memory of its own."""
+    """Whether a value is a dense device tensor with its own memory, not a wrapper."""
     dense = isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
     return dense and not is_wrapper(value)
 
 
 @dataclass(frozen=True, slots=True)
 class RunScope:
-    """What a run made, and what it found."""
+    """What a run created, and what it could reach."""
 
-    born: Container[Cell]  # the cells that it made
-    arguments: dict[int, int]  # the number of each argument that is a tensor, by its id
+    born: Container[Cell]  # the cells that it created
+    arguments: dict[int, int]  # the positions of tensor arguments, by id
     tensors: Container[int]  # the ids of the tensors that it could reach
-    objects: Container[int]  # the ids of all that it could reach
+    objects: Container[int]  # the ids of all objects that it could reach
     refuse: Callable[[torch.Tensor], None]  # raises for a host tensor that cannot be the same in every call
 
 
 def _leaf_predicate(objects: Container[int], shared: Container[int]) -> Callable[[Any], bool]:
-    """Whether a node is a leaf: a container that the run could reach, by the ids of all that it could, or one that it
-    made for several places.
+    """The predicate for pytree leaves: containers that the run could reach, or made and referenced more than once;
+    `objects` and `shared` have their ids.
 
-    Not a method: torch's flattening keeps its predicate in a cycle, and the describer would hold the tensors of the run
-    until Python collects it.
+    It is not a method because torch's flattening keeps its predicate in a reference cycle, so the describer would keep
+    the tensors of the run alive until the garbage collector runs.
     """
 
     def is_leaf(node: Any) -> bool:
@@ -157,24 +157,24 @@ def _leaf_predicate(objects: Container[int], shared: Container[int]) -> Callable
 
 
 class OutputDescriber:
-    """Describes what a run leaves."""
+    """Describes what a run returned and stored."""
 
     def __init__(self, scope: RunScope, numbers: HostNumbers | None = None) -> None:
-        """`numbers` are those of the host that calls compute; None where they cannot."""
+        """`numbers` are the host numbers that calls can compute; None if they cannot compute any."""
         self.scope, self.numbers = scope, numbers
-        self.shared: set[int] = set()  # the ids of containers that the run made and that stand in several places
+        self.shared: set[int] = set()  # the ids of containers that the run made and that are referenced more than once
         self.is_leaf = _leaf_predicate(scope.objects, self.shared)
         self.recorder = ResultRecorder()
         self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
         self.aliases: dict[int, tuple[torch.Tensor, AliasOfInput]] = {}
         self.objects: dict[int, NewObject] = {}
         self.found: dict[int, FoundObject] = {}  # by the id of the object
-        self.held: set[int] = set()  # the ids of what is held by objects that are the same in every call
+        self.held: set[int] = set()  # the ids of objects held by objects that are the same in every call
         self.wrappers: dict[int, tuple[torch.Tensor, NewWrapper]] = {}
         self.differentiable: list[tuple[torch.Tensor, NewTensor | AliasOfInput]] = []
 
     def note_shared(self, values: Iterable[Any]) -> None:
-        """Find the containers that stand in several places of what is going to be described."""
+        """Find the containers that are referenced more than once in values that will be described."""
         pending, seen, objects = [*values], set[int](), self.scope.objects
         while pending:
             value = pending.pop()
@@ -202,7 +202,7 @@ class OutputDescriber:
         """Describe a tree.
 
         Raises:
-            TraceError: no call could make something in it.
+            TraceError: it contains something that calls cannot make.
         """
         leaves, spec = pytree.tree_flatten(tree, self.is_leaf)
         flat = type(tree) is tuple and spec.num_leaves == spec.num_nodes - 1
@@ -228,7 +228,7 @@ class OutputDescriber:
         if not is_device_tensor(leaf):
             self.scope.refuse(leaf)
             return ConstantTensor(leaf)
-        # A tensor from outside whose `.data` the run set lies on a cell of the run, and is still that tensor.
+        # An outside tensor whose `.data` the run set is on a cell of the run, but is still the outside tensor.
         if id(leaf) in self.scope.tensors or cell_of(leaf) not in self.scope.born:
             return self._alias(leaf)
         return self.new_tensor(leaf) or self._new_tensor(leaf)
@@ -300,7 +300,7 @@ class OutputDescriber:
         return described
 
     def _refuse_holding(self, leaf: Any) -> None:
-        """Refuse an object that no call can make again, if it holds a tensor that differs from call to call."""
+        """Refuse an object that calls cannot recreate, if it holds a tensor that differs between calls."""
         graph = reach(result=leaf)
         self.held |= graph.nodes.keys()
         reached = graph.reached
@@ -315,15 +315,15 @@ class OutputDescriber:
 
 
 def _elements_of(value: Any) -> list[Any] | None:
-    """The elements of an object that is no tree to torch."""
+    """The elements of an object that is not a pytree node; None if it has none."""
     if isinstance(value, dict):
         return [*value.items()]
     return [*value] if isinstance(value, (bytearray, *SEQUENCES)) else None
 
 
 def _like(value: Any) -> Any:
-    """What a call copies to make an object; a container without what it holds."""
-    like = copy.copy(value)  # which gives the class of some objects an entry, before the class is guarded
+    """The object that a call copies to make another; a container is emptied."""
+    like = copy.copy(value)  # may add an entry to the object's class, so it must happen before the class is guarded
     if type(value) in (dict, bytearray, *SEQUENCES):
         like.clear()
     return like

@@ -1,9 +1,9 @@
-"""The order of axes in which a program's parameters lie in memory.
+"""Parameter layout: the axis order in which a program's parameters are kept in memory.
 
-XLA's CPU backend convolves with kernels of (height, width, in, out), and a step of an LSTM multiplies by the transposed
-weight. A program that takes torch's weights as they are copies them in every call. So a program that does not write its
-weights keeps them in the order in which it computes, from one call to the next, and any other reader of the tensor gets
-torch's order back. A training step is faster without this: its updates would be loops over two orders at once.
+XLA's CPU backend convolves with kernels of (height, width, in, out), and an LSTM step multiplies by the transposed
+weight. A program that reads weights in torch's order copies them in every call. So a program that does not write its
+weights keeps them between calls in the order in which it computes, and any other read of the tensor restores torch's
+order. A training step is faster without this, because its updates would loop over two orders at once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _CASTS = {"convert_element_type", "copy", "optimization_barrier"}
 
 
 def layouts(jaxpr: Jaxpr, inputs: Mapping[Var, int]) -> dict[int, Axes]:
-    """The axes of those `inputs` that a program reads faster in another order, by their numbers.
+    """The axis orders of those `inputs` that a program reads faster in another order, by their numbers.
 
-    These are the weights of convolutions, and weights that loops multiply by transposed.
+    These are the weights of convolutions, and weights that loops use transposed.
     """
     wishes: dict[Var, Axes] = {}
     _wish(jaxpr, {v: (v, tuple(range(len(v.aval.shape)))) for v in inputs}, wishes)  # type: ignore[attr-defined]
@@ -30,8 +30,8 @@ def layouts(jaxpr: Jaxpr, inputs: Mapping[Var, int]) -> dict[int, Axes]:
 
 
 def _wish(jaxpr: Jaxpr, known: dict[Var, tuple[Var, Axes]], wishes: dict[Var, Axes]) -> None:
-    """Find the order in which each input is first needed. `known` maps a variable to the input that it is, with the
-    permutation of its axes."""
+    """Find the axis order in which each input is first needed. `known` maps a variable to its input and the permutation
+    of the input's axes."""
     for equation in jaxpr.eqns:
         name, params, operands = equation.primitive.name, equation.params, equation.invars
         traced = [None if isinstance(v, Literal) else known.get(v) for v in operands]
@@ -55,7 +55,7 @@ def _wish(jaxpr: Jaxpr, known: dict[Var, tuple[Var, Axes]], wishes: dict[Var, Ax
 
 
 def _body(equation: Any) -> Jaxpr | None:
-    """The jaxpr that an equation calls; None if it is no call."""
+    """The jaxpr that an equation calls; None if it is not a call."""
     inner = equation.params.get("jaxpr")
     body: Jaxpr | None = getattr(inner, "jaxpr", inner)
     is_call = body is not None and len(body.invars) == len(equation.invars) and equation.primitive.name not in _LOOPS

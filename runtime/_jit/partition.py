@@ -1,6 +1,6 @@
-"""A traced run that ends in a backward pass, partitioned: one jaxpr for forward and one for backward.
+"""Partitions a traced run that ends in a backward pass into a forward and a backward jaxpr.
 
-What backward needs of forward is saved as it is.
+Forward saves every value that backward uses; only `gradient_part` recomputes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jax.extend.core.primitives import jit_p
 
 
 class Partition(NamedTuple):
-    """Two jaxprs on the constants of one: backward takes the last `residuals` outputs of forward as arguments."""
+    """Two jaxprs on the same constants; backward's arguments are the last `residuals` outputs of forward."""
 
     forward: Jaxpr  # (constants) -> outputs, residuals
     backward: Jaxpr  # (constants, residuals) -> gradients
@@ -22,7 +22,7 @@ class Partition(NamedTuple):
 
 
 def mark_boundary(arrays: list[jax.Array]) -> list[jax.Array]:
-    """Pass arrays through an equation by which the end of forward is found in the jaxpr."""
+    """Pass arrays through an equation that marks the end of forward in the jaxpr."""
     return list(jax.lax.optimization_barrier(arrays))
 
 
@@ -30,9 +30,9 @@ def partition(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Partition:
     """Cut a jaxpr at its boundary.
 
     Args:
-        jaxpr: without arguments.
-        outputs: how many of its outputs are those of forward; the others are the gradients.
-        cotangents: the numbers of the constants that went through `mark_boundary`.
+        jaxpr: the jaxpr, which has no arguments.
+        outputs: the number of forward's outputs; the others are the gradients.
+        cotangents: the indices of the constants that went through `mark_boundary`.
     """
     boundary = _boundary(jaxpr, cotangents)
     before, after = jaxpr.eqns[:boundary], jaxpr.eqns[boundary:]
@@ -48,12 +48,12 @@ def partition(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Partition:
 
 
 def forward_part(jaxpr: Jaxpr, outputs: int, cotangents: set[int]) -> Jaxpr:
-    """The jaxpr of forward alone; see `partition`."""
+    """The forward part alone; see `partition`."""
     return _part(jaxpr, [], jaxpr.eqns[: _boundary(jaxpr, cotangents)], jaxpr.outvars[:outputs])
 
 
 def gradient_part(jaxpr: Jaxpr, outputs: int) -> Jaxpr:
-    """The jaxpr of the gradients, which computes what it needs of forward; see `partition`."""
+    """The jaxpr of the gradients, which recomputes what it needs of forward; see `partition`."""
     gradients = jaxpr.outvars[outputs:]
     needed = live_variables(jaxpr, gradients)
     return _part(jaxpr, [], [e for e in jaxpr.eqns if not needed.isdisjoint(e.outvars)], gradients)
@@ -75,7 +75,7 @@ def _part(jaxpr: Jaxpr, inputs: list[Var], equations: list[Any], outputs: list[A
 
 
 def _boundary(jaxpr: Jaxpr, cotangents: set[int]) -> int:
-    """The number of the equation that takes the cotangents."""
+    """The index of the equation that reads the cotangents."""
     markers = {jaxpr.constvars[i] for i in cotangents}
     for i, equation in enumerate(jaxpr.eqns):
         for v in equation.invars:
@@ -84,12 +84,12 @@ def _boundary(jaxpr: Jaxpr, cotangents: set[int]) -> int:
     raise ValueError("partition: no equation takes the cotangents")
 
 
-_template = jax.jit(jax.lax.neg)  # of any function: the parameters of its equation are those that JAX gives to one
+_template = jax.jit(jax.lax.neg)  # any function will do: its equation shows the parameters that JAX expects
 
 
 def apply_jaxpr(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array]:
-    """Call a jaxpr as one equation: to evaluate its equations one by one would trace them a second time. A constant
-    that the jaxpr does not use may be None."""
+    """Call a jaxpr as one equation, because evaluating its equations one by one would trace them a second time. A
+    constant that the jaxpr does not use may be None."""
     given = [(v, c) for v, c in zip(jaxpr.constvars, constants, strict=True) if c is not None]
     inputs = [*(v for v, _ in given), *jaxpr.invars]
     info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)

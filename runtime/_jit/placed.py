@@ -1,4 +1,4 @@
-"""Arguments and results of compiled functions, laid out by the shardings that a user gives."""
+"""Moves arguments and results of compiled functions to the shardings that a user specifies."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from .outputs import is_device_tensor
 
 
 def place(tree: Any, shardings: Any, what: str) -> None:
-    """Move the tensors of a tree, which stay the same tensors, by a tree of shardings that may end above the leaves.
+    """Move the tensors of a tree, in place, to the shardings of a tree prefix.
 
     Args:
-        tree: of tensors; what is no dense tensor of the device stays.
-        shardings: None leaves what is below it.
+        tree: the tree; leaves that are not dense device tensors are left alone.
+        shardings: the tree prefix; None leaves everything below it alone.
         what: the tree's name, for errors.
 
     Raises:
-        ValueError: the two have different structures; or a sharding does not fit a tensor, or the tensor is a part of
-            its storage.
+        ValueError: the structures differ, a sharding does not fit a tensor, or a tensor is only a part of its storage.
     """
     if isinstance(shardings, Sharding):
         for leaf in pytree.tree_leaves(tree):
@@ -45,7 +44,7 @@ def place(tree: Any, shardings: Any, what: str) -> None:
 
 
 def placing_results(function: Callable[..., Any], shardings: Any) -> Callable[..., Any]:
-    """The function with its results laid out; of what is not its own, it gives a copy."""
+    """Wrap a function to move its results to shardings; results that it did not create itself are copied."""
 
     @functools.wraps(function)
     def placed(*args: Any, **kwargs: Any) -> Any:

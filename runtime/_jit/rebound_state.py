@@ -1,7 +1,7 @@
-"""Tensors and containers that each call finds anew, because the run read and replaced them: `self.cache = [h]`.
+"""Rebound state: tensors and containers that each call looks up again, because the run read and replaced them.
 
-A program depends on their structure, and takes the tensors from where they stand in the call. What can also be reached
-in another way is the same object in every call, and is compared by identity.
+An example is `self.cache = [h]`. A program depends on the structure of such state, and each call fetches the tensors
+from their current places. Objects that can also be reached in another way are compared by identity.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from .traced_step import TracedStep
 
 
 class ReboundState:
-    """The tensors and containers of a run that each call finds anew."""
+    """The tensors and containers of a run that each call looks up again."""
 
     def __init__(self, step: TracedStep, arguments: Sequence[Any], restriction: Restriction, pinned: set[int]) -> None:
-        """`arguments` are the leaves of the call that it is made for; `pinned` the ids of tensors of which more than
-        the content counts."""
-        self.objects: dict[int, Fetch] = {}  # what finds each container, by the id of that of the run
-        self.containers: dict[int, Fetch] = {}  # the same by the id of what holds its entries: a list, a `__dict__`
-        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by their ids, with their paths
-        self.entries: set[EntryId] = set()  # whose values each call finds anew
+        """`arguments` are the leaves of the traced call; `pinned` are the ids of tensors that no other can replace,
+        because more than their data matters."""
+        self.objects: dict[int, Fetch] = {}  # functions that fetch each container, by the id of the run's container
+        self.containers: dict[int, Fetch] = {}  # the same, by the id of the list or `__dict__` that holds the entries
+        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by id, with their paths
+        self.entries: set[EntryId] = set()  # entries whose values each call looks up again
         self.patterns: list[tuple[Fetch, TensorPattern | ContainerPattern]] = []
-        self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same in every call, with other elements
-        self.others: set[int] = set()  # the ids of what the run saw and what is the same in every call
-        self.arguments: list[int | None] = []  # which of the tensors each argument is
+        self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same containers with other elements
+        self.others: set[int] = set()  # the ids of objects that the run saw and that are the same in every call
+        self.arguments: list[int | None] = []  # for each argument, its number among the objects met, or None
         effects = step.effects.entries
         sequences = {id(s.container): s for s, _ in effects if isinstance(s.container, SEQUENCES)}
         others = [(s, step.state.before(s)) for s, _ in effects if not isinstance(s.container, SEQUENCES)]
@@ -61,12 +61,12 @@ class ReboundState:
         return bool(self.patterns or self.refilled)
 
     def numbers(self, state: StateGraph) -> dict[str, Any]:
-        """The numbers that stand in them, by their paths."""
+        """The numbers in these containers, by path."""
         found = [s for s in numbers_of(state) if id(s.container) in self.containers] if self.containers else []
         return {source.path: content_at(source) for source in found}
 
     def found_among(self, objects: Iterable[FoundObject]) -> list[tuple[FoundObject, Fetch]]:
-        """Those of some objects that each call finds anew, which from now on hold nothing of the run."""
+        """Select the objects that each call looks up again, and clear their references to the run's objects."""
         found = [(described, self.objects.get(id(described.value))) for described in objects]
         pairs = [(described, fetch) for described, fetch in found if fetch is not None]
         for described, _ in pairs:
@@ -74,11 +74,11 @@ class ReboundState:
         return pairs
 
     def forget(self) -> None:
-        """Let go of the tensors of the run."""
+        """Drop the references to the tensors of the run."""
         self.tensors.clear()
 
     def difference(self, arguments: Sequence[Any]) -> str:
-        """What of them is otherwise in a call than in the run; nothing if they are alike."""
+        """How the rebound state of a call differs from that of the run; empty if it matches."""
         seen: Numbers = {}
         for fetch, pattern in self.patterns:
             try:
@@ -98,7 +98,7 @@ class ReboundState:
 
 
 class _Search:
-    """Finds patterns for what is reached by changed entries alone."""
+    """Finds patterns for objects that are reached through changed entries only."""
 
     def __init__(
         self,
@@ -109,18 +109,18 @@ class _Search:
         sequences: dict[int, Source],
         others: Sequence[tuple[Source, Any]],
     ) -> None:
-        """`sequences` are the lists, deques and sets that the run changed, by id; `others` the other entries that it
-        changed, with what they held before."""
+        """`sequences` are the lists, deques and sets that the run changed, by id; `others` are the other changed
+        entries, with their values before the run."""
         self.found, self.step, self.restriction, self.pinned = found, step, restriction, pinned
         self.sequences, self.others = sequences, others
         self.changed = {(id(source.container), source.key) for source, _ in others}
         self.passed = step.inputs.script.passed()
-        self.fixed: set[int] = set()  # the ids of what is the same in every call, and of what holds its entries
+        self.fixed: set[int] = set()  # the ids of objects that are the same in every call, and of their containers
         self.seen: Numbers = {}
-        self.escaped: list[Any] = []  # objects without a pattern, which are fixed with all that they lead to
+        self.escaped: list[Any] = []  # objects without a pattern, to be fixed with everything that they reach
 
     def run(self) -> None:
-        """Find them. What turns out to have no pattern is fixed, and then the search begins anew."""
+        """Find the patterns. Objects that turn out to have none are fixed, and the search restarts."""
         found, backward, nodes = self.found, self.step.backward, self.step.state.nodes
         self.step.state.walk(self._held_edges, ends_at=self._is_changed)
         self.fixed.update(id(s.container) for s in self.step.state.namespaces.values())
@@ -154,7 +154,7 @@ class _Search:
         self.fixed.update(id(snapshot.container) for snapshot in node.snapshots)
 
     def _fix(self, values: Iterable[Any]) -> None:
-        """Have some values be fixed, with all that they lead to but by changed entries."""
+        """Mark values as fixed, with everything that they reach other than through changed entries."""
         pending, met, nodes = [*values], set[int](), self.step.state.nodes
         while pending:
             value = pending.pop()
@@ -217,7 +217,7 @@ class _Search:
         return pattern
 
     def _entry(self, container: Any, key: Any, value: Any, fetch: Fetch, path: str) -> Pattern:
-        """The pattern of an entry of a container that a function finds."""
+        """The pattern of an entry of a container; `fetch` finds the container."""
         if (id(container), key) in self.passed:
             return NumberPattern()
         pattern = self._pattern(value, fetch_element(fetch, key), path)
@@ -229,7 +229,7 @@ class _Search:
         return self.seen.setdefault(id(value), len(self.seen))
 
     def _is_rebound(self, tensor: torch.Tensor) -> bool:
-        """Whether another tensor may take the place of one."""
+        """Whether another tensor may replace this one."""
         return is_device_tensor(tensor) and id(tensor) not in self.pinned and is_bare(tensor)
 
     def _has_pattern(self, value: Any) -> bool:
@@ -287,7 +287,7 @@ def _constant(value: Any) -> Fetch:
 
 
 def _attributes(fetch: Fetch, slots: bool) -> Fetch:
-    """What finds the attributes of an object that another function finds."""
+    """The function that fetches the attributes of an object that `fetch` finds."""
     if slots:
         return lambda arguments: SlotAttributes(fetch(arguments))
     return lambda arguments: fetch(arguments).__dict__

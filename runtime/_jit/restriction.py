@@ -1,4 +1,4 @@
-"""The part of a state graph that a run read: only of it a compiled program depends."""
+"""Restricts a state graph to what a run read: a compiled program depends on that part only."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from .traced_step import TracedStep
 
 @dataclass(slots=True, eq=False)
 class ObservedEntries:
-    """The entries of a snapshot that count."""
+    """The entries of a snapshot that the run observed."""
 
     snapshot: StateSnapshot
-    keys: dict[Any, None] | None = None  # None: all of its container
-    absent: dict[Any, None] = field(default_factory=dict)  # that were looked for and are not there
+    keys: dict[Any, None] | None = None  # None means all of the container
+    absent: dict[Any, None] = field(default_factory=dict)  # keys that were looked up and missing
 
 
 class Restriction:
-    """Goes through a state graph by the entries that a run read."""
+    """Walks a state graph along the entries that a run read."""
 
     def __init__(self, step: TracedStep) -> None:
         self.graph, self.reads, self.made = step.state, step.reads, _added_entries(step)
         self.changed: set[EntryId] = {(id(source.container), source.key) for source, _ in step.effects.entries}
         self.entries: dict[StateSnapshot, ObservedEntries] = {}
-        self.nodes: set[int] = set()  # the ids of the objects that were met
+        self.nodes: set[int] = set()  # the ids of the visited objects
         self.graph.walk(self.edges, self._name)
-        # By the id of the container; not of what each call computes anew on the host.
+        # By the id of the container, without state that each call recomputes on the host.
         self.observed = {id(s.container): entries for s, entries in self.entries.items() if not s.kind}
 
     def edges(self, node: StateNode) -> list[Edge]:
-        """The edges of a node that count."""
+        """The edges of a node along entries that the run read."""
         self.nodes.add(id(node.value))
         observed: dict[StateSnapshot | None, dict[Any, None]] = {}
         for snapshot in node.snapshots:
@@ -57,7 +57,7 @@ class Restriction:
         return entries is not None and (entries.keys is None or source.key in entries.keys)
 
     def _name(self, snapshot: StateSnapshot, key: Any, path: str, value: Any) -> None:
-        """Code that was met names an entry of a namespace."""
+        """Record that visited code names an entry of a namespace."""
         entries = self.entries.get(snapshot) or self.entries.setdefault(snapshot, ObservedEntries(snapshot, {}))
         assert entries.keys is not None
         if value is not MISSING:
@@ -74,15 +74,15 @@ class Restriction:
         made = self.made.get(id(snapshot.container), ())
         if isinstance(owner, CachedFunction):
             return self._some(snapshot, snapshot.content, made)
-        if isinstance(owner, torch.Tensor):  # of whose attributes those count that code names
+        if isinstance(owner, torch.Tensor):  # the attributes that code names
             missed = self.reads.missed.get(id(owner), set())
             return self._some(snapshot, self.graph.named, [*made, *missed, *self._hiding(type(owner))])
-        # Methods that look attributes up by themselves pass by the record.
+        # Code that calls `__getattribute__` itself bypasses the record.
         read = None if "__getattribute__" in self.graph.named else self.reads.of(owner)
         if read is not None:
             place = id(snapshot.container)
             read = read | {name for name in self.reads.written(owner) if (place, name) not in self.changed}
-        if isinstance(owner, Module) and read is not None:  # whose methods look the tables up in its `__dict__`
+        if isinstance(owner, Module) and read is not None:  # its methods look up the tables in `__dict__`
             absent = self._absent(owner, read - _attributes_of(owner))
             return self._some(snapshot, read.union(MODULE_TABLES), absent)
         if read is None:
@@ -97,16 +97,16 @@ class Restriction:
         return ObservedEntries(snapshot, keys, {k: None for k in absent if k not in snapshot.content})
 
     def _hiding(self, cls: type) -> list[str]:
-        """The names that code uses of a class of the program, which an object may yet get as attributes."""
+        """Class attributes that code names and that an attribute set on the object later would hide."""
         own = (vars(base) for base in cls.__mro__ if is_own(base.__module__))
         return [name for attributes in own for name in attributes if name in self.graph.named]
 
     def _absent(self, owner: Any, names: set[str]) -> list[str]:
-        """The names that an object may yet get as attributes; what its class has by them counts too."""
+        """The names that may be set on an object later; also observes the class attributes of these names."""
         absent = []
         for name in sorted(names):
             base = next((b for b in type(owner).__mro__ if name in vars(b)), None)
-            if base is not Module:  # whose own methods nobody replaces
+            if base is not Module:  # its own methods are not expected to be replaced
                 absent.append(name)
             if base is not None and may_hold_state(base.__module__):
                 attributes = self.graph.class_attributes(base)
@@ -117,13 +117,13 @@ class Restriction:
 
 
 def _attributes_of(module: Module) -> set[str]:
-    """What a module has by itself."""
+    """The names that a module has of its own, in its `__dict__` or its tables."""
     state = module.__dict__
     return set(state).union(MODULE_PRIVATE, *(state[name] for name in MODULE_TABLES))
 
 
 def _added_entries(step: TracedStep) -> dict[int, list[Any]]:
-    """The keys of attributes that the run added, by the id of their dict."""
+    """The names of attributes that the run added, by the id of their dict."""
     contents = {id(s.container): s.content for s in step.state.snapshots if s.owner is not None}
     added: dict[int, list[Any]] = {}
     for source, _ in step.effects.entries:

@@ -1,4 +1,4 @@
-"""Keys of random operations as inputs: each call of a compiled step draws the keys that eager calls would draw."""
+"""Random keys as inputs: each call of a compiled step draws the keys that eager calls would draw."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..storage import random
 class RngInputs:
     """The keys of one compiled step, in the order of its inputs."""
 
-    offsets: tuple[int, ...]  # in the device's stream, relative to where it is when a call begins
-    generators: tuple[torch.Generator, ...]  # that the program passes; a key is drawn from each
-    advance: int  # how far a call moves the device's stream
+    offsets: tuple[int, ...]  # in the device's stream, relative to its position when a call begins
+    generators: tuple[torch.Generator, ...]  # generators passed to operations; a key is drawn from each
+    advance: int  # how far a call advances the device's stream
 
     def __bool__(self) -> bool:
         return bool(self.offsets or self.generators)
@@ -34,7 +34,7 @@ class RngInputs:
 
 
 class RngRecorder:
-    """Gives a traced run its keys, and remembers which arrays stand for them."""
+    """Hands out placeholder keys to a traced run and records them."""
 
     def __init__(self) -> None:
         self.start = random.state()
@@ -42,10 +42,10 @@ class RngRecorder:
         self.by_generator: list[tuple[torch.Generator, jax.Array]] = []
 
     def draw(self, generator: torch.Generator | None) -> jax.Array:
-        """The array that stands for the key of one operation: uint32[2].
+        """The placeholder array of one operation's key: uint32[2].
 
         Raises:
-            TraceError: the run seeds the device.
+            TraceError: the run seeded the device.
         """
         if generator is not None:
             self.by_generator.append((generator, _placeholder()))
@@ -61,7 +61,7 @@ class RngRecorder:
         return self.by_offset[relative]
 
     def finish(self) -> tuple[RngInputs, tuple[jax.Array, ...]]:
-        """Set the device's stream back to where it was; the inputs, and the arrays that stand for them."""
+        """Reset the device's stream to its position before the run; return the inputs and their placeholder arrays."""
         advance = random.state()[1] - self.start[1]
         random.restore(self.start)
         inputs = RngInputs(tuple(self.by_offset), tuple(g for g, _ in self.by_generator), advance)

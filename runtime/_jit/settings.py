@@ -1,4 +1,4 @@
-"""Settings that a program reads by calling a function: what the function says is compared before each call."""
+"""Settings that a program reads by calling a function; the function's result is compared before each call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _READERS: dict[Any, Callable[[], Any]] = {
     sys.getrecursionlimit: sys.getrecursionlimit,
     gc.get_threshold: lambda: repr(gc.get_threshold()),
     gc.isenabled: gc.isenabled,
-    **dict.fromkeys((isinstance, issubclass), abc.get_cache_token),  # which a class registered with another changes
+    **dict.fromkeys((isinstance, issubclass), abc.get_cache_token),  # changed by registering a virtual subclass
     np.geterr: lambda: repr(np.geterr()),
     np.get_printoptions: lambda: repr(np.get_printoptions()),
     **dict.fromkeys((threading.enumerate, threading.active_count), lambda: repr(threading.enumerate())),
@@ -45,25 +45,25 @@ _READERS: dict[Any, Callable[[], Any]] = {
     **dict.fromkeys((locale.getlocale, locale.localeconv, locale.setlocale), lambda: locale.setlocale(locale.LC_ALL)),
 }
 _BY_ID = {id(function): read for function, read in _READERS.items()}
-_DECIMAL = ("getcontext", "Decimal", "localcontext")  # of a module that most programs never import
+_DECIMAL = ("getcontext", "Decimal", "localcontext")  # by name, because most programs never import the module
 
 
 class Flag:
-    """An attribute that C or a library keeps, as those of `torch.backends` are."""
+    """An attribute stored in C or in a library, such as those of `torch.backends`."""
 
     def __init__(self, owner: Any, name: str) -> None:
         self.owner, self.name = owner, name
 
     def read(self) -> str:
-        """What it says now."""
+        """Its current value, as text."""
         return repr(getattr(self.owner, self.name, None))
 
 
 @cache
 def flag_of(owner: Any, name: str) -> Flag | None:
-    """The attribute of a name: a property of a module that has a class of its own, or of an object of `torch.backends`.
+    """The flag of a name: a property of a module that has its own class, or an attribute of a `torch.backends` object.
 
-    None if there is none that can be set.
+    None if the name is not a settable attribute.
     """
     if name.startswith("__"):
         return None
@@ -75,7 +75,7 @@ def flag_of(owner: Any, name: str) -> Flag | None:
 
 
 def reader_of(value: Any) -> Callable[[], Any] | None:
-    """What tells what a function or a property says, if it is one that reports a setting."""
+    """A function that reads the setting that a function or flag reports; None if it does not report one."""
     if isinstance(value, Flag):
         return value.read
     decimal = sys.modules.get("decimal")

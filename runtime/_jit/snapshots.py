@@ -1,4 +1,4 @@
-"""Snapshots: what a container of Python held at a moment."""
+"""Snapshots: the content of a Python container at one point in time."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ Entries = dict[Any, Any]
 
 @dataclass(slots=True, eq=False)
 class StateSnapshot:
-    """A container and what it held."""
+    """A container and its content."""
 
     path: str
     container: Any
-    keys: dict[Any, None] | None = None  # where only some of its entries are followed
-    owner: Any = None  # an object or a tensor whose attributes these are: those count that are read
-    named: bool = False  # whether it is a namespace, of which those entries count that code names
-    kind: str = ""  # script: each call computes its numbers anew on the host; private: it is only restored
-    table: bool = False  # whether it is a dict of torch's own, whose order goes with its values
+    keys: dict[Any, None] | None = None  # the entries that are followed; None means all
+    owner: Any = None  # the object or tensor whose attributes these are; only attributes that are read matter
+    named: bool = False  # whether it is a namespace, where only entries that code names matter
+    kind: str = ""  # script: its numbers are recomputed on the host by each call; private: it is only restored
+    table: bool = False  # whether it is one of torch's own dicts, whose order follows from its values
     content: Entries = None  # type: ignore[assignment]
-    version: int | None = None  # of a dict, when the content was taken: every write changes it
+    version: int | None = None  # the dict's version when the content was taken; every write changes it
 
     def __post_init__(self) -> None:
         container = self.container
-        if isinstance(container, dict) and not isinstance(container, OrderedDict):  # whose order has no version
+        if isinstance(container, dict) and not isinstance(container, OrderedDict):  # whose order is not versioned
             self.version = dict_version(container)
         self.content = container.copy() if type(container) is dict and self.is_whole_dict() else self.entries()
 
     def entries(self) -> Entries:
-        """What the container holds now."""
+        """The container's current content."""
         container = self.container
         if self.keys is not None:
             return {k: container[k] for k in self.keys if k in container}
         if isinstance(container, dict):
-            # A subclass may make what it is asked for. An OrderedDict keeps an order of its own.
+            # A subclass may override `items`. An OrderedDict keeps an order of its own.
             base = OrderedDict if isinstance(container, OrderedDict) else dict
             return dict(base.items(container))
         if isinstance(container, types.CellType):
@@ -56,14 +56,14 @@ class StateSnapshot:
         return self.keys is None and isinstance(self.container, dict)
 
     def name(self, key: Any, value: Any) -> None:
-        """Follow one entry more of a namespace; `value` is MISSING where it has no such entry."""
+        """Follow another entry of a namespace; `value` is MISSING if there is none."""
         assert self.keys is not None
         self.keys[key] = None
         if value is not MISSING:
             self.content[key] = value
 
     def restore(self) -> None:
-        """Put back what the container held."""
+        """Restore the container's content."""
         container, content = self.container, self.content
         if isinstance(container, types.CellType):
             if content:
@@ -82,7 +82,7 @@ class StateSnapshot:
                     container[key] = value
 
     def changes(self, before: Entries) -> Iterator[StateChange]:
-        """What differs from earlier entries. A dict in another order is one that was emptied and filled anew."""
+        """The changes since earlier entries. A reordered dict counts as emptied and refilled."""
         now = self.entries()
         if unchanged(before, now):
             return

@@ -1,4 +1,4 @@
-"""Places in what a function reaches in Python: containers, with what they held."""
+"""Sources: places in Python state, such as an attribute or a dict entry, and how they are read and written."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ PLAIN_TYPES = (
 SEQUENCES = (list, deque, set)
 _REFILLED = (OrderedDict, dict, bytearray, *SEQUENCES)
 _PLAIN = frozenset(PLAIN_TYPES)
-Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call with these arguments
-TensorSource = torch.Tensor | int  # a tensor that is the same one in every call, or the number of an argument
+Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call, given the leaves of its arguments
+TensorSource = torch.Tensor | int  # a tensor that is the same in every call, or the position of an argument
 
 
 def tensor_at(source: TensorSource, arguments: Sequence[Any]) -> torch.Tensor:
-    """The tensor in a call with these arguments."""
+    """The tensor of a source in a call with these arguments."""
     return arguments[source] if isinstance(source, int) else source
 
 
 class Source(NamedTuple):
-    """An entry of a container, and how a person would write it."""
+    """An entry of a container, and its path for messages."""
 
     container: Any  # a dict, a list, or a closure's cell
     key: Any
@@ -35,7 +35,7 @@ class Source(NamedTuple):
 
 
 def refill(container: Any, values: Iterable[Any]) -> None:
-    """Have a list, deque or set hold these values, or a dict these pairs; past the methods of its own class."""
+    """Replace the elements of a list, deque or set, or the items of a dict, bypassing methods of its subclass."""
     kept = list(values)
     base: Any = next(b for b in _REFILLED if isinstance(container, b))
     base.clear(container)
@@ -43,14 +43,14 @@ def refill(container: Any, values: Iterable[Any]) -> None:
 
 
 def content_at(place: Source) -> Any:
-    """What stands at a place that is none in a list."""
+    """The value at a place that is not in a sequence; MISSING if there is no such entry."""
     if isinstance(place.container, types.CellType):
         return place.container.cell_contents
     return place.container.get(place.key, MISSING)
 
 
 def put_at(source: Source, value: Any, deleted: bool = False) -> None:
-    """Store a value where a source points, or delete the entry."""
+    """Store a value at a source, or delete the entry."""
     container, key = source.container, source.key
     if isinstance(container, types.CellType):
         container.cell_contents = value
@@ -63,7 +63,7 @@ def put_at(source: Source, value: Any, deleted: bool = False) -> None:
 
 
 def fetch_entry(source: Source) -> Fetch:
-    """What finds the value at a place."""
+    """A function that fetches the value at a source."""
     container, key = source.container, source.key
     if isinstance(container, types.CellType):
         return lambda arguments: container.cell_contents
@@ -71,12 +71,12 @@ def fetch_entry(source: Source) -> Fetch:
 
 
 def fetch_element(fetch: Fetch, key: Any) -> Fetch:
-    """What finds an element of a container that another function finds."""
+    """A function that fetches an element of the container that `fetch` finds."""
     return lambda arguments: fetch(arguments)[key]
 
 
 class StateChange(NamedTuple):
-    """What a run did to a container: `new` stands at `place`, or is gone."""
+    """A change of a container's entry; `new` is MISSING if the entry was deleted."""
 
     place: Source
     old: Any
@@ -92,26 +92,26 @@ MISSING = _Missing()
 
 
 def same_value(old: Any, new: Any) -> bool:
-    """Whether a run that reads one would read the other: the same object, or equal plain values."""
+    """Whether two values are interchangeable for a run: the same object, or equal plain values."""
     return old is new or (type(old) is type(new) and is_plain(old) and plain_key(old) == plain_key(new))
 
 
 def plain_key(value: Any) -> Any:
-    """A plain value as a key: 0.0 and -0.0 differ, and NaN is equal to itself."""
+    """A plain value as a key: 0.0 and -0.0 differ, and NaN equals itself."""
     kind = value.__class__
     return repr(value) if kind is complex or (kind is float and (not value or value != value)) else value
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a plain one, compared by value. One that may have attributes is an object, unless it is a
-    member of an enum."""
+    """Whether a value is plain, that is, compared by value. An instance of a subclass with a `__dict__` is not plain,
+    unless it is an enum member."""
     return type(value) in _PLAIN or (
         isinstance(value, PLAIN_TYPES) and (isinstance(value, enum.Enum) or not hasattr(value, "__dict__"))
     )
 
 
 def entry_path(path: str, container: Any, key: Any) -> str:
-    """How a person would write an entry of a container."""
+    """The path of an entry of a container, for messages."""
     if isinstance(container, types.CellType):
         return path
     if isinstance(container, SEQUENCES) or (
@@ -122,5 +122,5 @@ def entry_path(path: str, container: Any, key: Any) -> str:
 
 
 def text_of(key: Any) -> str:
-    """How a person would write a key."""
+    """A key as text, for messages."""
     return repr(key) if isinstance(key, (str, int)) else type(key).__name__

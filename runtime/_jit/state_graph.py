@@ -1,10 +1,10 @@
-"""What a function reaches in Python: its variables, modules, optimizers and containers, as a graph.
+"""The state graph: the Python objects that a function reaches, such as variables, modules, optimizers and containers.
 
-A compiled program holds for as long as what its run could read is the same, and what the run changed there must be
-changed again by every call. So the content of the containers is noted before a trace, compared after it, and guarded.
+A compiled program is valid while everything that its run could read is unchanged, and every call must repeat what the
+run changed. So the content of the containers is recorded before a trace, compared after it, and guarded.
 
-Objects are followed through attributes, lists, dicts, closures and the globals that a function names; of classes and of
-Python's modules, through what the code of the functions names. The graph is built once: a trace restricts it to what
+Objects are followed through attributes, lists, dicts, closures and the globals that a function names; classes and
+Python modules through the names that the functions' code uses. The graph is built once; a trace restricts it to what
 was read.
 """
 
@@ -24,24 +24,24 @@ from .host_arrays import HostArray
 from .snapshots import Entries, StateSnapshot, unchanged
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
 
-_MOST = 100_000  # objects that are followed
-# The types of values that lead nowhere. Objects of their subclasses may hold more.
+_MOST = 100_000  # the maximum number of objects that are followed
+# The types of values that refer to nothing else. Objects of their subclasses may.
 _LEAVES = {*PLAIN_TYPES, type(MISSING)}
 Adapter = SlotAttributes | ClassAttributes | ContextVarValue
-Edge = tuple[StateSnapshot | None, Any, str, Any]  # the entry of a snapshot, or None; the path and the value there
-Moment = list[tuple[int | None, Entries]]  # of each snapshot: the version of the dict, and the content
+Edge = tuple[StateSnapshot | None, Any, str, Any]  # snapshot and key of the entry, or None; then path and value
+Moment = list[tuple[int | None, Entries]]  # for each snapshot, the version of the dict and the content
 
 
 @dataclass(slots=True, eq=False)
 class StateNode:
-    """An object that is reached, with its containers and where they lead."""
+    """A reached object, with its containers and the edges from it."""
 
     path: str
     value: Any
     snapshots: list[StateSnapshot] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    named: tuple[str, ...] = ()  # the attributes that a function names
-    members: dict[str, list[Edge]] = field(default_factory=dict)  # of a class: they count once a function names them
+    named: tuple[str, ...] = ()  # the attributes that a function's code names
+    members: dict[str, list[Edge]] = field(default_factory=dict)  # of a class: followed once code names them
 
     def hold(self, container: Any, **options: Any) -> StateSnapshot:
         """Take a snapshot of one of its containers."""
@@ -50,7 +50,7 @@ class StateNode:
         return snapshot
 
     def follow(self, snapshot: StateSnapshot, but: Container[str] = ()) -> None:
-        """Lead on from each attribute in a snapshot, but for some."""
+        """Add an edge for each attribute in a snapshot, except those in `but`."""
         path, items = self.path, snapshot.content.items()
         self.edges += [(snapshot, key, f"{path}.{key}", value) for key, value in items if key not in but]
 
@@ -60,22 +60,22 @@ Visitor = Callable[["StateGraph", StateNode], None]
 
 @dataclass(slots=True)
 class Reached:
-    """What was reached, by kind; each by its id, with its path."""
+    """The reached objects by kind and id, with their paths."""
 
     tensors: dict[int, tuple[str, torch.Tensor]] = field(default_factory=dict)
     modules: dict[int, tuple[str, torch.nn.Module]] = field(default_factory=dict)
     optimizers: dict[int, tuple[str, Any]] = field(default_factory=dict)
     schedulers: dict[int, tuple[str, Any]] = field(default_factory=dict)
     scalers: dict[int, tuple[str, Any]] = field(default_factory=dict)
-    generators: dict[int, tuple[str, Any]] = field(default_factory=dict)  # of random numbers on the host
+    generators: dict[int, tuple[str, Any]] = field(default_factory=dict)  # host random number generators
     arrays: dict[int, tuple[str, HostArray]] = field(default_factory=dict)
-    streams: dict[int, tuple[str, Any]] = field(default_factory=dict)  # iterators, and queues of C
-    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function, or of the logger
-    objects: dict[int, tuple[str, Any]] = field(default_factory=dict)  # that are neither containers nor torch's
+    streams: dict[int, tuple[str, Any]] = field(default_factory=dict)  # iterators, and queues implemented in C
+    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function or logger
+    objects: dict[int, tuple[str, Any]] = field(default_factory=dict)  # neither containers nor torch's objects
 
     @property
     def typed(self) -> set[int]:
-        """The ids of the objects whose methods a run may have called."""
+        """The ids of objects whose methods a run may have called."""
         return {*self.modules, *self.optimizers, *self.schedulers, *self.objects}
 
 
@@ -83,7 +83,7 @@ class StateGraph:
     """The objects reached from some roots."""
 
     def __init__(self, visitor_of: Callable[[type], Visitor], roots: dict[str, Any]) -> None:
-        """`visitor_of` gives for a class what notes the containers of its objects."""
+        """`visitor_of` returns, for a class, the visitor that records the containers of its objects."""
         self.visitor_of = visitor_of
         self.roots: list[Edge] = [(None, None, path, value) for path, value in roots.items()]
         self.nodes: dict[int, StateNode] = {}
@@ -91,14 +91,14 @@ class StateGraph:
         self.namespaces: dict[int, StateSnapshot] = {}  # of classes, modules and globals, by the id of the container
         self.adapters: dict[int, Adapter] = {}  # by the id of the object
         self.reached = Reached()
-        self.tables: set[int] = set()  # the ids of dicts of torch's own
-        self.stored: set[str] = set()  # the attributes that the code of the functions sets
-        self.named: set[str] = set()  # those that it names
-        self.asks_types = False  # whether it may ask if a value is a number
+        self.tables: set[int] = set()  # the ids of torch's own dicts
+        self.stored: set[str] = set()  # the attributes that the functions' code sets
+        self.named: set[str] = set()  # the attributes that it names
+        self.asks_types = False  # whether it may test if a value is a number
         self.extend()
 
     def extend(self) -> None:
-        """Follow what is new since the graph was built: objects in containers that changed."""
+        """Update the graph: follow new objects in containers that changed since it was built."""
         changed = {*self.changed_snapshots()}
         for node in [n for n in self.nodes.values() if not changed.isdisjoint(n.snapshots)] if changed else ():
             del self.nodes[id(node.value)]
@@ -114,19 +114,19 @@ class StateGraph:
         name: Callable[..., None] | None = None,
         ends_at: Callable[[StateSnapshot, Any], bool] | None = None,
     ) -> set[str]:
-        """Go through what the roots lead to by some edges, and visit what is new.
+        """Walk the graph from the roots along some edges, and visit new objects.
 
         Args:
-            edges_of: the edges of a node that are followed.
-            name: is called for each entry that code names, with the snapshot of the namespace, the key, the path and
+            edges_of: returns the edges of a node that are followed.
+            name: called for each entry that code names, with the snapshot of the namespace, the key, the path and
                 the value.
-            ends_at: whether it does not go on from an entry, given by the snapshot and the key.
+            ends_at: whether to stop at an entry, given the snapshot and the key.
 
         Returns:
-            The attributes that the code of the functions on the way names.
+            The attributes that the code of the visited functions names.
         """
         named: set[str] = set()
-        waiting: dict[str, list[Edge]] = {}  # members of classes that no function has named yet
+        waiting: dict[str, list[Edge]] = {}  # class members that no code has named yet
         seen: set[int] = set()
         pending = [*self.roots]
         while pending:
@@ -160,7 +160,7 @@ class StateGraph:
         return node
 
     def namespace(self, path: str, container: Any) -> StateSnapshot:
-        """The snapshot of a namespace, which holds nothing until code names an entry."""
+        """The snapshot of a namespace, which is empty until code names an entry."""
         snapshot = self.namespaces.get(id(container))
         if snapshot is None:
             snapshot = self.namespaces[id(container)] = StateSnapshot(path, container, {}, named=True)
@@ -172,13 +172,13 @@ class StateGraph:
         return self.namespace(cls.__qualname__, self.adapter(cls, ClassAttributes))
 
     def adapter(self, value: Any, kind: type[Adapter]) -> Any:
-        """The mapping that shows the state of an object without a dict; one for each object."""
+        """The mapping over the state of an object that is not in a dict; one per object."""
         return self.adapters.get(id(value)) or self.adapters.setdefault(id(value), kind(value))
 
     # -- what the run did --------------------------------------------------------------------------------------------
 
     def moment(self) -> Moment:
-        """What the containers hold now."""
+        """The current content of all containers."""
         return [
             (s.version, s.content)
             if s.version is not None and dict_version(s.container) == s.version
@@ -187,7 +187,7 @@ class StateGraph:
         ]
 
     def changes(self, since: Moment | None = None) -> list[StateChange]:
-        """What differs from before the run, or from a later moment."""
+        """The changes since before the run, or since a later moment."""
         changes: list[StateChange] = []
         before = [(s.version, s.content) for s in self.snapshots] if since is None else since
         for snapshot, (version, content) in zip(self.snapshots, before, strict=True):
@@ -197,12 +197,12 @@ class StateGraph:
         return changes
 
     def before(self, source: Source) -> Any:
-        """What an entry held before the run."""
+        """The value of an entry before the run."""
         contents = (s.content for s in self.snapshots if s.container is source.container)
         return next((content[source.key] for content in contents if source.key in content), MISSING)
 
     def staying(self, changed: set[tuple[int, Any]]) -> Iterator[torch.Tensor]:
-        """The tensors that are also elsewhere than in changed entries, each an id of a container and a key."""
+        """The tensors that are also reached other than through the entries in `changed`, (id of container, key)."""
         elsewhere: dict[int, bool] = {}
         for snapshot in self.snapshots:
             container = id(snapshot.container)
@@ -212,11 +212,11 @@ class StateGraph:
         yield from (t for i, (_, t) in self.reached.tensors.items() if elsewhere.get(i, True))
 
     def scripted(self) -> set[int]:
-        """The ids of the containers that schedulers and scalers keep."""
+        """The ids of the containers of schedulers and scalers."""
         return {id(s.container) for s in self.snapshots if s.kind == "script"}
 
     def restore(self) -> None:
-        """Put back what every container held, and forget what functions cached of the run."""
+        """Restore the content of every container, and clear caches that the run filled."""
         for cache in self.reached.caches.values():
             cache.finish()
         for _, array in self.reached.arrays.values():
@@ -226,7 +226,7 @@ class StateGraph:
             snapshot.restore()
 
     def changed_snapshots(self) -> Iterator[StateSnapshot]:
-        """The snapshots whose containers hold something else now."""
+        """The snapshots whose containers have changed."""
         for snapshot in self.snapshots:
             same = snapshot.version is not None and dict_version(snapshot.container) == snapshot.version
             if not same and not unchanged(snapshot.content, snapshot.entries()):

@@ -1,6 +1,6 @@
-"""Patterns of tensors and containers that each call of a compiled step finds anew: structure is compared, not identity.
+"""Patterns of rebound state: tensors and containers that each call compares by structure instead of identity.
 
-A pattern is walked together with the value. Which of the tensors and containers are the same object is part of it.
+A pattern is walked in parallel with the value. Which of the tensors and containers are the same object is part of it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from .container_adapters import SlotAttributes
 from .sources import MISSING, same_value
 from .tensor_hooks import tables_of
 
-Numbers = dict[int, int]  # in which order tensors and containers were met, by id
+Numbers = dict[int, int]  # the order in which tensors and containers were met, by id
 
 
 @dataclass(frozen=True, slots=True)
 class SamePattern:
-    """A value that is compared as it stands."""
+    """A value that is compared by `same_value`."""
 
     path: str
     value: Any
 
     def difference(self, value: Any, seen: Numbers) -> str:
-        """Nothing if a value fits; else what differs."""
+        """How a value differs from the pattern; empty if it matches."""
         return "" if same_value(self.value, value) else f"{self.path} is another one"
 
 
@@ -35,7 +35,7 @@ class NumberPattern:
     """A number that each call passes to the program."""
 
     def difference(self, value: Any, seen: Numbers) -> str:
-        """Nothing: the program's host numbers know which others it holds for."""
+        """Always empty: `HostNumbers` decides for which numbers the program is valid."""
         return ""
 
 
@@ -46,7 +46,7 @@ class AttributesPattern:
     slots: bool
     attributes: dict[str, Pattern] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
-    whole: bool = False  # whether it has no others
+    whole: bool = False  # whether there may be no other attributes
 
     def of(self, value: Any) -> Any:
         """The attributes of an object."""
@@ -54,7 +54,7 @@ class AttributesPattern:
         return SlotAttributes(value, names) if self.slots else value.__dict__
 
     def difference(self, path: str, value: Any, seen: Numbers) -> str:
-        """Nothing if the attributes of an object fit; else what differs."""
+        """How the attributes of an object differ from the pattern; empty if they match."""
         found = self.of(value)
         if self.whole and len(found) != len(self.attributes):
             return f"{path} has other attributes"
@@ -69,7 +69,7 @@ class AttributesPattern:
 
 @dataclass(slots=True)
 class TensorPattern:
-    """A tensor whose memory and geometry a slot compares."""
+    """A tensor; its memory and geometry are compared by a slot."""
 
     path: str
     number: int
@@ -78,7 +78,7 @@ class TensorPattern:
     attributes: list[AttributesPattern] = field(default_factory=list)
 
     def difference(self, value: Any, seen: Numbers) -> str:
-        """Nothing if a value fits; else what differs."""
+        """How a value differs from the pattern; empty if it matches."""
         known = id(value) in seen
         if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
             return f"{self.path} is not a tensor like the one that it was"
@@ -97,13 +97,13 @@ class ContainerPattern:
     path: str
     number: int
     cls: type
-    option: Any = None  # how long a deque may get, or what makes the entries of a defaultdict
+    option: Any = None  # the `maxlen` of a deque or the `default_factory` of a defaultdict
     keys: tuple[Any, ...] | None = None  # of a dict
     elements: list[Pattern] | None = None
     attributes: list[AttributesPattern] = field(default_factory=list)
 
     def difference(self, value: Any, seen: Numbers) -> str:
-        """Nothing if a value fits; else what differs."""
+        """How a value differs from the pattern; empty if it matches."""
         known = id(value) in seen
         if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
             return f"{self.path} is of another class, or another one"
@@ -117,7 +117,7 @@ class ContainerPattern:
         return self.elements_difference(value, seen)
 
     def elements_difference(self, value: Any, seen: Numbers) -> str:
-        """The same for the elements alone."""
+        """How the elements alone differ from the pattern; empty if they match."""
         elements = self.elements
         if elements is None:
             return ""
@@ -137,7 +137,7 @@ Pattern = SamePattern | NumberPattern | TensorPattern | ContainerPattern
 
 
 def option_of(value: Any) -> Any:
-    """What a container has beside its elements."""
+    """The `maxlen` of a deque or the `default_factory` of a defaultdict; otherwise None."""
     if isinstance(value, deque):
         return value.maxlen
     return value.default_factory if isinstance(value, defaultdict) else None

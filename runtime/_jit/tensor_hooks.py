@@ -1,7 +1,7 @@
-"""Hooks of tensors, which backward calls: a trace holds for as long as they are the same.
+"""Tensor hooks, which backward calls: a trace is valid only while they are unchanged.
 
-The hooks that a tensor had are guarded as any container is, and a tensor without hooks is looked at again only when the
-count of registrations has changed. Price: two methods of `torch.Tensor` are wrapped.
+Existing hooks of a tensor are guarded like any container. A tensor without hooks is checked again only if the global
+count of registrations has changed, for which two methods of `torch.Tensor` are wrapped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ for _name in ("register_hook", "register_post_accumulate_grad_hook"):
 
 
 def tables_of(tensor: torch.Tensor) -> list[dict[int, Any]]:
-    """The dicts of a tensor's hooks, by handle; none if no hook was ever registered."""
+    """The dicts of a tensor's hooks, keyed by handle id; empty if no hook was ever registered."""
     tables = tensor._backward_hooks, tensor._post_accumulate_grad_hooks
     return [table for table in tables if table is not None]
 
@@ -47,7 +47,7 @@ def hooks_of(tensor: torch.Tensor) -> list[Any]:
 
 @contextmanager
 def unhooked(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
-    """Take the hooks of some tensors away for a while."""
+    """Temporarily remove the hooks of some tensors."""
     saved = [(table, dict(table)) for t in tensors for table in tables_of(t)]
     for table, _ in saved:
         table.clear()

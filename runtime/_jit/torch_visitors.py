@@ -1,4 +1,4 @@
-"""How torch's objects are followed in a state graph: tensors, modules, optimizers, schedulers and scalers."""
+"""Visitors of torch's objects in a state graph: tensors, modules, optimizers, schedulers and scalers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .state_graph import StateGraph, StateNode
 from .tensor_hooks import tables_of
 from .wrappers import is_wrapper
 
-# What `nn.Module` keeps in tables of its own, and the attributes that it keeps to itself.
+# The tables of `nn.Module`, and its private attributes.
 MODULE_TABLES = (
     *("_parameters", "_buffers", "_modules"),
     *("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"),
 )
 MODULE_PRIVATE = frozenset(torch.nn.Module().__dict__) - {"training"}
-# Of an optimizer: what its step calls; and what all optimizers have, with what a scheduler notes there.
+# The hooks that an optimizer's step calls; and the attributes of every optimizer, with those that schedulers set on it.
 _STEP_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 _OPTIMIZER = frozenset(torch.optim.SGD([torch.empty(0, device="cpu")]).__dict__) | {"step", *SCHEDULER_MARKS}
 
 
 def visit_tensor(graph: StateGraph, node: StateNode) -> None:
-    """Follow the attributes that a program has put on a tensor, and its hooks."""
+    """Follow the attributes that a program has set on a tensor, and its hooks."""
     tensor: torch.Tensor = node.value
     graph.reached.tensors[id(tensor)] = node.path, tensor
     node.follow(node.hold(vars(tensor), owner=None if is_wrapper(tensor) else tensor))
@@ -55,7 +55,7 @@ def visit_module(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_optimizer(graph: StateGraph, node: StateNode) -> None:
-    """Follow an optimizer's groups, state and hooks, and what a class of the program adds."""
+    """Follow an optimizer's groups, state and hooks, and the attributes that a class of the program adds."""
     optimizer: Optimizer = node.value
     graph.reached.optimizers[id(optimizer)] = node.path, optimizer
     own = set(optimizer.__dict__) - _OPTIMIZER if may_hold_state(type(optimizer).__module__) else set()
@@ -65,18 +65,18 @@ def visit_optimizer(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_scheduler(graph: StateGraph, node: StateNode) -> None:
-    """Follow what a scheduler or a scaler refers to; its numbers are computed again by each call."""
+    """Follow the objects that a scheduler or scaler refers to; each call recomputes its numbers."""
     value: Any = node.value
     reached = graph.reached.schedulers if isinstance(value, LRScheduler) else graph.reached.scalers
     reached[id(value)] = node.path, value
     node.hold(value.__dict__, kind="script")
     if isinstance(value, GradScaler):
         node.hold(value.__dict__, keys=dict.fromkeys(SCALER_NUMBERS))
-    # What a scaler notes of the optimizers between `unscale_` and `update`.
+    # What a scaler records about optimizers between `unscale_` and `update`.
     states = value.__dict__.get("_per_optimizer_states", {})
     for state in (states, *states.values()):
         node.hold(state, kind="private")
-    # The step of a scheduler runs in the trace and again in each call: what its functions keep is put back in between.
+    # A scheduler's step runs in the trace and again in each call, so the state of its functions is restored in between.
     for function in value.__dict__.get("lr_lambdas", ()):
         for inner in StateGraph(graph.visitor_of, {node.path: function}).snapshots:
             node.hold(inner.container, keys=inner.keys, kind="private")

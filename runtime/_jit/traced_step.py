@@ -1,4 +1,4 @@
-"""The results of one traced run of a function, as data: what it read, computed, returned and changed."""
+"""The record of one traced run of a function: what it read, computed, returned and changed."""
 
 from __future__ import annotations
 
@@ -26,32 +26,31 @@ from .state_graph import StateGraph
 
 
 def output_count(storages: Sequence[NewStorage]) -> int:
-    """How many outputs of a program are the arrays of storages."""
+    """The number of program outputs that are arrays of storages."""
     return 1 + max((s.source.output for s in storages if s.source.output is not None), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class TracedInputs:
-    """What the run read, with the arrays that stand for it among the constants of the jaxpr."""
+    """The inputs that the run read, with their placeholder arrays among the constants of the jaxpr."""
 
     cells: dict[Cell, jax.Array]
-    touched: frozenset[Cell]  # those that it read or wrote
-    script: HostScript  # what each call does on the host: numbers of optimizers' groups, and calls of schedulers
+    touched: frozenset[Cell]  # cells that the run read or wrote
+    script: HostScript  # what each call does on the host: read numbers, and call schedulers
     numbers: tuple[jax.Array, ...]
-    rng: RngInputs  # what each call draws
+    rng: RngInputs  # the keys that each call draws
     keys: tuple[jax.Array, ...]
-    uploads: tuple[HostInput, ...]  # tensors of the host
+    uploads: tuple[HostInput, ...]  # host tensors
     uploaded: tuple[jax.Array, ...]
-    host_tensors: tuple[torch.Tensor, ...]  # that the run could read
+    host_tensors: tuple[torch.Tensor, ...]  # all host tensors that the run could read
 
     def relocated(self, containers: Mapping[int, Fetch]) -> TracedInputs:
-        """The same with numbers in containers that each call finds by a function, given by the ids of those of the
-        run."""
+        """The same with numbers in containers that each call fetches; `containers` maps ids of the run's containers."""
         return dataclasses.replace(self, script=self.script.relocated(containers))
 
 
 class WrittenCell(NamedTuple):
-    """A cell from outside that the run wrote, and the shape and dtype that it gave it."""
+    """An outside cell that the run wrote, and its aval after the run."""
 
     cell: Cell
     aval: Aval
@@ -61,49 +60,49 @@ class WrittenCell(NamedTuple):
 class TracedOutputs:
     """What the run returned, and the arrays that the jaxpr computes for it.
 
-    The jaxpr returns the arrays of the new tensors, then of the written cells, then one bool array of the assertions,
-    and then what belongs to the backward pass.
+    The jaxpr returns the arrays of new tensors, then those of written cells, then one bool array of the assertions, and
+    then the outputs of the backward pass.
     """
 
     result: OutputTree
-    storages: tuple[NewStorage, ...]  # that the run made
+    storages: tuple[NewStorage, ...]  # the storages that the run made
     written: tuple[WrittenCell, ...]
     assertions: tuple[Assertion, ...]
     aliases: tuple[AliasOfInput, ...]
-    differentiable: tuple[NewTensor | AliasOfInput, ...]  # the results that autograd follows
+    differentiable: tuple[NewTensor | AliasOfInput, ...]  # the results that autograd tracks
     device_index: int
-    count: int  # outputs of the jaxpr before those of the backward pass
-    found: tuple[FoundObject, ...]  # objects from outside among the results and in what the run changed
-    held: frozenset[int]  # the ids of objects from outside that results hold and that must be the same in every call
+    count: int  # the number of outputs before those of the backward pass
+    found: tuple[FoundObject, ...]  # outside objects among the results and in effects
+    held: frozenset[int]  # the ids of outside objects that results hold and that must be the same in every call
 
 
 class BackwardEffect(NamedTuple):
-    """What the backward pass of the results left in an entry: None if it deleted the entry."""
+    """The final value of an entry that the backward pass of the results changed; None if it was deleted."""
 
     source: Source
     value: OutputTree | None
-    appended: bool = False  # whether the value is a list of what was appended to a sequence
-    number: bool = False  # whether it is no tensor, and was computed from what the entry held: `old`
+    appended: bool = False  # whether the value is a list of elements that were appended to a sequence
+    number: bool = False  # whether it is a plain value, possibly computed from the previous one, `old`
     old: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class TracedBackward:
-    """The backward pass of the results, traced on behind the function.
+    """The backward pass of the results, traced after the function.
 
-    The jaxpr returns the gradients of the leaves that get one, then the arrays of the effects, then the arrays of the
+    The jaxpr returns the gradients of the leaves that get one, then the arrays of the effects, then those of the
     written cells.
     """
 
     cotangents: tuple[jax.Array, ...]
     leaves: tuple[TensorSource | NewTensor, ...]
-    givers: tuple[frozenset[int], ...]  # for each leaf, the numbers of the results that give it a gradient
-    failure: str  # the error that torch raised, which every backward pass raises again; or nothing
+    givers: tuple[frozenset[int], ...]  # for each leaf, the indices of the results that contribute to its gradient
+    failure: str  # the message of the error that torch raised, and that every backward pass raises again; or empty
     effects: tuple[BackwardEffect, ...]
-    storages: tuple[NewStorage, ...]  # that the effects need
+    storages: tuple[NewStorage, ...]  # the storages of the effects
     device_index: int
     written: tuple[Cell, ...]
-    functions: tuple[type[Any], ...] = ()  # in Python, that it called
+    functions: tuple[type[Any], ...] = ()  # the Python autograd functions that it called
     held: frozenset[int] = frozenset()  # as in `TracedOutputs`
 
 
@@ -112,12 +111,12 @@ class TracedStep:
     """One traced run of a function."""
 
     jaxpr: ClosedJaxpr
-    arguments: tuple[Any, ...]  # the leaves of the arguments, as the function got them
+    arguments: tuple[Any, ...]  # the leaves of the arguments, as passed to the function
     state: StateGraph  # what the function reached before the run
     reads: AttributeReads
-    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # of the leaves that it reached, before the run
+    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # reached leaves with gradients before the run
     inputs: TracedInputs
     outputs: TracedOutputs
     effects: Effects
     backward: TracedBackward | None
-    numbers: PassedNumbers  # that the run found and that its inputs lack: it must be traced again with them
+    numbers: PassedNumbers  # numbers that vary but are not inputs yet; if any, the function must be traced again

@@ -1,7 +1,7 @@
-"""Tracing a function once: it runs on tensors that hold tracers, and what it did is described as data.
+"""Traces a function once: runs it on tensors that hold tracers, and describes what it did as data.
 
-A run leaves Python as it found it: containers, gradients, data of tensors, random state and grad mode are put back when
-it ends, also when it fails.
+A run leaves Python unchanged: containers, gradients, tensor data, random state and grad mode are restored when it ends,
+even if it fails.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep
 
 
 class TensorsBefore(NamedTuple):
-    """What tensors from outside were before a run, beside their content."""
+    """The state of outside tensors before a run, except their data."""
 
-    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # of leaves
-    flags: tuple[tuple[torch.Tensor, bool], ...]  # `requires_grad` of leaves
+    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves with their gradients
+    flags: tuple[tuple[torch.Tensor, bool], ...]  # leaves with their `requires_grad`
     versions: tuple[tuple[torch.Tensor, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Recorders:
-    """What follows a run of a function."""
+    """The recorders of one run of a function."""
 
     trace: Trace
     rng: RngRecorder
@@ -85,7 +85,7 @@ class Recorders:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run described."""
+    """The description of a run."""
 
     outputs: TracedOutputs
     effects: Effects
@@ -105,16 +105,16 @@ def trace_step(
     """Run a function once under a JAX trace.
 
     Args:
-        function: what to trace.
+        function: the function to trace.
         args: its positional arguments.
         kwargs: its keyword arguments.
         arguments: the leaves of both.
-        replaced: those that stand for arguments with a history.
+        replaced: the leaves that replace arguments with a history.
         state: what the function reaches in Python.
-        passed: the numbers of optimizers' groups that are inputs, beside learning rates.
+        passed: the numbers that are inputs, besides learning rates.
 
     Raises:
-        TraceError: the function needs the value of a tensor, or does what no program can repeat.
+        TraceError: the function needs the value of a tensor, or does something that a program cannot repeat.
     """
     rng = RngRecorder()
     trace = Trace(lifts=True, draw=rng.draw)
@@ -141,7 +141,7 @@ def trace_step(
                 outcome, arrays = _describe(result, arguments, recorders, state, before)
                 outcomes.append(outcome)
                 return arrays
-            except Exception as failure:  # raised below, without the frames and the note of JAX
+            except Exception as failure:  # raised again below, without JAX's frames and note
                 failures.append(failure)
                 return []
             finally:
@@ -191,10 +191,10 @@ def _heap_left_alone() -> Iterator[None]:
 def _call(
     function: Callable[..., Any], args: Any, kwargs: Any, arguments: Sequence[Any], recorders: Recorders, state: Any
 ) -> Any:
-    """Run the function; what it returns.
+    """Run the function and return its result.
 
     Raises:
-        TraceError: it left something changed that no call could change again.
+        TraceError: it changed something that calls could not change again.
     """
     modes = _modes()
     if symbols := recorders.script.numbers.among(arguments):
@@ -217,7 +217,7 @@ def _call(
 
 
 def _restore(modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, before: TensorsBefore) -> None:
-    """Put back what a run changed."""
+    """Restore what a run changed."""
     torch.set_grad_enabled(modes[0])
     torch.set_default_dtype(modes[1])
     state.restore()
@@ -241,7 +241,7 @@ def _describe(
     state: StateGraph,
     before: TensorsBefore,
 ) -> tuple[Outcome, list[jax.Array]]:
-    """Describe what a run returned and changed; the outputs of its jaxpr."""
+    """Describe what a run returned and changed; also return the outputs of its jaxpr."""
     trace = recorders.trace
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
     tensors = [t for _, t in state.reached.tensors.values()]
@@ -280,7 +280,7 @@ def _describe(
 
 
 def _as_before(cell: Cell, trace: Trace) -> jax.Array:
-    """The array of a written cell, on the mesh as it was: the next call finds the shardings that the program knows."""
+    """The array of a written cell, constrained to its old sharding so that the next call matches the program."""
     aval = trace.before[cell][2]
     return pinned(cell.read(), aval.sharding if cell.aval is aval else None)
 
@@ -293,7 +293,7 @@ def _describe_effects(
     before: TensorsBefore,
     changes: Sequence[StateChange],
 ) -> tuple[Effects, PassedNumbers]:
-    """Describe what a run changed in Python, and which of the numbers that it changed were not inputs."""
+    """Describe what a run changed in Python, and the changed numbers that were not inputs."""
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
     missing = recorders.script.missing(source for source, _, _ in changes)
     entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())

@@ -1,4 +1,4 @@
-"""The table of visitors: how the objects of each type are followed in a state graph."""
+"""The table of visitors, which follow the objects of each type in a state graph."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from .torch_visitors import (
 
 _EMPTY: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
 _VIEWS = [view for empty in _EMPTY for view in (empty.keys(), empty.values(), empty.items())]
-# The visitor of a class is that of the first class of its method resolution order that stands here.
+# The visitor of a class is that of the first class in its MRO that has an entry.
 VISITORS: dict[type, Visitor] = {
     torch.Tensor: visit_tensor,
     torch.nn.Module: visit_module,
@@ -92,7 +92,7 @@ VISITORS: dict[type, Visitor] = {
     ContextVar: visit_context_variable,
     types.CellType: visit_cell,
     weakref.ref: visit_reference,
-    # Classes of Python's library whose objects hold state of a program.
+    # Standard library classes whose objects hold state of a program.
     types.SimpleNamespace: visit_object,
     argparse.Namespace: visit_object,
     threading.local: visit_object,
@@ -118,6 +118,6 @@ def visitor_of(cls: type) -> Visitor:
 
 
 def reach(**roots: Any) -> StateGraph:
-    """What some roots reach, each under its name, with the hooks that all modules and optimizers call, and
-    the functions that took the place of torch's."""
+    """The state graph of named roots, the global hooks of modules and optimizers, and functions that replaced
+    torch's."""
     return StateGraph(visitor_of, {**GLOBAL_HOOKS, **replaced_functions(), **roots})

@@ -1,4 +1,4 @@
-"""Tensors that are made of others and have no memory of their own, such as DTensor, by torch's protocol for them."""
+"""Wrapper tensors, such as DTensor, which consist of other tensors and own no memory; uses torch's flatten protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._torch.tensors import is_wrapper as is_wrapper
 
 
 def parts_of(tensor: Any) -> dict[str, torch.Tensor]:
-    """The tensors of the device that a wrapper is made of, by its attributes; of any other tensor, itself."""
+    """The device tensors inside a wrapper, by attribute path; for any other device tensor, itself."""
     if not is_wrapper(tensor):
         return {"": tensor} if tensor.device.type == "jax" and tensor.layout is torch.strided else {}
     found: dict[str, torch.Tensor] = {}
@@ -23,10 +23,10 @@ def parts_of(tensor: Any) -> dict[str, torch.Tensor]:
 
 
 def part_at(tensor: Any, path: str, like: Any) -> torch.Tensor:
-    """The tensor at a place of a wrapper.
+    """The tensor at an attribute path of a wrapper.
 
     Raises:
-        ValueError: the wrapper is another one than it was.
+        ValueError: the wrapper's class or layout differs from `like`.
     """
     if wrapping(tensor) != like:
         raise ValueError("a tensor of another class or layout")
@@ -45,7 +45,7 @@ def is_distributed(tensor: Any) -> bool:
 
 
 def local_part(tensor: Any, like: Any) -> torch.Tensor:
-    """The part of a DTensor on this rank, placed as another one is; of any other tensor, itself."""
+    """The local part of a DTensor, redistributed to the placements of `like`; any other tensor itself."""
     if not is_distributed(tensor):
         return tensor
     placed = tensor if tensor.placements == like.placements else tensor.redistribute(placements=like.placements)
@@ -53,7 +53,7 @@ def local_part(tensor: Any, like: Any) -> torch.Tensor:
 
 
 def wrapping(tensor: Any) -> Any:
-    """What a wrapper says of its tensors; None of any other tensor."""
+    """The class, context and nested wrapping of a wrapper, for comparison; None for any other tensor."""
     if not is_wrapper(tensor):
         return None
     names, context = tensor.__tensor_flatten__()
@@ -63,7 +63,7 @@ def wrapping(tensor: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """How a wrapper is made of its parts."""
+    """How a wrapper is rebuilt from its parts."""
 
     cls: type
     names: tuple[str, ...]
@@ -75,14 +75,14 @@ class Wrapping:
 
     @staticmethod
     def of(tensor: Any) -> Wrapping:
-        """That of a wrapper."""
+        """The wrapping of a wrapper."""
         names, context = tensor.__tensor_flatten__()
         shape = tensor.size(), tensor.stride()
         parameter = isinstance(tensor, torch.nn.Parameter)
         return Wrapping(type(tensor), tuple(names), context, *shape, tensor.requires_grad, parameter)
 
     def make(self, parts: dict[str, Any]) -> torch.Tensor:
-        """The wrapper of parts."""
+        """Build a wrapper from parts."""
         tensor = self.cls.__tensor_unflatten__(parts, self.context, self.size, self.stride)  # type: ignore[attr-defined]
         if self.is_parameter:
             return torch.nn.Parameter(tensor, self.requires_grad)

@@ -26,16 +26,16 @@ class Writes:
     ) -> None:
         """
         Args:
-            written: the cells of the run, as it was before it and as it left them.
-            places: of these cells, among the cells of a call.
-            tensors: those that the run wrote in place and that are the same in every call.
-            arguments: the numbers of those that are arguments.
+            written: the written cells of the run, with their avals after it.
+            places: the indices of these cells among the cells of a call.
+            tensors: the tensors that the run wrote in place and that are the same in every call.
+            arguments: the positions of arguments that the run wrote in place.
         """
         self.places, self.tensors, self.arguments = places, tensors, arguments
         self.resizes = any(cell.aval is not aval for cell, aval in written)
 
     def store(self, cells: list[Cell], arrays: Sequence[jax.Array]) -> None:
-        """Write the cells of a call."""
+        """Write arrays to the cells of a call."""
         if self.resizes:
             record_growth()
         for place, array in zip(self.places, arrays, strict=True):

@@ -1,4 +1,4 @@
-"""Where a tape is cut that no barrier cuts: a loop is found by what recurs, and cut at the same place each time."""
+"""Cuts the tape of a loop that has no barriers: detects the loop by repetition and cuts at the same place each time."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import weakref
 from ..storage.cell import Cell
 from .recorded import RecordedOp
 
-SHORTEST = 256  # operations between two cuts
-LONGEST = 4096  # without a cut
-_TAIL = 12  # operations in a row that say where a loop without writes is
+SHORTEST = 256  # the fewest operations between two cuts
+LONGEST = 4096  # the most operations without a cut
+_TAIL = 12  # consecutive operations that identify a place in a loop without writes
 
 
 class Cuts:
-    """When to cut the tape of a thread.
+    """Decides when to cut the tape of a thread.
 
-    A loop that trains overwrites what it has overwritten before, by the same operation: there it is cut. A loop that
-    writes nothing is cut where a sequence of operations recurs, once it is long. Another loop is found when the place
-    of the last one does not come up in time.
+    A training loop overwrites the same cell by the same operation again, and is cut there. A loop without writes is
+    cut, once the tape is long, where a sequence of operations recurs. If the known place does not come up in time, a
+    new loop is searched for.
     """
 
     def __init__(self) -> None:
-        self.after = SHORTEST  # how many operations may be recorded before `due` is asked
-        self._usual = 0  # how many operations there were at the last cut
+        self.after = SHORTEST  # the number of operations that are recorded before `due` is called
+        self._usual = 0  # the number of operations at the last cut
         self._place: tuple[RecordedOp, weakref.ref[Cell]] | None = None
         self._tail: list[RecordedOp] = []
 
     def barrier(self, ops: int) -> None:
-        """The program ended a step of so many operations by itself: it is not cut until it records many more."""
+        """Note a barrier after a step of `ops` operations: no cut is made before twice as many are recorded."""
         self.after = max(self.after, 2 * ops)
 
     @property
     def longest(self) -> int:
-        """How many operations may be recorded without a cut."""
+        """The maximum number of operations without a cut."""
         return max(LONGEST, 2 * self.after)
 
     def due(self, ops: list[RecordedOp], op: RecordedOp, target: Cell | None, again: bool) -> bool:
-        """Whether the tape is cut before an operation is recorded.
+        """Whether to cut the tape before recording an operation.
 
         Args:
-            ops: what it holds.
+            ops: the operations on the tape.
             op: the operation.
             target: the first cell that it writes.
-            again: whether that cell holds what the same operation wrote, on this tape.
+            again: whether that cell holds a result of the same operation on this tape.
         """
         if not self._ends(ops, op, target, again):
             return False

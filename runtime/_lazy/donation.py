@@ -1,8 +1,8 @@
-"""Which inputs a program reuses, and for which of its results.
+"""Chooses the inputs that a program donates, and pairs them with results.
 
-JAX writes the n-th result of an aval into the n-th donated array of that aval. A result is computed without a copy only
-in the array that it takes the place of: into another one XLA writes when nothing reads that any more, and copies what
-is still read. So the results are put in the order of what they replace.
+JAX pairs the n-th result of an aval with the n-th donated array of that aval. Only a result that replaces its own input
+needs no copy: before XLA writes into another array, it copies whatever is still to be read from it. So the results are
+ordered like the inputs that they replace.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from ..storage.avals import Aval
 
 
 def paired(live: Sequence[Any], held: Sequence[int], avals: Mapping[int, Aval]) -> tuple[list[Any], tuple[int, ...]]:
-    """Put results in order, and choose the inputs to donate.
+    """Order results, and choose the inputs to donate.
 
     Args:
-        live: the results, each with its `aval` and, as `origin`, the slot of the input that it takes the place of.
-        held: the slots of inputs that nothing but the tape holds.
-        avals: of these.
+        live: the results, each with its `aval` and its `origin`, the slot of the input that it replaces.
+        held: the slots of inputs that only the tape holds.
+        avals: the avals of these inputs, by slot.
 
     Returns:
-        The results, and the slots of the donated inputs.
+        The ordered results, and the slots of the donated inputs.
     """
     results, origins = tuple([r.aval for r in live]), tuple([r.origin for r in live])
     order, chosen = _paired(results, origins, tuple(held), tuple([avals[slot] for slot in held]))
     return [live[i] for i in order], chosen
 
 
-@lru_cache(maxsize=256)  # the steps of a loop ask the same
+@lru_cache(maxsize=256)  # the steps of a loop repeat the same calls
 def _paired(
     results: Sequence[Aval], origins: Sequence[int | None], held: Sequence[int], inputs: Sequence[Aval]
 ) -> tuple[list[int], tuple[int, ...]]:
-    """As `paired`, of the avals and origins of the results, and the slots and avals of the inputs; the order is that of
-    the places of the results."""
+    """As `paired`, given the avals and origins of the results and the slots and avals of the inputs; the order is given
+    as indices of the results."""
     avals = dict(zip(held, inputs, strict=True))
     left = Counter(results)
-    replacing = {origin: i for i, origin in enumerate(origins) if origin is not None}  # the last one, of several
+    replacing = {origin: i for i, origin in enumerate(origins) if origin is not None}  # the last one wins
     chosen = []
     for slot in sorted(held, key=lambda slot: slot not in replacing):
         aval = avals[slot]

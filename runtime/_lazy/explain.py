@@ -1,4 +1,4 @@
-"""`tenax.explain(tenax.lazy)`: what a thread has run in lazy mode, and why."""
+"""`tenax.explain(tenax.lazy)`: reports the programs that a thread has run in lazy mode, and why they ran."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .programs import Runs, TapeProgram
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """One program of lazy mode."""
+    """Statistics of one program of lazy mode."""
 
     operations: int
     inputs: int
@@ -36,7 +36,7 @@ class GraphReport:
 
 @dataclass(frozen=True, slots=True)
 class LazyExplanation:
-    """The result of `tenax.explain(tenax.lazy)`; printed, it is a text to read."""
+    """The result of `tenax.explain(tenax.lazy)`; `str` gives a readable report."""
 
     graphs: tuple[GraphReport, ...]
 
@@ -46,11 +46,11 @@ class LazyExplanation:
         return "\n".join([*lines, *(f"  program {i}: {graph}" for i, graph in enumerate(self.graphs, 1))])
 
 
-_SHOWN = 40  # lines of a difference
+_SHOWN = 40  # the maximum number of diff lines
 
 
 def explain_lazy() -> LazyExplanation:
-    """What this thread has run in lazy mode: its programs, in the order in which it first ran them."""
+    """Report the programs that this thread has run in lazy mode, in the order of their first runs."""
     history = own_tape().history
 
     def report(program: TapeProgram, runs: Runs) -> GraphReport:

@@ -1,8 +1,8 @@
-"""What becomes of a tape whose program fails: its operations are run one by one, as eager mode would have run them.
+"""Handles a tape whose program fails: its operations are run one by one, as in eager mode.
 
-A program gives all its results or none, so without this an operation that fails would take everything else with it, the
-updated parameters of a model among them. Where the operations succeed one by one (a program may need more memory than
-its parts), their results are kept, and the error of the program is raised all the same.
+A program returns all of its results or none, so otherwise one failing operation would lose all others, including the
+updated parameters of a model. If all operations succeed one by one (a program may need more memory than its parts),
+their results are kept, but the error of the program is still raised.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Failure = tuple[Exception, str]
 def values_one_by_one(
     entries: Sequence[Any], words: Sequence[int], inputs: Sequence[jax.Array], error: Exception
 ) -> tuple[list[Any], list[Any]]:
-    """What each slot of a tape holds: an array, or why there is none, which later operations hand on.
+    """Compute each slot of a tape: an array, or a failure, which is passed on to dependent operations.
 
     Args:
-        entries: of the tape.
+        entries: the entries of the tape.
         words: its numbers.
         inputs: its arrays. The program may have consumed some before it failed.
-        error: that of the program.
+        error: the error of the program.
 
     Returns:
-        The values of the slots, and the outcome of each check (of one that did not run, True).
+        The values of the slots, and the outcome of each check (True if it did not run).
     """
     numbers = jnp.asarray(np.array(words or [0], np.uint32))
     values: list[Any] = []
@@ -57,12 +57,12 @@ def _taken(entries: Iterator[Any], count: int) -> Iterator[Any]:
 
 
 def _outcome(op: RecordedOp, operands: list[Any], words: jax.Array) -> tuple[list[Any], list[Any]]:
-    """The results of an operation, or why it has none."""
+    """The results and checks of an operation; failures if it cannot run."""
     failure: Failure | None = next((x for x in operands if x.__class__ is tuple), None)
     if failure is None:
         try:
             results, checked = op.apply(operands, words)
-            jax.block_until_ready(results)  # an error of the device is one of this operation
+            jax.block_until_ready(results)  # attributes device errors to this operation
             return list(results), [bool(flag) for flag in checked]
         except jax.errors.JaxRuntimeError as error:
             failure = as_torch_error(error), f"{op.name}, recorded in lazy mode"
@@ -72,5 +72,5 @@ def _outcome(op: RecordedOp, operands: list[Any], words: jax.Array) -> tuple[lis
 
 
 def first_failure(values: Sequence[Any]) -> Exception | None:
-    """The error of the operation that failed first."""
+    """The error of the first operation that failed, or None."""
     return next((value[0] for value in values if value.__class__ is tuple), None)

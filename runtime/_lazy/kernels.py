@@ -1,5 +1,5 @@
-"""The fast path of lazy mode: as in dispatch/fast_path.py, a function for each shape of schema, which records the call
-of an operation that was recorded before."""
+"""The fast path of lazy mode: as in dispatch/fast_path.py, one function for each schema shape; it records calls of
+operations that were recorded before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HELD = 1 << 14
 
 
 class RecordedCall:
-    """A call that the key of the fast path decides: the operation, and where the views of its operands start."""
+    """What the fast path stores for a key: the operation, and where the views of its operands start."""
 
     __slots__ = ("executable", "op", "single", "starts")
 
@@ -32,7 +32,7 @@ class RecordedCall:
         self.starts = tuple(starts)
 
     def made(self, results: list[Any]) -> Any:
-        """The new tensors of a call."""
+        """Make the new tensors of a call."""
         if self.single is None:
             return self.executable.finish(results, 0, PendingCell)
         size, dtype, aval = self.single
@@ -41,13 +41,13 @@ class RecordedCall:
         return tensor
 
     def inplace(self, tape: Any, slots: list[int], words: Sequence[int], cell: Any) -> None:
-        """Record a call that writes its first operand."""
+        """Record a call that writes its first operand in place."""
         for result in tape.record(self.op, slots, words, self.starts):
             result.overwrite(cell)
 
 
 def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: Sequence[jax.Array]) -> None:
-    """Have calls of this key take the fast path."""
+    """Make calls of this key take the fast path."""
     calls = dispatcher.recorded_calls
     if len(calls) >= _HELD:
         calls.clear()
@@ -55,7 +55,7 @@ def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: S
 
 
 def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
-    """What an overload calls while its thread records."""
+    """The kernel of an overload while its thread records."""
     shape = schema_shape(dispatcher.signature)
     assert shape is not None
     letters, names, defaults = shape

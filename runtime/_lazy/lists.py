@@ -1,4 +1,4 @@
-"""The fast path of operators on lists of tensors in lazy mode, as dispatch/list_path.py is that of eager mode."""
+"""The fast path of operators on lists of tensors in lazy mode; the counterpart of dispatch/list_path.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .words import words_of_number
 
 
 class RecordedListCall(ListCall):
-    """A call, taken apart for a tape: its operands are cells, and numbers are words."""
+    """A call decomposed for a tape: its operands are cells, and its numbers are words."""
 
     __slots__ = ("words",)
 
@@ -32,9 +32,9 @@ class RecordedListCall(ListCall):
 
 
 def list_call(tape: Any, dispatcher: Dispatcher, values: list[Any]) -> Callable[[], Any]:
-    """What records the call of arguments in schema order.
+    """A function that records the call; `values` are the arguments in schema order.
 
-    Raises: UnusualArgumentError, or whatever the arguments make of the questions that are asked of them.
+    Raises: UnusualArgumentError, or any error from inspecting unsuitable arguments.
     """
     call = RecordedListCall(dispatcher, values)
     entry = dispatcher.recorded_calls.get(call.key)

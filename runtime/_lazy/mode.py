@@ -15,19 +15,18 @@ class _Own(threading.local):
         self.tape = Tape()
 
 
-_own = _Own()  # the tape of each thread, which knows where its loop is cut and what it has run
+_own = _Own()  # the tape of each thread, with its history and the place where its loop is cut
 
 
 class lazy(ContextDecorator):  # noqa: N801 (used as a function)
-    """Record the operations of this thread, and compile them as one program where a value is needed, at `tenax.sync()`,
-    and at the end.
+    """Record the operations of this thread, and run them as one compiled program when a value is needed, at
+    `tenax.sync()`, and at the end.
 
     A context manager and a decorator: `with tenax.lazy():`, `@tenax.lazy()`. With `TENAX_LAZY=1` in the environment all
     threads record from their first operation on.
 
     Raises:
-        IndexError, RuntimeError, ...: at the end, the error of a check of values that failed, with the line of the
-            operation.
+        IndexError, RuntimeError, ...: at the end, if a data-dependent check failed; the message names the line.
     """
 
     def __init__(self) -> None:
@@ -42,23 +41,23 @@ class lazy(ContextDecorator):  # noqa: N801 (used as a function)
         if error is None:
             _own.tape.flush(barrier=True, wait=True, cause="the end of tenax.lazy")
         elif isinstance(error, Exception):
-            try:  # what was recorded until then; a check that fails would be raised by a later program
+            try:  # run what was recorded; otherwise a failed check would be raised by a later program
                 _own.tape.flush(barrier=True, wait=True, cause="an error in tenax.lazy")
             except Exception as failed:
                 error.add_note(f"tenax.lazy: before that, a recorded operation failed: {failed}")
 
     def _recreate_cm(self) -> lazy:
-        return lazy()  # calls of a function may overlap
+        return lazy()  # calls of a decorated function may overlap
 
 
 def sync(wait: bool = False) -> None:
-    """End a step of lazy mode: compute what this thread has recorded. In eager mode, do nothing.
+    """End a step of lazy mode: run what this thread has recorded. A no-op in eager mode.
 
-    Arrays that were overwritten since the last step are reused if nobody else holds them.
+    Arrays that were overwritten since the last step are reused if nothing else holds them.
 
     Args:
-        wait: wait for the checks of values (an index in range), and raise the error of the first that failed; without
-            it, such an error is raised by a later `sync`, or where a value is read.
+        wait: wait for data-dependent checks (an index in range), and raise the error of the first that failed;
+            otherwise such an error is raised by a later `sync`, or when a value is read.
     """
     tape = recording.tape
     if tape is not None and not tape.ahead:
@@ -72,13 +71,13 @@ def own_tape() -> Tape:
 
 
 def record_everywhere() -> None:
-    """Have this thread and those that have not begun record, as `TENAX_LAZY=1` asks."""
+    """Turn on lazy mode on this thread and on new threads, for `TENAX_LAZY=1`."""
     type(recording).make = staticmethod(own_tape)
     recording.tape = own_tape()
 
 
 def record_nowhere() -> None:
-    """Have this thread and those that have not begun run their operations at once."""
+    """Turn off lazy mode on this thread and on new threads."""
     type(recording).make = staticmethod(lambda: None)
     own_tape().flush()
     recording.tape = None

@@ -1,4 +1,4 @@
-"""Programs: what a tape becomes, compiled once for all tapes that are equal."""
+"""Programs: compiled tapes, each shared by all equal tapes."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from .recorded import RecordedOp
 
 Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]  # entries of the tape, slots of results, donated inputs
 
-_HELD = 256  # programs; the one that was used least recently goes first
+_HELD = 256  # the maximum number of programs; the least recently used is dropped
 _programs: OrderedDict[Key, TapeProgram] = OrderedDict()
 _variants: set[Key] = set()
-listeners: list[Callable[[TapeProgram, float, bool], None]] = []  # called after a run: with its seconds without
-# compiling, and whether the program was compiled for it
+listeners: list[Callable[[TapeProgram, float, bool], None]] = []  # called after each run with the program, its seconds
+# without compilation, and whether it was compiled for this run
 
 
 class TapeProgram:
     """A compiled tape."""
 
     def __init__(self, key: Key, before: TapeProgram | None, begins: bool = False) -> None:
-        """`before` is the program that ran last, with which `changes` compares this one. One that `begins` a loop is
-        compiled quickly, and anew if it runs again: the steps after it find state that it has made."""
+        """`before` is the program that ran last, for `changes` to compare with. A program that `begins` a loop creates
+        state that later steps find, so it is compiled quickly, and again with good code if it does run again."""
         self.key = key
         self._before = None if before is None else before.key
         donated = [i + 1 for i in key[2]]
-        # float16, of whose small numbers `reduce_precision` makes zeros, is rounded within operations as well.
+        # float16 is rounded within operations as well: `reduce_precision` would flush its small numbers to zero.
         halves = any(a.dtype == np.float16 for e in key[0] if e.__class__ is RecordedOp for a in e.avals)
         first = options_for_one_run() if begins and not has_one_tier() else None
         options = {"xla_allow_excess_precision": False} if halves else None
         self._call = AotCall(self._replay, donated, options, first)
-        self.seconds = 0.0  # of tracing and compiling
+        self.seconds = 0.0  # spent on tracing and compiling
         self._words: tuple[list[int], jax.Array] | None = None
 
     @property
     def ops(self) -> int:
-        """How many operations it computes."""
+        """The number of operations."""
         return sum(e.__class__ is RecordedOp for e in self.key[0])
 
     @property
     def inputs(self) -> int:
-        """How many arrays it is passed, apart from its numbers."""
+        """The number of input arrays, not counting the one with the numbers."""
         return sum(e.__class__ is Aval for e in self.key[0])
 
     def _replay(self, words: jax.Array, *inputs: jax.Array) -> list[jax.Array]:
@@ -81,9 +81,9 @@ class TapeProgram:
         return results
 
     def run(self, words: list[int], inputs: Sequence[jax.Array], results: list[Any]) -> None:
-        """Compute, and append the list of results to a list: the wanted slots, then the outcome of the checks.
+        """Run the program, and append the list of its results to `results`: the wanted slots, then the checks.
 
-        It is in the list as soon as it is there, even if a signal handler raises.
+        The list is appended as soon as it exists, even if a signal handler raises.
         """
         arrays = [self._uploaded(words), *inputs]
         if self._call.call is not None:
@@ -98,7 +98,7 @@ class TapeProgram:
         self.seconds += time.perf_counter() - begun
 
     def lower(self, words: list[int], inputs: Sequence[jax.Array]) -> jax.stages.Lowered:
-        """The program as text and module, not compiled."""
+        """The lowered program, not compiled."""
         return self._call.jitted.lower(self._uploaded(words), *inputs)
 
     def _uploaded(self, words: list[int]) -> jax.Array:
@@ -108,12 +108,12 @@ class TapeProgram:
 
     @cached_property
     def names(self) -> Counter[str]:
-        """How often it computes each operator."""
+        """The number of operations by operator name."""
         return Counter(e.name for e in self.key[0] if e.__class__ is RecordedOp)
 
     @staticmethod
     def lines(key: Key) -> list[str]:
-        """The operations, one a line, with the avals of their operands."""
+        """A key as text: its inputs, its operations with the avals of their operands, and the number of results."""
         entries, wanted, donated = key
         ops = [str(e) for e in entries if e.__class__ is RecordedOp]
         inputs = Counter(f"input {e.dtype.name}[{','.join(map(str, e.shape))}]" for e in entries if e.__class__ is Aval)
@@ -124,7 +124,7 @@ class TapeProgram:
         ]
 
     def changes(self) -> Iterator[str]:
-        """The lines in which it differs from the program that ran before it."""
+        """The diff lines between the program that ran before it and this one."""
         if self._before is not None:
             for line in difflib.unified_diff(self.lines(self._before), self.lines(self.key), lineterm="", n=1):
                 if not line.startswith(("---", "+++")):
@@ -143,28 +143,28 @@ class Runs:
 
     def __init__(self) -> None:
         self.count = 0
-        self.seconds = 0.0  # without compiling; a device may go on computing after them
+        self.seconds = 0.0  # without compilation; a device may continue to compute afterwards
         self.causes: Counter[str] = Counter()
 
 
 class History:
-    """What the tape of a thread has run, of the programs that were new to it last."""
+    """What the tape of a thread has run; keeps the programs that it first ran most recently."""
 
     def __init__(self) -> None:
         self.last: TapeProgram | None = None
         self.programs: OrderedDict[TapeProgram, Runs] = OrderedDict()
-        self.runs = 0  # of all programs
-        self.begun = False  # whether one of them has ended a step that overwrote something
+        self.runs = 0  # runs of all programs
+        self.begun = False  # whether a program has ended a step that overwrote something
 
     def is_last(self, key: Key) -> bool:
         """Whether a key is that of the program that ran last.
 
-        A comparison finds the same objects in the same places, and is cheaper than a hash.
+        Comparing is cheaper than hashing, because the entries are the same objects.
         """
         return self.last is not None and self.last.key == key
 
     def note(self, program: TapeProgram, cause: str, seconds: float, compiled: bool) -> None:
-        """Count a run, for which the program may have been compiled."""
+        """Record a run; `compiled` tells whether the program was compiled for it."""
         self.last = program
         self.runs += 1
         runs = self.programs.setdefault(program, Runs())
@@ -178,7 +178,7 @@ class History:
 
 
 def is_variant(key: Key, history: History) -> bool:
-    """Whether a key comes up for the first time that is like one of a program up to the results that are wanted."""
+    """Whether a key is new and differs from that of a known program only in its results or donated inputs."""
     if (
         history.is_last(key)
         or key in _programs
@@ -193,8 +193,8 @@ def is_variant(key: Key, history: History) -> bool:
 
 
 def program_of(key: Key, history: History, steps: bool) -> TapeProgram:
-    """The program of a tape, made when the tape is new. With `steps` it ends a step that overwrites something: the
-    first of a thread is the first step of a loop, and makes the state of its optimizer."""
+    """Look up or make the program of a tape. `steps` tells that it ends a step that overwrites something; the first
+    such program of a thread is taken for the first step of a loop, which makes the state of its optimizer."""
     begins, history.begun = steps and not history.begun, steps or history.begun
     if history.last is not None and history.is_last(key):
         return history.last

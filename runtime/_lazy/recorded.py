@@ -1,4 +1,4 @@
-"""What a tape records of an operation: an executable of eager mode, as a part of a larger program."""
+"""Recorded operations: executables of eager mode as parts of a larger program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .words import Words, carrier, words_of_array
 
 
 class RecordedOp:
-    """An operation with the geometry of its operands. Tapes compare these by identity."""
+    """An operation with the geometry of its operands. Tapes compare operations by identity."""
 
     __slots__ = ("avals", "check", "checks", "count", "inputs", "layout", "name", "replaces", "run", "taken")
 
@@ -35,8 +35,8 @@ class RecordedOp:
         check: Callable[..., Any] | None = None,
         checks: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """`layout` says what each operand of `run` is: an array, words, or nothing. `results` describes what it gives:
-        `count` new arrays, and then one for each written cell, or None where the old one stays."""
+        """`layout` says what each operand of `run` is: an array, words, or None. `results` describes what it returns:
+        `count` new arrays, and then one for each written cell, or None if that cell keeps its array."""
         self.name, self.run, self.layout, self.count = name, run, tuple(layout), count
         self.inputs = sum(part.__class__ is Aval for part in layout)
         self.taken = sum(part.length for part in layout if part.__class__ is Words)
@@ -45,7 +45,7 @@ class RecordedOp:
         self.check, self.checks = check, tuple(checks)
 
     def apply(self, arrays: Sequence[jax.Array], words: jax.Array) -> tuple[list[jax.Array], list[jax.Array]]:
-        """The results in a program, and whether its checks hold."""
+        """Apply the operation to arrays; return its results and the outcomes of its checks."""
         operands: list[Any] = []
         passed, at = iter(arrays), 0
         for part in self.layout:
@@ -58,7 +58,7 @@ class RecordedOp:
         return [_rounded(r) for r in self.run(*operands) if r is not None], flags
 
     def assertions(self, where: str) -> list[Assertion]:
-        """What its checks say when they do not hold."""
+        """The assertions of its checks."""
         return [Assertion(kind, message, where, "recorded in lazy mode") for kind, message in self.checks]
 
     def __str__(self) -> str:
@@ -67,10 +67,10 @@ class RecordedOp:
 
 
 def _rounded(result: jax.Array) -> jax.Array:
-    """A result of bfloat16, rounded where its operation ends, as in eager mode.
+    """Round a bfloat16 result where its operation ends, as in eager mode.
 
-    XLA goes on with the float32 that an operation computes in, and within an operation it should: a linear layer adds
-    its bias before it rounds.
+    Otherwise XLA would continue with the operation's float32 intermediates. Within an operation that is intended: a
+    linear layer adds its bias before it rounds.
     """
     if result.dtype != jnp.bfloat16:
         return result
@@ -83,11 +83,11 @@ def _described(part: Words | Aval) -> str:
 
 
 def recorded_op(dispatcher: Dispatcher, executable: Executable, call: EncodedCall, values: list[Any]) -> RecordedOp:
-    """The part of a program that an executable becomes. Its lowering is traced here, so that what it refuses is raised
-    where the operation is called."""
+    """Make the operation of an executable. Its lowering is traced here, so that its errors are raised where the
+    operation is called."""
     layout = [_part(operand) for operand in (*call.operands, *call.starts)]
     try:
-        with jax.enable_x64(True):  # as in the program, so that this trace is the one that it uses
+        with jax.enable_x64(True):  # as in the program, so that the program reuses this trace
             structs = [None if part is None else jax.ShapeDtypeStruct(part.shape, part.dtype) for part in layout]
             results = executable.shapes(structs)
     except LOWERING_ERRORS:
@@ -119,7 +119,7 @@ def _fill_op(aval: Aval, fixed: Any, number: Words | None) -> RecordedOp:
 
 
 def recorded_fill(fill: LazyFill) -> tuple[RecordedOp, list[int]]:
-    """A fill as an operation, and the words of its value. 0 and 1 are part of the operation: XLA simplifies them."""
+    """A fill as an operation, and the words of its value. 0 and 1 are constants, so that XLA can simplify them."""
     aval, value = fill.aval, fill.value
     number = np.asarray(value).astype(carrier(aval.dtype))
     if value in (0, 1) and not np.signbit(number.real):
@@ -129,5 +129,5 @@ def recorded_fill(fill: LazyFill) -> tuple[RecordedOp, list[int]]:
 
 @cache
 def recorded_words(aval: Aval) -> RecordedOp:
-    """A small array of the host as an operation: the words of its values."""
+    """A small host array as an operation on the words of its values."""
     return RecordedOp("words", jax.jit(lambda array: (array,)), (Words(aval.shape, aval.dtype),), (aval,), 1)

@@ -1,4 +1,4 @@
-"""The tape of a thread: what it has recorded and not yet computed."""
+"""The tape of a thread: operations that are recorded but not yet computed."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from .words import words_of_array
 
 
 class Pending(PendingArray):
-    """A result that a tape holds weakly, and computes if somebody holds it."""
+    """A result that a tape holds weakly, and computes only if something else holds it."""
 
     __slots__ = ("op", "origin", "slot")
 
     def __init__(self, tape: Tape, slot: int, op: RecordedOp, aval: Aval) -> None:
         self.tape, self.slot, self.op, self.aval = tape, slot, op, aval
-        self.origin: int | None = None  # the slot of the input that it takes the place of
+        self.origin: int | None = None  # the slot of the input that it replaces
 
     def overwrite(self, cell: Cell) -> None:
-        """Take the place of what a cell holds, which the operation has read."""
+        """Replace the content of a cell, which the operation has read."""
         state = cell.__dict__
         old = state.get("pending")
         if old is None:
@@ -58,19 +58,19 @@ class Pending(PendingArray):
         elif old.tape is self.tape:
             self.origin = old.origin
         mutation_epoch.advance()
-        state["pending"] = self  # beside a pending result a cell holds no array
+        state["pending"] = self  # the cell held no array besides the old pending result
 
 
 class NotRecordableError(Exception):
-    """An operand is no array of the first device: the operation is carried out as in eager mode."""
+    """The operation cannot be recorded, for example because an operand is not on the first device; it runs eagerly."""
 
 
 class Tape:
-    """A flat list of what a thread has recorded: the aval of each input, and each operation with the slots of its
-    operands. Inputs and results are numbered in the order in which they come up; their numbers are their slots. Two
-    lists that are equal are one program."""
+    """A flat list of a thread's recorded operations: the aval of each input, and each operation with the slots of its
+    operands. Inputs and results are numbered in the order in which they appear; the numbers are called slots. Equal
+    lists share one program."""
 
-    ahead = False  # of need: see dispatch/compile_ahead.py
+    ahead = False  # True on tapes that compile ahead of need: see dispatch/compile_ahead.py
 
     def __init__(self) -> None:
         self.history = History()
@@ -79,14 +79,14 @@ class Tape:
         self.clear()
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Reset the tape."""
         self.entries: list[Any] = []
-        self.slots: list[ref[Pending] | None] = []  # a result, or None for an input
+        self.slots: list[ref[Pending] | None] = []  # for each slot, the result, or None for an input
         self.inputs: list[jax.Array] = []
         self.input_slots: list[int] = []
-        self.donatable: list[int] = []  # the positions of those that come from cells
+        self.donatable: list[int] = []  # the positions of inputs that come from cells
         self.input_avals: list[Aval] = []
-        self.input_of: dict[int, int] = {}  # the slot of an array, by its id: `inputs` keeps it alive
+        self.input_of: dict[int, int] = {}  # the slot of an input, by the id of the array; `inputs` keeps it alive
         self.numbers: list[int] = []
         self.assertions: list[Assertion] = []
         self.ops: list[RecordedOp] = []
@@ -94,12 +94,12 @@ class Tape:
     # Recording
 
     def number(self, value: Any) -> Any:
-        """A number as an operand: those of a program travel together, so that none stays on the device."""
+        """A number as an operand: not cached on the device, because a program's numbers are passed in one array."""
         with np.errstate(over="ignore"):
             return NUMBER_TYPES[value.__class__](value)
 
     def operand(self, cell: Cell) -> Any:
-        """What an operation is passed for a cell: an array, or what is pending."""
+        """The operand of an operation for a cell: an array or a pending result."""
         pending = cell.pending
         if pending is not None:
             tape = pending.tape
@@ -125,13 +125,13 @@ class Tape:
         return None if cell.mixed or cell.index else self.operand(cell)
 
     def words(self, array: np.ndarray) -> Cell:
-        """A cell that holds a small array of the host, such as a random key."""
+        """A cell that holds a small host array, such as a random key."""
         with self.lock:
             (pending,) = self.record(recorded_words(aval_of(array.shape, array.dtype)), [], words_of_array(array))
         return pending.cell(0)
 
     def slot_of(self, cell: Cell) -> int:
-        """The slot of what a cell of the first device holds."""
+        """The slot of the content of a cell of the first device."""
         pending, array = cell.pending, None
         if pending is None:
             array = cell.__dict__.get("content")
@@ -155,7 +155,7 @@ class Tape:
         slot = len(self.slots)
         self.slots.append(None)
         if aval is None:
-            described = operand.aval  # of JAX: its own `shape` and `dtype` are methods that ask it
+            described = operand.aval  # JAX's; the array's own `shape` and `dtype` are slower, because they look it up
             aval = aval_of(described.shape, described.dtype)
         self.inputs.append(operand)
         self.input_slots.append(slot)
@@ -167,7 +167,7 @@ class Tape:
         return slot
 
     def before(self, op: RecordedOp, target: Cell | None) -> None:
-        """Cut the tape where a loop repeats. Each operation is announced here before its operands have slots.
+        """Cut the tape where a loop repeats. Called for each operation before its operands get slots.
 
         Args:
             op: the operation.
@@ -186,9 +186,9 @@ class Tape:
 
         Args:
             op: the operation.
-            slots: of its operands.
+            slots: the slots of its operands.
             words: its numbers.
-            starts: arrays that say where views start.
+            starts: arrays with the start indices of views.
         """
         if starts:
             slots += [self._slot(start, shared=False) for start in starts]
@@ -208,7 +208,7 @@ class Tape:
     def run(
         self, dispatcher: Dispatcher, executable: Executable, call: EncodedCall, values: list[Any], fast_key: Any
     ) -> Any:
-        """Record a call that dispatch has encoded, or NotImplemented: then its operands are arrays now."""
+        """Record an encoded call; if that is impossible, replace its operands by arrays and return NotImplemented."""
         op = executable.recorded
         with self.lock:
             try:
@@ -239,23 +239,23 @@ class Tape:
         return dispatcher.returned(values, made) if call.written else made
 
     def kernel(self, dispatcher: Dispatcher) -> Callable[..., Any]:
-        """What an overload calls in place of its fast path; see kernels.py."""
+        """The kernel that replaces an overload's fast path; see kernels.py."""
         return recording_kernel(dispatcher)
 
     def list_call(self, dispatcher: Dispatcher, values: list[Any]) -> Callable[[], Any]:
-        """What records a call of an operator on lists; see lists.py."""
+        """A function that records a call of an operator on lists; see lists.py."""
         return list_call(self, dispatcher, values)
 
     # Computing
 
     def flush(self, barrier: bool = False, wait: bool = False, cause: str = "") -> None:
-        """Compute all that somebody holds.
+        """Compute all results that something holds.
 
         Args:
-            barrier: a step ends here, so that arrays that were overwritten may be reused. Where a value is merely
-                needed, none is.
-            wait: wait for the checks of values, and raise the error of the first that failed.
-            cause: what made this necessary; by default, the line of the program.
+            barrier: a step ends here, so arrays that were overwritten may be reused. They are not reused if a value is
+                merely needed.
+            wait: wait for data-dependent checks, and raise the error of the first that failed.
+            cause: the reason for the flush; by default, the line of the program.
         """
         with self.lock:
             try:
@@ -272,7 +272,7 @@ class Tape:
         if not live and not self.assertions:
             self.clear()
             return
-        if is_variant(key, self.history):  # garbage that was not yet collected may make the difference
+        if is_variant(key, self.history):  # uncollected garbage may be the difference
             live.clear()
             gc.collect()
             live, key = self._live(entries, barrier)
@@ -286,7 +286,7 @@ class Tape:
                 raise
             raise failed from error
         finally:
-            if ran:  # even if Ctrl-C interrupts: what was donated is gone
+            if ran:  # even if Ctrl-C interrupts, because donated arrays are gone
                 for pending, array in zip(live, ran[0], strict=False):
                     if array.__class__ is tuple:
                         pending.failure = array
@@ -301,8 +301,8 @@ class Tape:
         self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds, compiled > 0)
 
     def _one_by_one(self, entries: Sequence[Any], live: list[Pending], error: Exception, ran: list[Any]) -> Exception:
-        """Run the operations of a program that failed one by one, append their results to a list, and return the error
-        that is to be raised."""
+        """Run the operations of a failed program one by one, append their results to `ran`, and return the error to
+        raise."""
         from .failures import first_failure, values_one_by_one
 
         with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
@@ -311,7 +311,7 @@ class Tape:
         return first_failure(values) or error
 
     def lowered(self, operands: Sequence[Any]) -> jax.stages.Lowered:
-        """The program that would compute some pending results, or all that somebody holds. It is not run.
+        """The lowered program that would compute some pending results, or all that something holds. It is not run.
 
         Raises:
             ValueError: nothing is pending.
@@ -324,7 +324,7 @@ class Tape:
             return TapeProgram((entries, tuple(wanted), ()), None).lower(self.numbers, self.inputs)
 
     def _live(self, entries: tuple[Any, ...], barrier: bool) -> tuple[list[Pending], Key]:
-        """The results that somebody holds, and the key of the program that computes them."""
+        """The results that something holds, and the key of the program that computes them."""
         live = [p for found in self.slots if found is not None and (p := found()) is not None]
         if not barrier:
             return live, (entries, tuple([p.slot for p in live]), ())

@@ -1,6 +1,6 @@
-"""Numbers as inputs of a program: the 32-bit words that travel, and what the program makes of them.
+"""Numbers as inputs of a program: encoded on the host as 32-bit words, and decoded in the program.
 
-All numbers of a program are one array of words, because each array that is passed costs a transfer of its own.
+All numbers of a program are passed as one array of words, because each array costs a transfer of its own.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 
 
 class Words(NamedTuple):
-    """The form of a number, or of a small array, among the words of a program."""
+    """The shape and dtype of a number, or of a small array, that is encoded as words."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
     @property
     def length(self) -> int:
-        """How many words it takes."""
+        """The number of words."""
         return math.prod(self.shape) * max(self.dtype.itemsize // 4, 1)
 
     def value(self, words: jax.Array) -> jax.Array:
-        """The number, of its words."""
+        """Decode the number from its words."""
         dtype = self.dtype
         if dtype.kind == "c":
             part = Words((*self.shape, 2), np.dtype(f"f{dtype.itemsize // 2}")).value(words)
@@ -38,10 +38,10 @@ class Words(NamedTuple):
 
 
 def words_of_number(value: Any) -> tuple[int, ...]:
-    """The words of a Python number, in the 32-bit form that dispatch gives it.
+    """The words of a Python number, converted to 32 bits as in dispatch.
 
     Raises:
-        KeyError: it is no Python number.
+        KeyError: it is not a Python number.
         OverflowError: it is an int of more than 32 bits.
     """
     return _NUMBERS[value.__class__](value)
@@ -75,7 +75,7 @@ def words_of_array(array: Any) -> list[int]:
 
 
 def carrier(dtype: np.dtype) -> np.dtype:
-    """The dtype of at least 32 bits that holds any number of a dtype."""
+    """The dtype of at least 32 bits that can represent all values of a dtype; bool stays bool."""
     if dtype.itemsize >= 4 or dtype.kind == "b":
         return dtype
     if dtype.kind == "u":

@@ -1,8 +1,8 @@
 """`torch.autograd.Function` in a pure function: JAX uses the derivative that its `backward` computes.
 
 While a pure function is traced, `Function.apply` turns a function that is called with tracers into a `jax.custom_vjp`.
-What `forward` saves becomes additional results of that function, so that both JAX and, where the program uses
-torch's autograd within the pure function, torch can call `backward`. Price: JAX refuses forward-mode AD there.
+What `forward` saves becomes additional results of that function, so that both JAX and, if the program uses torch's
+autograd within the pure function, torch can call `backward`. The cost is that JAX refuses forward-mode AD there.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MARKS = ("to_save", "non_differentiable", "dirty_tensors", "materialize_grads",
 
 
 class _Position(int):
-    """Placeholder for a tensor: its number among inputs, outputs and extras."""
+    """Placeholder for a tensor: its index among inputs, outputs and extras."""
 
 
 def run_nested(function: Callable[..., Any], arrays: tuple[jax.Array, ...], key: jax.Array | None) -> Any:
@@ -62,7 +62,7 @@ class CustomVjpCall:
         self.args = [_Position() if _traceable(a) else a for a in args]
         self.needs = tuple(isinstance(a, torch.Tensor) and _inexact(a) for a in args)
         self.outputs: Any = None  # the results, with placeholders for tensors
-        self.notes: dict[str, Any] = {}  # attributes of the context, likewise
+        self.notes: dict[str, Any] = {}  # attributes of the context, with placeholders for tensors
         self.count = 0  # number of tensors among the outputs
         self.idle: set[int] = set()  # outputs without a derivative
         self.call = jax.custom_vjp(self.forward)
@@ -74,7 +74,7 @@ class CustomVjpCall:
         return [next(rest) if isinstance(a, _Position) else a for a in self.args]
 
     def forward(self, key: Any, *xs: jax.Array) -> tuple[jax.Array, ...]:
-        """The outputs, followed by what else `backward` needs."""
+        """The outputs, followed by the other tensors that `backward` needs."""
         return run_nested(self._forward, xs, key)
 
     @torch.no_grad()
@@ -120,7 +120,7 @@ class CustomVjpCall:
         return made, (key, xs, made)
 
     def backward(self, kept: Any, cotangents: Any) -> Any:
-        """The backward rule. torch's gradients are the conjugates of JAX's."""
+        """The backward rule. torch's gradients are complex conjugates of JAX's."""
         key, xs, made = kept
         n = len(xs)
 
@@ -142,7 +142,7 @@ class CustomVjpCall:
         return (None if key is None else np.zeros(key.shape, jax.dtypes.float0), *results)
 
     def gradients(self, held: Sequence[torch.Tensor], gs: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
-        """Call `backward`; `held` are the inputs, outputs and extras. One gradient for each tensor argument."""
+        """Call `backward` and return one gradient per tensor argument; `held` are the inputs, outputs and extras."""
         ctx = VjpContext(self.needs)
         notes = jax.tree.map(lambda v: held[v] if isinstance(v, _Position) else v, self.notes)
         ctx.saved_tensors = tuple(notes.pop("to_save", ()))
@@ -166,7 +166,7 @@ class CustomVjpCall:
 
 
 class _RecordedCall(torch.autograd.Function):
-    """A call that torch's autograd records as well."""
+    """A call that is also recorded by torch's autograd."""
 
     @staticmethod
     def forward(ctx: Any, application: CustomVjpCall, key: Any, *xs: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -1,10 +1,10 @@
-"""`detach`, `.data` and `torch.no_grad` stop JAX's derivative as they stop torch's.
+"""Makes `detach`, `.data` and `torch.no_grad` stop JAX's derivative as they stop torch's.
 
 JAX differentiates arrays, and a detached tensor shares its array with the original. So in a pure function it gets a
-cell of its own, which presents the values of that array with a derivative of its own: none, until it is written to.
-Writes go through to the array, and change its values alone. Results computed without grad mode
-are constants too; a write without grad mode changes a tensor's value and not its derivative, as in torch. Price: a
-torch function mode while a pure function is traced, and a detached tensor has a storage of its own there.
+cell of its own, which presents the values of that array with a separate derivative: none, until it is written. Writes
+go through to the array, and change only its values. Results computed without grad mode are constants too; a write
+without grad mode changes a tensor's value but not its derivative, as in torch. The cost is a torch function mode while
+a pure function is traced, and that a detached tensor has a storage of its own there.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def with_derivative_of(new: Any, old: Any) -> Any:
 
 
 def _quiet() -> bool:
-    """Whether the program turned grad mode off. torch's engine turns it off too, which does not count."""
+    """Whether the program itself turned grad mode off; that torch's engine also does so in backward does not count."""
     return not torch.is_grad_enabled() and not autograd_engine.in_backward()
 
 
 class PureTrace(Trace):
-    """The trace of a pure function: tensors from outside are constants, and are not written."""
+    """The trace of a pure function: outside tensors are constants and must not be written."""
 
     def __init__(self, draw: Any) -> None:
         super().__init__(lifts=False, draw=draw)
@@ -68,7 +68,7 @@ class PureTrace(Trace):
 
 
 class DetachedCell(Cell):
-    """The cell of a detached tensor: the values of another cell, differentiated as it was written."""
+    """The cell of a detached tensor: the values of another cell, with the derivative of what was written to it."""
 
     def __init__(self, base: Cell) -> None:
         self.base = base
@@ -98,7 +98,7 @@ class DetachedCell(Cell):
 
     @property
     def array(self) -> Any:
-        """The array for the fast path; None where that does not apply."""
+        """The array for the fast path; None if the fast path does not apply."""
         return None if self.mixed or self.base.array is None else self.content
 
     @array.setter
@@ -170,10 +170,10 @@ class DetachMode(TracedIndexing):
 
 
 def _as_data_of(tensor: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
-    """What takes the place of `source` in `tensor.data = source`: its memory, with the derivative of the tensor.
+    """The replacement of `source` in `tensor.data = source`: its memory, with the derivative of `tensor`.
 
     Raises:
-        NotImplementedError: the source is a part of its memory, and the tensor has a derivative.
+        NotImplementedError: the source covers only a part of its memory, and the tensor has a derivative.
     """
     plain = all(t.device.type == NAME and t.layout is torch.strided for t in (tensor, source))
     if not plain or functorch.level_of(tensor) > 0 or functorch.level_of(source) > 0:

@@ -1,4 +1,4 @@
-"""Where the random operations of a pure function get their keys from."""
+"""The sources of random keys for the operations of a pure function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DrawKey = Callable[[torch.Generator | None], Any]
 
 
 def refuse_draw(generator: torch.Generator | None) -> Any:
-    """The draw of a pure function that was given no key.
+    """The draw function of a pure function without a key.
 
     Raises:
         TraceError: always.
@@ -29,11 +29,11 @@ def refuse_draw(generator: torch.Generator | None) -> Any:
 
 
 def keys_from(key: jax.Array) -> DrawKey:
-    """Draw from a JAX key: each random operation folds in a number of its own."""
+    """A draw function that derives keys from a JAX key: each random operation folds in its own number."""
     start = random.state()
 
     def draw(generator: torch.Generator | None) -> jax.Array:
-        # The device's stream counts, because recomputation (torch.utils.checkpoint) resets it.
+        # The number is the position in the device's stream, because recomputation (torch.utils.checkpoint) resets it.
         seed, offset = random.advance()
         if seed != start[0] or offset <= start[1]:
             raise TraceError(
@@ -47,7 +47,7 @@ def keys_from(key: jax.Array) -> DrawKey:
 
 
 def inherited_key() -> jax.Array | None:
-    """A key for a nested run, drawn by the current one; None if that was given no key."""
+    """A key for a nested run, drawn from the current trace; None if that has no key."""
     trace = current_trace()
     if trace is None or trace.draw is refuse_draw:
         return None

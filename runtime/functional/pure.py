@@ -1,4 +1,4 @@
-"""A torch program as a pure function of JAX arrays, for every transformation of JAX."""
+"""Runs a torch program as a pure function of JAX arrays, for use with all JAX transformations."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from .tracing import trace_pure
 def run_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], draw: DrawKey) -> Any:
     """Call a torch function on trees of JAX arrays; its result is a tree of JAX arrays.
 
-    Arrays, NumPy's included, become tensors of the device, also where they are tracers. Tensors among the results
-    become their arrays.
+    Arrays, including tracers and NumPy arrays, become device tensors. Tensors among the results become their arrays.
 
     Args:
-        function: of tensors.
+        function: a function of tensors.
         args, kwargs: trees of arrays and other values.
-        draw: gives the key data of each random operation.
+        draw: returns the key data of each random operation.
 
     Raises:
-        TraceError: the function writes a tensor from outside, or needs the value of one that JAX traces.
+        TraceError: the function writes an outside tensor, or needs the value of a traced one.
         NotImplementedError: an array has symbolic dimensions, as under `jax.export`.
     """
     with patched_apply():

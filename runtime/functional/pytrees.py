@@ -2,8 +2,8 @@
 
 A class is registered when a traced function first returns an instance, if torch's pytree registry knows it
 (`ModelOutput`, `torch.return_types.max`), if it is a dataclass, or if it is a class of the program or of another
-library whose instance holds tensors in its attributes (`transformers.DynamicCache`). Price: JAX's global registry grows
-by the class, and numbers and strings in the attributes of the last kind are part of the structure.
+library whose instance holds tensors in its attributes (`transformers.DynamicCache`). The cost is that JAX's global
+registry grows, and that numbers and strings in the attributes of the last kind are part of the structure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATIC = (
     *(bool, int, float, complex, str, bytes, type, enum.Enum, types.FunctionType, types.MethodType),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, np.dtype, np.generic),
 )
-_OPAQUE = ("torch", "jax", "jaxlib", "numpy", "builtins")  # libraries whose objects are no containers
+_OPAQUE = ("torch", "jax", "jaxlib", "numpy", "builtins")  # libraries whose objects are not containers
 
 
 class _Context:
@@ -42,7 +42,7 @@ class _Context:
 
 
 def register_nodes(tree: Any) -> Any:
-    """Register the classes of a tree's nodes with JAX; returns the tree."""
+    """Register the classes of a tree's nodes with JAX; return the tree."""
     while new := {type(leaf) for leaf in jax.tree.leaves(tree) if _is_node(leaf)}:
         for cls in new:
             _learn(cls)
@@ -59,7 +59,7 @@ def _is_container(leaf: Any) -> bool:
 
 
 def _holds_arrays(leaf: Any, within: tuple[Any, ...]) -> bool:
-    """Whether an object's attributes lead to arrays, and never back to the object."""
+    """Whether an object's attributes contain arrays, directly or nested, and do not refer back to the object."""
     if not _is_container(leaf) or any(leaf is outer for outer in within):
         return False
     found = jax.tree.leaves(vars(leaf))
@@ -95,7 +95,7 @@ def _fields(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
 
 
 def _attributes(value: Any) -> tuple[tuple[Any, ...], _Context]:
-    """The attributes of an object that are no mere numbers or words, and the others beside the names of all."""
+    """Flatten an object's attributes: those that hold more than static values are children, the rest is context."""
     held = vars(value)
     static = {n: v for n, v in held.items() if all(isinstance(x, _STATIC) for x in jax.tree.leaves(v))}
     children = {n: v for n, v in held.items() if n not in static}
@@ -113,7 +113,7 @@ def _restored(cls: type, context: _Context, children: Any) -> Any:
 
 
 def _rebuilt(cls: type, names: tuple[str, ...], values: Any) -> Any:
-    made: Any = object.__new__(cls)  # `__init__` may want arrays, where JAX puts placeholders
+    made: Any = object.__new__(cls)  # `__init__` may require arrays, but JAX also passes placeholders
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made

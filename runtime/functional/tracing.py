@@ -23,7 +23,7 @@ from .pytrees import register_nodes
 
 
 def trace_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], draw: DrawKey) -> Any:
-    """Run a function once; see `pure.run_pure`, which also gives `autograd.Function` its derivative."""
+    """Run a function once; see `pure.run_pure`, which also handles `autograd.Function`."""
     trace, state = PureTrace(draw), random.state()
     try:
         with tracing(trace), patched_data_checks(), _without_dynamo(), torch.enable_grad():
@@ -42,7 +42,7 @@ def trace_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def _without_dynamo() -> Any:
-    """A context in which functions of `torch.compile` run uncompiled: Dynamo cannot start under a function mode."""
+    """A context that runs `torch.compile` functions uncompiled, because Dynamo cannot start under a function mode."""
     return torch.compiler.set_stance("force_eager") if is_dynamo_loaded() else contextlib.nullcontext()
 
 

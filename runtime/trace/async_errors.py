@@ -1,8 +1,8 @@
 """Assertions of compiled programs, such as an index in range: computed with the results, raised when they are ready.
 
-A program cannot raise. Its assertions are one more result, and reading that result at once would make every call wait
-for the device. So it is read once it is ready: in a later call, or in `synchronize`, like the assertions of CUDA
-kernels.
+A program cannot raise. Its assertions are one more result, and reading that result immediately would make every call
+wait for the device. So it is read once it is ready: in a later call, or in `synchronize`, like device-side assertions
+in CUDA kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Assertion(NamedTuple):
 
 
 def condition_error(kind: str, message: str) -> Exception:
-    """The error of a kind, one of Python's or of `torch.linalg`."""
+    """The exception of a class named `kind`, in `builtins` or `torch.linalg`."""
     made: Exception = (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
     return made
 
@@ -38,7 +38,7 @@ _pending: list[tuple[jax.Array, tuple[Assertion, ...]]] = []
 
 
 def record_assertions(holds: jax.Array, conditions: tuple[Assertion, ...]) -> None:
-    """Queue the outcome of a call's assertions: `holds` is bool[n], one element for each."""
+    """Queue the outcome of a call's assertions; `holds` is bool[n], one element per assertion."""
     with _lock:
         _pending.append((holds, conditions))
 

@@ -1,7 +1,7 @@
-"""Backward passes of the device run on the caller's thread, and report exceptions of hooks.
+"""Runs backward passes of device tensors on the caller's thread, and reports exceptions of hooks.
 
 torch's engine gives each device a thread of its own. JAX's trace state is thread-local, so backward could not be traced
-there, and the change of threads costs a seventh of a small step.
+there, and switching threads costs a seventh of a small step.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _depth = _Depth()
 
 
 def in_backward() -> bool:
-    """Whether this thread runs a backward pass of tensors of the device."""
+    """Whether this thread is running a backward pass of device tensors."""
     return _depth.backward > 0
 
 
 def backward_count() -> int:
-    """How many backward passes of tensors of the device this thread has started."""
+    """The number of backward passes of device tensors that this thread has started."""
     return _depth.begun
 
 
 class Engine(ENGINE_CLASS):  # type: ignore[misc]
-    """torch's engine, with its multithreading off while tensors of the device are differentiated."""
+    """torch's engine, with multithreading disabled while device tensors are differentiated."""
 
     def run_backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         """See torch's engine."""
@@ -54,7 +54,7 @@ class Engine(ENGINE_CLASS):  # type: ignore[misc]
         try:
             with torch.autograd.set_multithreading_enabled(False) if ours else contextlib.nullcontext():
                 return super().run_backward(tensors, *args, **kwargs)
-        except SystemError:  # because the hook's error was taken over
+        except SystemError:  # raised because the device guard took the hook's pending error
             failure = device_guard.take_error()
             if failure is None:
                 raise

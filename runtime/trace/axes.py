@@ -1,6 +1,6 @@
-"""Meshes with explicit axes, where types say how arrays are sharded: torch's operators have no such rules.
+"""Support for meshes with explicit axes, where shardings are part of array types.
 
-So torch code is traced where the axes of the mesh are automatic, and XLA finds out the shardings.
+torch's operators have no sharding rules, so torch code is traced with automatic axes, and XLA infers the shardings.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jax.sharding import AxisType, PartitionSpec
 
 
 def explicit_mesh(operands: Iterable[Any] = ()) -> Any:
-    """The mesh with explicit axes of the context or of an array; None where there is none."""
+    """The mesh with explicit axes of the context or of an operand; None if there is none."""
     mesh: Any = jax.sharding.get_abstract_mesh()
     if AxisType.Explicit in mesh.axis_types:
         return mesh
@@ -24,14 +24,14 @@ def explicit_mesh(operands: Iterable[Any] = ()) -> Any:
 
 
 def automatic_axes(mesh: Any) -> AbstractContextManager[Any]:
-    """A context in which the axes of a mesh are automatic; None is no mesh."""
+    """A context in which the axes of a mesh are automatic; a no-op if `mesh` is None."""
     if mesh is None:
         return nullcontext()
     return jax.sharding.use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.axis_names, AxisType.Auto)))
 
 
 def with_automatic_axes(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
-    """Call a function of operands that XLA shards, in a trace."""
+    """Call a function on operands in a trace, with automatic axes."""
     mesh = explicit_mesh(operands)
     if mesh is None:
         return function(*operands)
@@ -46,9 +46,9 @@ def _as_automatic(operand: Any) -> Any:
 
 
 def between_explicit_axes(function: Callable[[Any], Any], tree: Any) -> Any:
-    """Call a function of a tree of arrays among JAX code that has types for shardings.
+    """Call a function on a tree of arrays from JAX code that uses explicit axes.
 
-    Its results have such types, too, which JAX's rules give; see explicit_shardings.py.
+    Its results also have explicit shardings, inferred by JAX's rules; see explicit_shardings.py.
     """
     leaves, structure = jax.tree.flatten(tree)
     places = [i for i, x in enumerate(leaves) if isinstance(x, jax.Array)]

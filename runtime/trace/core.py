@@ -1,4 +1,4 @@
-"""What runs on this thread: its traces, and what they make of the values of arrays. tracing.py is a trace itself."""
+"""The traces that run on this thread, and whether the value of an array is known to them. See also tracing.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _local = threading.local()
 
 
 def alias_array(array: jax.Array) -> jax.Array:
-    """A second array object on the same buffers, because a trace identifies its inputs by object identity."""
+    """A new array object on the same buffers, because a trace identifies its inputs by object identity."""
     if isinstance(array, jax.core.Tracer):
         return array
     shards = [s.data for s in array.addressable_shards]
@@ -25,7 +25,7 @@ def alias_array(array: jax.Array) -> jax.Array:
 
 
 def trace_stack() -> list[Any]:
-    """The traces (`tracing.Trace`) that run on this thread, the innermost last."""
+    """The traces (`tracing.Trace`) on this thread, the innermost last."""
     found = getattr(_local, "stack", None)
     if found is None:
         found = _local.stack = []
@@ -33,7 +33,7 @@ def trace_stack() -> list[Any]:
 
 
 def current_trace() -> Any:
-    """The innermost trace (`tracing.Trace`) that runs on this thread, or None."""
+    """The innermost trace (`tracing.Trace`) on this thread, or None."""
     traces = getattr(_local, "stack", None)
     return traces[-1] if traces else None
 
@@ -50,7 +50,7 @@ def is_unknown(array: Any) -> bool:
 
 
 def as_tracer(array: Any) -> Any:
-    """The array as a tracer if its value is unknown to a trace, so that JAX refuses to read the value as well."""
+    """The array as a tracer if its value is unknown to a trace, so that JAX also refuses to read the value."""
     if current_trace() is None or isinstance(array, jax.core.Tracer) or not is_unknown(array):
         return array
     return jax.lax.optimization_barrier(array)
@@ -60,7 +60,7 @@ def require_known(array: Any, wanted: str) -> Any:
     """The array, if its value is known.
 
     Raises:
-        TraceError: a trace must treat the value as unknown, and the operation `wanted` needs it.
+        TraceError: the value is unknown to a trace, and the operation `wanted` needs it.
     """
     if is_unknown(array):
         raise TraceError(
@@ -71,8 +71,8 @@ def require_known(array: Any, wanted: str) -> Any:
 
 
 def user_line(error: BaseException | None = None) -> str:
-    """The line of the user's program, now or where an error was raised: the innermost frame that belongs neither to
-    torch nor to JAX nor to tenax."""
+    """The line of the user's program, now or where an error was raised: the innermost frame outside torch, JAX and
+    tenax."""
     here = traceback.walk_stack(sys._getframe(1))
     for frame, line in here if error is None else reversed([*traceback.walk_tb(error.__traceback__)]):
         module = frame.f_globals.get("__name__", "tenax")
@@ -81,5 +81,5 @@ def user_line(error: BaseException | None = None) -> str:
     return ""
 
 
-# Numbers that a trace computes (symbol.py), and the Python types that they stand for.
+# The types of symbolic numbers (symbols.py), and the Python types that they represent.
 SYMBOLIC_TYPES: dict[type, type] = {torch.SymBool: bool, torch.SymInt: int, torch.SymFloat: float}

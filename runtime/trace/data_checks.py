@@ -1,8 +1,8 @@
-"""Replacements for Python code of torch that branches on values, which are unknown in a trace.
+"""Replacements for Python code of torch that branches on tensor values, which are unknown in a trace.
 
-Each replacement leads to the same results as the original. A check of arguments becomes an assertion of the program, or
-counts as passed where JAX traces the function; of two equivalent code paths, the one that reads no value is taken.
-Price: functions of torch are replaced while a function is traced.
+Each replacement has the same results as the original. An argument check becomes an assertion of the program, or is
+skipped in a pure function; of two equivalent code paths, the one that reads no value is taken. The cost is that
+functions of torch are patched while a function is traced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _is_unknown(tensor: Tensor) -> bool:
 
 
 def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Argument checks of distributions: assertions in a compiled function, unchecked in a pure one."""
+    """Argument checks of distributions: assertions in a compiled function, skipped in a pure one."""
 
     def holds(tensor: Tensor) -> Any:
         if not _is_unknown(tensor):
@@ -47,7 +47,7 @@ def _find_out(holds: Tensor, otherwise: str) -> None:
 
 
 class _Torch:
-    """Stands for the module `torch` in a function that calls `torch.any` to decide whether to refuse its arguments."""
+    """Replaces the module `torch` in a function that calls `torch.any` to decide whether to reject its arguments."""
 
     def __init__(self, otherwise: str) -> None:
         self.otherwise = otherwise
@@ -56,13 +56,13 @@ class _Torch:
         return getattr(torch, name)
 
     def any(self, refused: Tensor) -> bool:
-        """Assert that no element is true, and go on."""
+        """Assert that no element is true, and continue."""
         _find_out(~torch.any(refused), self.otherwise)
         return False
 
 
 def _of_variances(plain: Any) -> Callable[..., Any]:
-    """`gaussian_nll_loss`, which looks for negative variances."""
+    """`gaussian_nll_loss`, which checks for negative variances."""
     names = {**plain.__globals__, "torch": _Torch("var has negative entry/entries")}
     trusting = names[plain.__name__] = FunctionType(plain.__code__, names, None, plain.__defaults__)
 
@@ -95,7 +95,7 @@ def _symmetric_and(of: Callable[[Tensor], Tensor]) -> Callable[[Callable[..., An
 
 
 def _of_lengths(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`ctc_loss`, which reads the lengths of its sequences on the host."""
+    """`ctc_loss`, which reads sequence lengths on the host."""
 
     def loss(
         log_probs: Tensor,
@@ -125,7 +125,7 @@ def _of_lengths(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`invert_permutation` of packed sequences: a permutation that came from lengths on the CPU stays known."""
+    """`invert_permutation` of packed sequences: a permutation computed from lengths on the CPU stays known."""
 
     def invert(permutation: Any) -> Any:
         if permutation is None or permutation.device.type != "jax" or is_unknown(read(permutation)):
@@ -136,7 +136,7 @@ def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _hinted(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Whether an attention mask is causal: a hint beside the mask, so False is right for an unknown one."""
+    """Whether an attention mask is causal: only a hint, so False is correct for an unknown mask."""
 
     def detect(mask: Tensor | None, is_causal: bool | None = None, size: int | None = None) -> bool:
         hidden = is_causal is None and mask is not None and _is_unknown(mask)

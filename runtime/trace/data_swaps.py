@@ -1,9 +1,9 @@
-"""A count of the moments at which a tensor may have moved to another storage, or changed its geometry in place.
+"""Counts events in which a tensor may have moved to another storage or changed its geometry in place.
 
-Code that has looked up the cells and geometries of many tensors need not look again while `count` is unchanged. A
-tensor moves to another storage by `set_`, by an assignment to `.data` (torch first checks with the device whether the
-two are compatible), and by `torch.utils.swap_tensors`. Its geometry changes by `resize_`, `as_strided_`, `t_`,
-`unsqueeze_` and their like. A running trace is told which tensor is about to change.
+Code that has looked up the cells and geometries of many tensors need not do so again while `count` is unchanged. A
+tensor moves to another storage by `set_`, by an assignment to `.data` (torch first asks the device whether the two are
+compatible), and by `torch.utils.swap_tensors`. Its geometry changes by `resize_`, `as_strided_`, `t_`, `unsqueeze_` and
+the like. A running trace is notified of the tensor that is about to change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ count = 0
 
 
 def record_swap(tensor: torch.Tensor) -> None:
-    """Count a swap that is about to happen."""
+    """Count a swap that is about to happen, and notify the running trace."""
     global count
     count = next(_numbers)
     mutation_epoch.advance()
@@ -35,7 +35,7 @@ def record_swap(tensor: torch.Tensor) -> None:
 
 
 def record_growth() -> None:
-    """Count a storage that a compiled step has given another size."""
+    """Count a storage that a compiled step has resized."""
     global count
     count = next(_numbers)
 
@@ -43,7 +43,7 @@ def record_growth() -> None:
 def set_geometry(
     tensor: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int, storage: Any = None
 ) -> torch.Tensor:
-    """Give a tensor of the device another geometry, in place; on its storage, or on another one of the same cell."""
+    """Change the geometry of a device tensor in place, on its storage or on another one of the same cell."""
     global count
     storage = tensor.untyped_storage() if storage is None else storage
     trace = current_trace()
@@ -56,7 +56,7 @@ def set_geometry(
 
 
 def swap(a: torch.Tensor, b: torch.Tensor) -> None:
-    """Exchange the implementations of two tensors: what each is, for all who hold it.
+    """Exchange the implementations of two tensors, for everything that holds them.
 
     Raises:
         TraceError: a function is being traced.
@@ -69,8 +69,8 @@ def swap(a: torch.Tensor, b: torch.Tensor) -> None:
 
 def _has_compatible_shallow_copy_type(self: torch.Tensor, source: torch.Tensor) -> Any:
     record_swap(self)
-    # torch compares the keys of all but the dense tensors of the devices that it knows: with lazy bits, or made in
-    # inference mode, those differ.
+    # Except for dense tensors of built-in devices, torch compares dispatch keys, which differ for tensors with lazy
+    # bits or made in inference mode.
     return (_is_dense(self) and _is_dense(source)) or may_share_implementation(self, source)
 
 
@@ -79,10 +79,10 @@ def _is_dense(tensor: torch.Tensor) -> bool:
 
 
 def install(library: Any) -> None:
-    """Count assignments to `.data` and swaps."""
+    """Install the counting of assignments to `.data` and of swaps."""
     name = "_has_compatible_shallow_copy_type"
     library.impl(name, _has_compatible_shallow_copy_type, "PrivateUse1")
-    # torch's fallbacks for lazy bits would pass a copy of the tensor in its place.
+    # torch's fallbacks for lazy bits would pass a copy instead of the tensor.
     for key in ("AutogradPrivateUse1", "Conjugate", "Negative"):
         library.impl(name, torch.library.fallthrough_kernel, key)
     patches.replace("torch._C._swap_tensor_impl", swap)

@@ -1,8 +1,8 @@
-"""How the results of a traced function lie on a mesh whose axes are explicit.
+"""Infers the shardings of a traced function's results on a mesh with explicit axes.
 
-torch code is traced where axes are automatic, so its jaxpr says nothing of shardings. Here the equations are applied to
-types with shardings, by JAX's own rules. Where these leave a choice (a product of which both operands are sharded along
-the summed axis) or there is none (a loop), the operands of the equation count as replicated.
+torch code is traced with automatic axes, so its jaxpr has no shardings. Here JAX's own rules are applied to its
+equations with sharded types. If a rule is ambiguous (a product whose operands are both sharded along the summed axis)
+or missing (a loop), the operands of the equation are treated as replicated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def result_shardings(closed: ClosedJaxpr, operands: Sequence[jax.Array], mesh: A
     """The sharding of each result of a jaxpr.
 
     Args:
-        closed: traced with automatic axes.
+        closed: the jaxpr, traced with automatic axes.
         operands: its operands, with explicit axes.
         mesh: the abstract mesh.
     """
@@ -47,13 +47,13 @@ def _applied(closed: ClosedJaxpr, operands: Sequence[Any]) -> list[Any]:
 
 
 def _bound(equation: Any, operands: list[Any]) -> Sequence[Any]:
-    """The results of an equation, by the rule for sharded operands or else for replicated ones."""
+    """The results of an equation by JAX's sharding rule, or replicated if the rule does not apply."""
     avals = [v.aval for v in equation.outvars]
     try:
         made = equation.primitive.bind(*operands, **equation.params)
         made = made if equation.primitive.multiple_results else [made]
         if [x.shape for x in made] == [a.shape for a in avals]:
             return made
-    except Exception:  # whatever a rule raises that has none for these shardings
+    except Exception:  # a rule may raise anything for shardings that it does not support
         pass
     return [jax.numpy.zeros(a.shape, a.dtype, out_sharding=PartitionSpec(*[None] * a.ndim)) for a in avals]

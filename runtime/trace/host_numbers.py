@@ -1,8 +1,8 @@
-"""Numbers of the host that a run of a function computes with, in Python and in its program alike.
+"""Host numbers that a run computes with, both in Python and in its program.
 
-The program of a run holds for other numbers if these lead to the same answers where the run asked (`if beta > 0.5`),
-and if Python's arithmetic on them neither raises nor leaves what 64 bits can hold. Both is found out before each call,
-by the steps of that arithmetic.
+The program of a run is valid for other numbers if they lead to the same decisions (`if beta > 0.5`), and if Python
+arithmetic on them neither raises nor exceeds 64 bits. Both are checked before each call by replaying the recorded
+arithmetic.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HostNumber:
-    """A number that a run knows."""
+    """A number whose value is known during the run."""
 
-    value: Any  # in the run
-    place: int | None = None  # among the inputs, or -1 - place among the steps; None of a constant
+    value: Any  # during the run
+    place: int | None = None  # index among the inputs, or -1 - index among the steps; None for a constant
 
 
 class _Step(NamedTuple):
@@ -28,30 +28,30 @@ class _Step(NamedTuple):
 
 @dataclass(slots=True)
 class HostNumbers:
-    """What a run computed from its numbers of the host, and the questions that it asked."""
+    """The arithmetic of a run on its host numbers, and the values that it read."""
 
-    inputs: list[float] = field(default_factory=list)  # what the numbers were in the run
+    inputs: list[float] = field(default_factory=list)  # the values during the run
     steps: list[_Step] = field(default_factory=list)
-    failing: set[int] = field(default_factory=set)  # the steps that other numbers could make fail
-    asked: list[HostNumber] = field(default_factory=list)
-    typed: bool = False  # whether other numbers may be of other types
-    given: bool = False  # whether the run leaves numbers that it computed
-    _order: list[int] | None = None  # the steps that the questions need
+    failing: set[int] = field(default_factory=set)  # the steps that could fail for other numbers
+    asked: list[HostNumber] = field(default_factory=list)  # the numbers whose values the run read
+    typed: bool = False  # whether other numbers may have other types
+    given: bool = False  # whether the run returns or stores computed numbers
+    _order: list[int] | None = None  # the steps needed for `failing` and `asked`
 
     def __bool__(self) -> bool:
         return bool(self.asked or self.failing or self.typed)
 
     def input(self, value: float) -> int:
-        """The place of a further number."""
+        """Add an input and return its index."""
         self.inputs.append(value)
         return len(self.inputs) - 1
 
     def compute(self, function: Callable[..., Any], operands: tuple[HostNumber, ...], kind: type) -> HostNumber:
-        """Do a step of arithmetic.
+        """Compute and record a step of arithmetic.
 
         Raises:
-            ArithmeticError: Python raises it.
-            ValueError: Python raises it, or the result is of another kind, or an int of more than 64 bits.
+            ArithmeticError: raised by Python.
+            ValueError: raised by Python, or the result has another type or is an int of more than 64 bits.
         """
         value = function(*(number.value for number in operands))
         if not _fits(value, kind):
@@ -62,16 +62,16 @@ class HostNumbers:
         return HostNumber(value, -len(self.steps))
 
     def ask(self, number: HostNumber) -> Any:
-        """The value of a number, on which the run now depends."""
+        """Read the value of a number; the run then depends on it."""
         self.asked.append(number)
         return number.value
 
     def needs_values(self) -> bool:
-        """Whether the program depends on a number itself, and not only on choices by it."""
+        """Whether the program depends on the value of a number, and not only on decisions."""
         return any(not isinstance(number.value, bool) for number in self.asked)
 
     def hold(self, inputs: Sequence[float]) -> bool:
-        """Whether the program of the run is also that of other numbers."""
+        """Whether the program of the run is valid for other inputs."""
         if not all(_fits(new, type(old)) for new, old in zip(inputs, self.inputs, strict=True)):
             return False
         if self._order is None:
@@ -83,7 +83,7 @@ class HostNumbers:
         return all(value == number.value for value, number in zip(asked, self.asked, strict=True))
 
     def value(self, number: HostNumber, inputs: Sequence[float]) -> Any:
-        """A number of the run for other inputs, for which the program holds."""
+        """Recompute a number of the run for other inputs, for which the program is valid."""
         return self._values(inputs, [number], self._needed((), [number]))[0]
 
     def _values(self, inputs: Sequence[float], numbers: Sequence[HostNumber], order: Sequence[int]) -> list[Any]:

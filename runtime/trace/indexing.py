@@ -1,8 +1,8 @@
 """Indexing by 0-d tensors in a trace: torch reads the value of such an index, which is unknown there.
 
-In a trace `x[i]`, `x.select(0, i)` and `x.narrow(0, i, n)` become an `index_select`: copies in place of views. Price: a
-write to the copy must be written back, as `x[i] += 1` does, and the copy must not be used after `x` was written. What
-would be lost or stale raises.
+In a trace `x[i]`, `x.select(0, i)` and `x.narrow(0, i, n)` become an `index_select`, so they are copies instead of
+views. A write to the copy must therefore be written back, as `x[i] += 1` does, and the copy must not be used after `x`
+was written. Lost writes and uses of stale copies raise.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _MASKS = (torch.bool, torch.uint8)
 
 
 class IndexedCopy(NamedTuple):
-    """The result of an `x[i]`, with the versions that it and `x` had."""
+    """The result of an `x[i]`, with its version and that of `x` at that time."""
 
     tensor: torch.Tensor
     version: int
     base: torch.Tensor
     base_version: int
     line: str
-    by_number: bool  # of the host, for which eager mode gives a view
+    by_number: bool  # whether the index is a host number, for which eager mode returns a view
 
 
 class TracedIndexing(TorchFunctionMode):
-    """A function mode for one run."""
+    """A torch function mode for one run."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class TracedIndexing(TorchFunctionMode):
         return func(*args, **(kwargs or {})) if result is NotImplemented else result
 
     def get(self, x: torch.Tensor, index: Any) -> Any:
-        """`x[index]`, or NotImplemented if torch needs no unknown value for it."""
+        """`x[index]`, or NotImplemented if the index contains no unknown value."""
         known, axes = _known(x, index)
         if not axes:
             return NotImplemented
@@ -67,14 +67,14 @@ class TracedIndexing(TorchFunctionMode):
         return self._copied(x, part[known], index if isinstance(index, tuple) else (index,))
 
     def select(self, input: torch.Tensor, dim: Any, index: Any) -> Any:
-        """`x.select(dim, index)`, or NotImplemented if torch needs no unknown value for it."""
+        """`x.select(dim, index)`, or NotImplemented if the index is known."""
         place = _tensor(index)
         if not _is_asked(place):
             return NotImplemented
         return self._copied(input, _taken(input, dim, place, 1).squeeze(dim), (index,))
 
     def narrow(self, input: torch.Tensor, dim: Any, start: Any, length: int) -> Any:
-        """`x.narrow(dim, start, length)`, or NotImplemented if torch needs no unknown value for it."""
+        """`x.narrow(dim, start, length)`, or NotImplemented if the start is known."""
         place = _tensor(start)
         if not _is_asked(place):
             return NotImplemented
@@ -85,7 +85,7 @@ class TracedIndexing(TorchFunctionMode):
         return part
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
-        """`x[index] = value`, or NotImplemented if torch needs no unknown value for it."""
+        """`x[index] = value`, or NotImplemented if the index contains no unknown value."""
         known, axes = _known(x, index)
         if not axes:
             return NotImplemented
@@ -99,7 +99,7 @@ class TracedIndexing(TorchFunctionMode):
         return None
 
     def used(self, values: Any) -> None:
-        """Raise if a value is, or shares memory with, a copy that became stale."""
+        """Raise if a value is a stale copy or shares memory with one."""
         stale = {_memory(c.tensor): c for c in self.copies if c.base._version != c.base_version}
         leaves = pytree.tree_leaves(values) if stale else []
         tensors = [v for v in leaves if isinstance(v, torch.Tensor) and v.layout is torch.strided]
@@ -125,7 +125,7 @@ class TracedIndexing(TorchFunctionMode):
 
 
 def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
-    """The index with 0 in place of each unknown 0-d tensor; and those tensors, each with the axis that it indexes."""
+    """Replace each unknown 0-d tensor in an index by 0; also return (axis, tensor) for each of them."""
     parts = [_tensor(p) for p in (index if isinstance(index, tuple) else (index,))]
     if not any(map(_is_asked, parts)):
         return index, []
@@ -148,7 +148,7 @@ def _from_start(place: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def _row(x: torch.Tensor, axis: int, place: torch.Tensor) -> torch.Tensor:
-    """The part at a place along an axis, which stays with one element."""
+    """The part at an index along an axis; the axis remains, with size 1."""
     if not x.shape[axis]:
         raise IndexError(f"index is out of bounds for dimension {axis} with size 0")
     return x.index_select(axis, place)
@@ -160,13 +160,13 @@ def _taken(x: torch.Tensor, axis: int, start: torch.Tensor, length: int) -> torc
 
 
 def _tensor(part: Any) -> Any:
-    """A part of an index; a symbolic number becomes a tensor."""
+    """Convert a symbolic number in an index to a tensor; other parts are returned unchanged."""
     array = symbolic_array(part) if isinstance(part, torch.SymInt) else None
     return part if array is None else wrap(array)
 
 
 def _axes(part: Any) -> int:
-    """How many axes of a tensor a part of an index consumes."""
+    """The number of tensor axes that a part of an index consumes."""
     if part is None or isinstance(part, (bool, EllipsisType)):
         return 0
     if isinstance(part, (int, slice)):
@@ -184,7 +184,7 @@ def _is_asked(part: Any) -> bool:
 
 
 def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor of the device in one of torch.func."""
+    """The device tensor inside a torch.func wrapper."""
     while functorch.is_wrapped(tensor):
         tensor = functorch.unwrap(tensor)
     return tensor

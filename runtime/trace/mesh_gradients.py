@@ -1,7 +1,7 @@
-"""Gradients of sharded leaves get the shardings of the leaves.
+"""Gives gradients of sharded leaves the shardings of the leaves.
 
-A gradient that XLA leaves replicated costs each device the memory of the whole weight, and the optimizer's state with
-it. A hook before each leaf's accumulation reshards what arrives: a reduction then scatters.
+A gradient that XLA leaves replicated costs each device the memory of the whole weight, and so does the optimizer state
+made from it. A hook before each leaf's accumulation reshards the gradient; a reduction then becomes a reduce-scatter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def placed_gradients(
     *args: Any,
     **options: Any,
 ) -> Any:
-    """A backward pass of torch's engine, `run`, which leaves gradients where the leaves and inputs lie."""
+    """Run a backward pass of torch's engine, and give gradients the shardings of their leaves and inputs."""
     leaves = [(node, _sharding(node.variable)) for node in _leaves(results)]
     hooks = [node.register_prehook(_placing(sharding)) for node, sharding in leaves if sharding is not None]
     try:
@@ -59,7 +59,7 @@ def _sharding(leaf: torch.Tensor) -> Any:
 
 
 def _leaves(results: Iterable[Any]) -> Iterator[Any]:
-    """The nodes that accumulate the gradients of leaves, in the graph of some results."""
+    """Yield the nodes that accumulate gradients of leaves in the graph of some results."""
     rest = [x.grad_fn for x in results if isinstance(x, torch.Tensor) and x.grad_fn is not None]
     seen = set(rest)
     while rest:

@@ -14,11 +14,11 @@ from .transfer import read
 
 
 def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:
-    """A copy of a tensor of the device where the array of a cell lies."""
+    """Copy a device tensor to the device or mesh of a cell's array."""
     array, sharding = read(tensor), target.aval.sharding
     if isinstance(sharding, NamedSharding) and array.shape != target.shape:
         sharding = NamedSharding(sharding.mesh, PartitionSpec())
     moved = jax.device_put(array, sharding or jax_devices()[target.index])
     if not target.index and sharding is None and isinstance(moved, ArrayImpl):
-        moved = uncommitted(moved)  # the first device is where tensors are that nobody placed
+        moved = uncommitted(moved)  # unplaced tensors are on the first device, uncommitted
     return wrap(moved, target.index)

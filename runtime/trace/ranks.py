@@ -1,7 +1,7 @@
-"""Collectives of process groups in traces: the ranks of a group are an axis, which the compiled program runs over.
+"""Collectives of process groups in traces: the ranks of a group are a named axis that the compiled program runs over.
 
-A trace does not know its mesh: the axis exists for the equations of the collective alone. When the trace is compiled,
-the axes that it names say which processes run the program.
+A trace does not know its mesh; the axis exists only while the equations of the collective are traced. When the program
+is compiled, the axes that it names determine which processes run it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 from .._jax import named_axes
 
 AXIS = "ranks of group "
-_compilers: list[Callable[..., Any]] = []  # of the package of process groups
+_compilers: list[Callable[..., Any]] = []  # set by the package of process groups
 
 
 def set_compiler(axes_among: Callable[..., Any], compiler: Callable[..., Any]) -> None:
-    """Say what finds such axes in a program, and what compiles it."""
+    """Register the function that finds rank axes in a program, and the one that compiles the program."""
     _compilers[:] = axes_among, compiler
 
 
 def axis_name(group: str) -> str:
-    """The axis of the ranks of a group."""
+    """The name of the axis of a group's ranks."""
     return AXIS + group
 
 
@@ -32,5 +32,5 @@ def over_ranks(axis: str, size: int) -> AbstractContextManager[Any]:
 
 
 def compiler_of(jaxpr: Any) -> Callable[..., Any] | None:
-    """What compiles a program, if it has collectives of process groups."""
+    """The compiler for a program with collectives of process groups; None for other programs."""
     return _compilers[1] if _compilers and _compilers[0](jaxpr) else None

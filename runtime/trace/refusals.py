@@ -1,6 +1,6 @@
-"""Functions of torch whose C++ code reads a value only to refuse it: in a trace the value counts as accepted.
+"""Functions of torch whose C++ code reads a value only to reject it; in a trace the value is assumed to be valid.
 
-A compiled function finds out when it runs (`async_errors.py`). Where JAX traces the function, nothing is checked.
+A compiled function checks it when it runs (`async_errors.py`). In a pure function nothing is checked.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import torch
 from .async_errors import Assertion
 from .core import current_trace, require_known, user_line
 
-_refusal: ContextVar[str | None] = ContextVar("refusal", default=None)  # of the function that is running
+_refusal: ContextVar[str | None] = ContextVar("refusal", default=None)  # the message of the running function
 
-# They call `equal` once, and raise if it says yes.
+# These call `equal` once, and raise if it returns True.
 _OVERLAP = "istft: window overlap add min: 1"
 _REFUSING: dict[Callable[..., Any], str] = {torch.istft: _OVERLAP, torch.Tensor.istft: _OVERLAP}
 
@@ -35,10 +35,10 @@ REFUSING = {function: partial(_called, function) for function in _REFUSING}
 
 
 def answer_unknown(result: Any, name: str) -> Any:
-    """What the operation `name` answers where its result is a number and unknown.
+    """The result of an operation `name` that returns a Python number, if the number may be unknown.
 
     Raises:
-        TraceError: the answer is not only read to refuse it.
+        TraceError: it is unknown, and not read by one of the functions above.
     """
     refusal, trace = _refusal.get(), current_trace()
     if refusal is None:

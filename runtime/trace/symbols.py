@@ -1,7 +1,7 @@
 """Symbolic Python numbers: the results of `.item()` on tensors whose values are unknown in a trace.
 
-They are torch's `SymFloat`, `SymInt` and `SymBool` around a node that computes with JAX. Host arithmetic on them
-(`lr / correction`) thus becomes part of the program, and torch accepts them wherever it accepts a number.
+They are torch's `SymFloat`, `SymInt` and `SymBool` around a node that computes with JAX. So host arithmetic on them
+(`lr / correction`) becomes part of the program, and torch accepts them wherever it accepts a number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.floa
 class TracedSymNode:
     """The node of a symbolic number, with the methods that torch calls on its `SymNode`.
 
-    A node that is computed from numbers of the host alone knows its value, `host`, which `numbers` computed.
+    A node that is computed from host numbers alone knows its value, `host`, computed by `numbers`.
     """
 
     host: HostNumber | None = None
@@ -40,7 +40,7 @@ class TracedSymNode:
             self.array = jnp.asarray(array, _DTYPE[kind])
             if (
                 not isinstance(self.array, jax.core.Tracer) and not no_jax_trace()
-            ):  # an input with a known value, which may change between calls
+            ):  # an input whose value is known now but may change between calls
                 self.array = jax.lax.optimization_barrier(self.array)
         self.kind = kind
         self.where = user_line()
@@ -58,15 +58,15 @@ class TracedSymNode:
         return self.kind is bool
 
     def wrap_int(self, value: int) -> TracedSymNode:
-        """A known int."""
+        """A node for a known int."""
         return self._constant(value, int)
 
     def wrap_float(self, value: float) -> TracedSymNode:
-        """A known float."""
+        """A node for a known float."""
         return self._constant(value, float)
 
     def wrap_bool(self, value: bool) -> TracedSymNode:
-        """A known bool."""
+        """A node for a known bool."""
         return self._constant(value, bool)
 
     def _constant(self, value: Any, kind: type) -> TracedSymNode:
@@ -79,7 +79,7 @@ class TracedSymNode:
         return self._computed(TracedSymNode(self.array, float), float)
 
     def _computed(self, made: TracedSymNode, function: Callable[..., Any], *others: TracedSymNode) -> TracedSymNode:
-        """A node that was computed from this one and others; it knows its value if they know theirs."""
+        """Set the value of a node computed from this one and others, if theirs are known; return the node."""
         made.numbers = next((node.numbers for node in (self, *others) if node.numbers is not None), None)
         operands = tuple(node.host for node in (self, *others) if node.host is not None)
         if made.numbers is not None and len(operands) == 1 + len(others):
@@ -103,11 +103,11 @@ class TracedSymNode:
         return True
 
     def expect_true(self, *_: Any) -> bool:
-        """Take for true what torch asserts about a number."""
+        """Assume that what torch asserts about a number is true."""
         return True
 
     def round(self, digits: int | None = None) -> TracedSymNode:
-        """The nearest int, or float of so many digits."""
+        """The number rounded to the nearest int, or to `digits` decimals."""
         made = TracedSymNode(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
         return self._computed(made, round if digits is None else functools.partial(round, ndigits=digits))
 
@@ -116,7 +116,7 @@ class TracedSymNode:
         return self
 
     def nested_int(self) -> None:
-        """None: the number is no nested size."""
+        """None: the number is not a size of a nested tensor."""
 
     nested_int_coeff = constant_int = nested_int
 
@@ -127,10 +127,10 @@ class TracedSymNode:
         return self.kind(self.array)
 
     def guard_int(self, *_: Any) -> Any:
-        """The value for C++, which has to know it.
+        """The value, where C++ needs it.
 
         Raises:
-            TraceError: the value has more than 32 bits, to which `torch.tensor` would cut it.
+            TraceError: the value does not fit in 32 bits, to which `torch.tensor` would truncate it.
         """
         value = self._unknown()
         if not -(2**31) <= value < 2**31:
@@ -158,8 +158,8 @@ def _operation(
     return method
 
 
-# Operations by their names in torch's SymNode: the implementation, the type of the result if it differs, and what
-# Python computes if that is not the implementation.
+# Operations by their names in torch's SymNode: the implementation, the result type if it differs, and Python's
+# implementation if that is another function.
 _OPERATIONS: dict[str, tuple[Any, ...]] = {
     **{name: (getattr(operator, name), None) for name in ("add", "sub", "mul", "mod")},
     **{name: (getattr(operator, name), bool) for name in ("eq", "ne", "gt", "lt", "ge", "le")},
@@ -196,8 +196,8 @@ for _name, (_compute, _kind, *_host) in _OPERATIONS.items():
 def symbolic_number(
     array: jax.Array, numbers: HostNumbers | None = None, host: HostNumber | None = None, kind: type | None = None
 ) -> Any:
-    """A symbolic number for a 0-d array; `host` is its value if it is one of `numbers` of the host. Its `kind` is that
-    of the array unless it is given."""
+    """A symbolic number for a 0-d array; `host` is its value if `numbers` knows it. Its `kind` defaults to that of the
+    array."""
     if kind is None:
         kind = bool if array.dtype == bool else int if jnp.issubdtype(array.dtype, jnp.integer) else float
     node = TracedSymNode(array, kind)
@@ -206,7 +206,7 @@ def symbolic_number(
 
 
 def is_of_host(value: Any) -> bool:
-    """Whether a value is a symbolic number that numbers of the host determine."""
+    """Whether a value is a symbolic number computed from host numbers alone."""
     node = getattr(value, "node", None)
     return isinstance(node, TracedSymNode) and node.numbers is not None
 

@@ -1,8 +1,8 @@
 """A trace records which tensors a torch program reads and writes while JAX traces the program.
 
-A tensor's array is an attribute of its cell. While any trace runs, that attribute is a property of the class `Cell`:
-every access to an array passes through this module, and eager calls outside of traces pay nothing. Price: other threads
-go through the property too for as long as it is installed.
+A tensor's array is an attribute of its cell. While any trace runs, that attribute is a property of the class `Cell`, so
+every access to an array passes through this module, and eager calls outside of traces pay nothing. The cost is that
+other threads also go through the property while it is installed.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ _WATCHED = ("content", "array")
 class Trace:
     """One run of a torch program under a JAX trace.
 
-    The trace owns the cells that are made during the run. Cells from outside are treated according to `lifts`. If it is
+    The trace owns the cells that are created during the run. Outside cells are treated according to `lifts`. If it is
     true, a cell that is read becomes an input of the traced program, and one that is written becomes an output. If it
     is false, a cell that is read is a constant of the JAX program, and a write of a tracer raises, because the program
     could not repeat it.
 
-    With `asserts` the program returns the conditions on data that its operations have, such as an index in range;
-    otherwise they are taken to hold, as JAX does.
+    With `asserts` the program returns the data-dependent conditions of its operations, such as an index in range;
+    otherwise they are assumed to hold, as in JAX.
     """
 
     def __init__(self, lifts: bool, draw: Callable[[torch.Generator | None], Any], asserts: bool = False) -> None:
         self.lifts = lifts
         self.asserts = lifts or asserts
-        self.draw = draw  # gives the key data of a random operation
-        self.lifted: dict[Cell, jax.Array] = {}  # the array that stands for each cell in the trace
-        self.aliases: set[int] = set()  # the ids of those arrays
+        self.draw = draw  # returns the key data of a random operation
+        self.lifted: dict[Cell, jax.Array] = {}  # the placeholder array of each input cell
+        self.aliases: set[int] = set()  # the ids of the placeholder arrays
         self.written: dict[Cell, None] = {}
         self.conditions: list[tuple[jax.Array, Assertion]] = []  # computed by the program
-        self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # array, value and aval of each cell from outside
+        self.before: dict[Cell, tuple[Any, Any, Any]] = {}  # `content`, `array` and `aval` of each outside cell
         self.born: weakref.WeakSet[Cell] = weakref.WeakSet()
-        self.moved: dict[int, MovedTensor] = {}  # the tensors whose data was replaced, by their ids
-        self.returned = False  # whether the program has ended: what follows is traced for later
-        self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # in place, and the geometry before
+        self.moved: dict[int, MovedTensor] = {}  # by id, the tensors whose data was replaced
+        self.returned = False  # whether the function has returned, and only its backward pass is still traced
+        self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # by id, with the geometry before
 
     def lift(self, cell: Cell) -> None:
-        """Make a cell from outside an input of the program."""
+        """Make an outside cell an input of the program."""
         state = cell.__dict__
         content = state["content"]
         if content.__class__ is LazyFill:
@@ -72,7 +72,7 @@ class Trace:
         state["array"] = None if cell.index or cell.mixed else known
 
     def keep(self, cell: Cell) -> None:
-        """Save the state of a cell from outside, and mark the cell as owned by this trace."""
+        """Save the state of an outside cell, and mark the cell as owned by this trace."""
         state = cell.__dict__
         self.before[cell] = state["content"], state["array"], state["aval"]
         state["owner"] = self
@@ -92,7 +92,7 @@ class Trace:
         return value
 
     def restore(self) -> None:
-        """Put back the state that every cell from outside had before the run."""
+        """Restore every outside cell to its state before the run."""
         for cell, (content, array, aval) in self.before.items():
             state = cell.__dict__
             state.update(content=content, array=None if cell.mixed else array, aval=aval)
@@ -112,7 +112,7 @@ class MovedTensor(NamedTuple):
     """A tensor whose data a run replaced."""
 
     tensor: torch.Tensor
-    before: torch.Tensor  # another tensor on the old data
+    before: torch.Tensor  # a detached tensor on the old data
     line: str
 
 
@@ -150,7 +150,7 @@ def _property(name: str) -> property:
                 state["owner"] = trace
                 trace.born.add(cell)
             elif owner is None and trace.lifts and name == "array" and value is None:
-                trace.lift(cell)  # the array stays, and is now viewed with another dtype too
+                trace.lift(cell)  # the array is unchanged, but is now also viewed with another dtype
             elif owner is None and trace.lifts:
                 trace.keep(cell)
                 written[cell] = None
@@ -170,9 +170,9 @@ def _property(name: str) -> property:
 
 @contextmanager
 def tracing(trace: Trace) -> Iterator[Trace]:
-    """Run a trace on this thread; afterwards, restore the cells from outside."""
+    """Run a trace on this thread; afterwards, restore the outside cells."""
     tape = recording.tape
-    if tape is not None:  # what was recorded lies outside of the program
+    if tape is not None:  # operations that were recorded are not part of the program
         tape.flush()
         recording.tape = None
     _watch(1)
@@ -192,7 +192,7 @@ def tracing(trace: Trace) -> Iterator[Trace]:
 
 
 def _watch(more: int) -> None:
-    """Install the properties with the first trace of any thread, and remove them with the last."""
+    """Install the properties when the first trace of any thread starts, and remove them when the last ends."""
     global _running
     with _lock:
         if more > 0 and _running == 0:

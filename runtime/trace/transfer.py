@@ -1,4 +1,4 @@
-"""Transfers to and from the device: host tensors, NumPy arrays, JAX arrays, and trees of them."""
+"""Transfers to and from the device, and conversions: host tensors, NumPy arrays, JAX arrays, and trees of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .core import alias_array, as_tracer, require_known
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
-    """A host tensor of `dtype` on an array's memory. The caller must not write to it if the memory is read-only."""
+    """A host tensor of `dtype` on an array's memory. If the memory is read-only, the caller must not write to it."""
     carrier = CARRIER.get(dtype)
     if carrier is not None:
         array = array.view(numpy_dtype(carrier))
@@ -35,7 +35,7 @@ def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
 
 
 class _Writeable:
-    """Presents read-only memory as writeable: torch warns about it even when it only reads."""
+    """Presents read-only memory as writeable, because torch warns about read-only memory even if it only reads."""
 
     def __init__(self, owner: np.ndarray) -> None:
         self.owner = owner
@@ -45,12 +45,12 @@ class _Writeable:
 
 
 class _Transfers:
-    """What measures transfers: called with "ToDevice" or "FromDevice", a size in bytes and the transfer."""
+    """Runs transfers; `measure`, if set, is called with "ToDevice" or "FromDevice", the bytes and the transfer."""
 
     measure: Callable[[str, int, Callable[[], Any]], Any] | None = None
 
     def run(self, direction: str, nbytes: int, transfer: Callable[[], Any]) -> Any:
-        """Make a transfer."""
+        """Run a transfer."""
         return transfer() if self.measure is None else self.measure(direction, nbytes, transfer)
 
 
@@ -66,11 +66,11 @@ def upload(
     size: Any = None,
     sharding: jax.sharding.Sharding | None = None,
 ) -> jax.Array:
-    """Copy a host tensor to device `index` (None: see `put`) or to those of a sharding, converted and broadcast on the
-    way.
+    """Copy a host tensor to device `index` (None: see `put`) or to the devices of a sharding, with conversion and
+    broadcasting.
 
     `device_put` uses aligned host memory without a copy, even with `may_alias=False` (jax 0.10), and otherwise reads
-    the memory after it has returned. So the copy is made here, into memory that nobody else writes.
+    the memory after it has returned. So the copy is made here, into memory that nothing else writes.
     """
     dtype, size = dtype or tensor.dtype, tuple(tensor.shape if size is None else size)
     if uploading.take is not None:
@@ -82,7 +82,7 @@ class _Uploading(threading.local):
     take: Callable[..., jax.Array] | None = None
 
 
-uploading = _Uploading()  # how a trace of this thread handles uploads
+uploading = _Uploading()  # `take` is how the trace on this thread handles uploads, if set
 
 
 def _uploaded(
@@ -99,7 +99,7 @@ def _uploaded(
 
 
 def read(tensor: torch.Tensor) -> jax.Array:
-    """The value of a tensor as a `jax.Array`: without a copy for a whole device tensor, uploaded for a CPU tensor."""
+    """The value of a tensor as a `jax.Array`: no copy for a whole device tensor, an upload for a CPU tensor."""
     try:
         cell = tensor.untyped_storage().cell  # type: ignore[attr-defined]
     except (AttributeError, RuntimeError):
@@ -107,7 +107,7 @@ def read(tensor: torch.Tensor) -> jax.Array:
             return upload(tensor, None)
         if is_wrapper(tensor) and (waited := awaited(tensor)) is not tensor:
             return read(waited)
-        cell = cell_of(tensor)  # raises, and says why there is no cell
+        cell = cell_of(tensor)  # raises an error that says why there is no cell
     base = cell.array
     if base is None:
         base = cell.read()
@@ -148,7 +148,7 @@ def from_jax(tree: Any) -> Any:
     """Replace the `jax.Array` leaves of a tree by tensors on device "jax", without a copy.
 
     Args:
-        tree: any pytree; other leaves stay as they are.
+        tree: any pytree; other leaves are unchanged.
 
     Raises:
         TypeError: torch has no equivalent of a leaf's dtype.
@@ -165,7 +165,7 @@ def _from_array(leaf: Any) -> Any:
 
 
 def array_index(array: jax.Array) -> int:
-    """The index of an array's device. An array of several devices belongs to the first: what is there may join it."""
+    """The index of an array's device. An array on several devices counts as on the first, whose tensors may join it."""
     if isinstance(array, jax.core.Tracer) or sharding_of_array(array) is not None:
         return 0
     (device,) = array.devices()
@@ -189,7 +189,7 @@ def _is_tensor(x: Any) -> bool:
 
 
 def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
-    """Copy a tensor of the device into a host tensor of any dtype and strides."""
+    """Copy a device tensor into a host tensor of any dtype and strides."""
     if tensor.dim() > MAX_NDIM:
         tensor = tensor.reshape(-1)
     value = require_known(read(tensor), "copy to the CPU")
@@ -198,7 +198,7 @@ def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
 
 
 def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
-    """Replace the storage of `tensor` by a copy of a host tensor; False if the tensor is only a part of its storage."""
+    """Replace the array of `tensor` by an upload of a host tensor; False if the caller must copy on the device."""
     cell, spec = cell_of(tensor), TensorSpec.of(tensor)
     if cell.mixed or spec.bits or not spec.is_reshape_of(cell.shape):
         return False
@@ -207,7 +207,7 @@ def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
         source, size = source.expand(size).reshape(-1), cell.shape
     sharding = cell.aval.sharding
     if sharding is not None and size != cell.shape:
-        return False  # of another shape, it is copied on the device
+        return False  # the sharding applies to another shape
     array = upload(source, cell.index, tensor.dtype, size, sharding)
     cell.replace(array if array.shape == cell.shape else array.reshape(cell.shape))  # JAX would compile one for ()
     return True
