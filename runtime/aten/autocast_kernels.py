@@ -16,7 +16,7 @@ _KEY = key_of_name("AutocastPrivateUse1")
 
 Call = Callable[..., Any]
 
-# Casts of weights, by dtype and by the id of the weight, which its entry keeps alive.
+# Casts of weights, by the weight's id and the dtype. An entry keeps its weight alive.
 _cache: dict[tuple[int, torch.dtype], tuple[torch.Tensor, torch.Tensor]] = {}
 
 

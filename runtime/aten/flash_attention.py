@@ -1,4 +1,4 @@
-"""torch's flash attention operators for GPUs, which DTensor and ring attention call, by the lowerings of the CPU's.
+"""torch's GPU flash attention operators, which DTensor and ring attention call, via the CPU operators' lowerings.
 
 They also return sequence counts and seeds, which matter only for nested tensors and dropout.
 """

@@ -85,7 +85,7 @@ class _Call:
         except Exception as error:
             failed = error, self.where
         finally:
-            if arrays or failed is not None:  # else Ctrl-C came before it ran
+            if arrays or failed is not None:  # otherwise Ctrl-C interrupted before it ran
                 repeat_until_done(lambda: self.settle(arrays[0] if arrays else (), failed))
 
     def settle(self, arrays: Sequence[Any], failed: tuple[Exception, str] | None) -> None:

@@ -25,7 +25,7 @@ from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
-_LONG = 16  # tensors that a list operator writes: fewer are one program at once
+_LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
 
@@ -51,7 +51,7 @@ class Dispatcher:
         return self.call(self.signature.bind(args, kwargs))
 
     def recorded(self, *args: Any, **kwargs: Any) -> Any:
-        """Handle a call while a tape records; the first call in lazy mode replaces this method with its kernel."""
+        """Handle a call while a tape records; the first call in lazy mode replaces this method by the tape's kernel."""
         if recording.tape.ahead:
             return self(*args, **kwargs)
         self.recorded = recording.tape.kernel(self)  # type: ignore[method-assign]
@@ -113,7 +113,7 @@ class Dispatcher:
         if executable.instead is not None:
             return executable.instead(values)
         if executable.resize:
-            if resized:  # an input that is the out tensor changed with it
+            if resized:  # an input shares memory with the out tensor and was resized with it
                 raise RuntimeError(
                     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                     "single memory location. Please clone() the tensor before performing the operation."

@@ -1,10 +1,10 @@
 """Whether an executable may donate an array that is passed to it: only if nothing else holds a reference to it.
 
-An unshared array is referenced by its cell and by the operand list of the call, which is checked by its reference
-count. What a count means depends on the interpreter: CPython 3.14 passes local variables without counting them, so a
-fixed threshold would donate arrays that a program still holds. Therefore one function reads all counts, from a list,
-and they are calibrated when this module is imported: an object is held in each way that occurs, and each holder must
-raise its count. If one does not, nothing is donated.
+Only its cell and the operand list of the call reference an unshared array, so its reference count tells. What a count
+means depends on the interpreter: CPython 3.14 passes local variables without counting them, so a fixed threshold would
+donate arrays that a program still holds. Therefore one function reads all counts, from a list, and they are calibrated
+when this module is imported: an object is held in each way that occurs, and each holder must increase its count. If one
+does not, nothing is donated.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _count_beside_a_name(cell: Cell, operands: list[Any]) -> int:
 
 
 def calibrate() -> int | None:
-    """The reference count of an object that only a list holds; None if some other holder does not raise the count."""
+    """The reference count of an object that only a list holds; None if another holder does not increase the count."""
     in_list = _count([_Probe()])
     for at_hand in (False, True):
         unshared = in_list + 1 + at_hand

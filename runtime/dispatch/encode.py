@@ -202,7 +202,7 @@ def _tensors(
     parts = tuple([a.whole_operand for a in avals])
     if (
         not cells
-        or call.index  # and where `value` is not None, the index is 0
+        or call.index  # cells with an `array` are on device 0
         or signature.sees_bits
         or None in parts
         or any(array is None for array in arrays)

@@ -25,12 +25,13 @@ _FORMULA = DispatchKeySet(DispatchKey.AutogradNestedTensor) | _BELOW
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 _DTYPES = {torch.float32, torch.float64, torch.bfloat16, torch.float16}
 _aten = torch.ops.aten
+# Torch's C++ decompositions; `op.decompose` would call those written in Python.
 _decomposed_linear = kernel_on(_aten.linear.default, COMPOSITE_IMPLICIT)
-_decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)  # `decompose` would call one in Python
+_decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)
 
 
 def _stays_whole(x: torch.Tensor, y: torch.Tensor) -> bool:
-    """Whether a product of these may stay whole because nothing observes its decomposition."""
+    """Whether a product may stay whole: of ordinary tensors of one floating dtype, with no observer of its parts."""
     return not (
         x.__class__ not in _PLAIN
         or y.__class__ not in _PLAIN
@@ -46,7 +47,7 @@ def _stays_whole(x: torch.Tensor, y: torch.Tensor) -> bool:
 
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Any:
-    """`linear` above autograd."""
+    """The kernel of `linear` above autograd."""
     op, axes = _aten.linear.default, input.dim()
     if not (axes and weight.dim() == 2 and _stays_whole(input, weight)) or (bias is not None and bias.dim() != 1):
         return _decomposed_linear(input, weight, bias)
@@ -58,7 +59,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
 
 
 def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: list[bool]) -> Any:
-    """`linear_backward` above autograd: decomposed if grad mode is on, to be differentiable itself."""
+    """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad_output, weight) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
     rows = grad_output.flatten(0, -2)
@@ -70,7 +71,7 @@ def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch
 
 
 def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
-    """`matmul` above autograd."""
+    """The kernel of `matmul` above autograd."""
     op, axes = _aten.matmul.default, self.dim()
     if axes < 3 or not _stays_whole(self, other):
         return _decomposed_matmul(self, other)
@@ -84,7 +85,7 @@ def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
 
 
 def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor, mask: list[bool]) -> Any:
-    """`matmul_backward` above autograd: decomposed if grad mode is on, to be differentiable itself."""
+    """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad, other) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
     left, right = (self, grad) if other.dim() > 2 else (self.flatten(0, -2), grad.flatten(0, -2))

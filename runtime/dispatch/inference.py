@@ -71,7 +71,7 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
         else:
             specs = [None if s is None else TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes]
             expected = signature.packed(specs)
-            if expected.__class__ is tuple:  # a TensorSpec is a named one
+            if expected.__class__ is tuple:  # not a TensorSpec, which is a named tuple
                 expected = tuple(signature.corrected(values, list(expected)))
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]

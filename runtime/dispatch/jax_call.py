@@ -96,7 +96,7 @@ def meaning_of(f: int) -> Any:
 
 
 class FunctionLease:
-    """The number of a function with a limited lifetime: freed, with all functions derived from it, with this object."""
+    """The number of a function with a limited lifetime: freed with this object, like all functions derived from it."""
 
     def __init__(self, function: Function, target: Callable[[], Any]) -> None:
         self.number = next(_next)
@@ -157,7 +157,7 @@ def empty_results(function: Callable[..., Any], xs: Sequence[torch.Tensor]) -> l
 
 
 class Linearized(NamedTuple):
-    """A function split in two: `forward` returns its outputs and residuals, from which `tree` rebuilds the pullback."""
+    """A function split in two: `forward` returns its outputs and `extras`; `tree` turns residuals into the pullback."""
 
     function: int
     wrt: tuple[int, ...]
@@ -389,7 +389,7 @@ _dispatchers: list[Dispatcher] = []
 class _CallSignature(Signature):
     """The signature of `tenax::call`, whose lowering is the function selected by its first argument."""
 
-    has_meta = False  # its fake kernel would evaluate the function's shapes, as the runtime does
+    has_meta = False  # the runtime evaluates the shapes of the function itself, as the fake kernel would
     follows_default_dtype = True  # because the function may
     lowering = staticmethod(lambda f, xs: _functions[f](*xs))
 
@@ -408,7 +408,7 @@ def _define() -> None:
     _library.impl("call", _differentiable, "AutogradPrivateUse1")
     _library.impl("call", _gradients_batched, "Batched")
     _library.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)
-    # A kernel of the device's own key would need a tensor argument.
+    # A kernel for the device's dispatch key would need a tensor argument.
     _library.impl("key", draw_key_tensor, "CompositeExplicitAutograd")
     torch.library.register_fake(
         "tenax::key", lambda device: torch.empty(2, dtype=torch.uint32, device=device), lib=_library

@@ -8,8 +8,8 @@ import jax
 
 
 def configure() -> None:
-    """Make JAX honour explicit 64-bit dtypes, which torch's are. JAX's defaults stay 32-bit, so the user's own JAX code
-    is unaffected."""
+    """Make JAX honour explicit 64-bit dtypes, such as those of torch tensors. JAX's defaults stay 32-bit, so the user's
+    own JAX code is unaffected."""
     jax.config.update("jax_explicit_x64_dtypes", "allow")
 
 

@@ -51,7 +51,7 @@ class ListCall:
     __slots__ = ("cells", "key", "operands", "positions")
 
     def __init__(self, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
-        """Raises: UnusualArgumentError, or any error caused by inspecting arguments of unexpected types."""
+        """Parse a call; raises UnusualArgumentError, or any error caused by arguments of unexpected types."""
         self.cells: list[Cell] = []
         self.positions: list[int] = []
         self.operands: list[Any] = []

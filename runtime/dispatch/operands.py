@@ -121,7 +121,7 @@ def lazy_scalar(cell: Cell) -> Any:
 
 
 class StaticValue(NamedTuple):
-    """A static argument, or a keyword number left at its default. Has the type, because 2 == 2.0 and 1 == True."""
+    """A static argument, or a keyword number at its default, with its type, because 2 == 2.0 and 1 == True."""
 
     value: Any
     kind: type

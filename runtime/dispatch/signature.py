@@ -20,7 +20,7 @@ Values = list[Any]
 
 
 class Argument(NamedTuple):
-    """One argument of a schema. Kinds: tensor, tensors, number, numbers, static, device, dropped."""
+    """One argument of a schema. Kinds: tensor, tensors, number, numbers, static, device, generator, dropped."""
 
     name: str
     kind: str

@@ -78,7 +78,7 @@ class Cell:
         """Hold the array with its axes in their natural order again."""
         state = self.__dict__
         laid = state.get("laid")
-        if laid is None:  # another thread was here first
+        if laid is None:  # another thread has done this already
             return
         mutation_epoch.advance()
         content = put_transposed(laid[0], inverse_permutation(laid[1]), self.index)

@@ -22,7 +22,7 @@ _SHARE = 8  # the default budget is the machine's memory divided by this
 _AGES = 8  # number of ages in which the budget is filled once
 _MAPS = 8  # an executable's code takes four memory mappings; this leaves half of a process's limit for other uses
 _REMEMBERED = 1 << 16  # evicted executables whose keys are remembered
-_THRASHING = 256  # evicted executables that were built again, after which the user is warned
+_THRASHING = 256  # rebuilds of evicted executables after which the user is warned
 
 
 class CodeMemory:

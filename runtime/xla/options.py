@@ -109,7 +109,7 @@ def computed(text: str) -> tuple[int, int]:
         if not sizes:
             continue
         operations += 1
-        if "stablehlo.dot_general" in line and types[0][1].startswith(("i", "ui")):  # a plain loop
+        if "stablehlo.dot_general" in line and types[0][1].startswith(("i", "ui")):  # compiled as a plain loop
             elements += math.isqrt(math.prod(sizes[-3:]))
         else:
             elements += each * (sizes[-1] if _PARTS.search(line) else max(sizes))

@@ -73,7 +73,7 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
 def compile_or_load(
     name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any
 ) -> jax.stages.Compiled:
-    """The executable of a lowered program.
+    """Load the stored executable of a lowered program, or compile and store it.
 
     Args:
         name: its name in messages.
