@@ -1,4 +1,4 @@
-"""`torch.autocast("jax")` registered with torch; most programs never import its kernels (autocast_kernels.py)."""
+"""Registration of `torch.autocast("jax")`; its kernels (autocast_kernels.py) are imported when first called."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _clear_with(clear: Callable[[], None]) -> Callable[[], None]:
 
 
 def install(library: Any) -> None:
-    """Register the policies with torch's dispatcher. Clearing torch's weight cache clears the device's too."""
+    """Register the policies with torch's dispatcher, and make clearing torch's weight cache clear the device's too."""
     from tenax.generated.autocast import POLICIES
 
-    held = set(operator_names())  # to this release of torch; the table serves several
+    held = set(operator_names())  # of this torch release; the table covers several
     for name in (name for name in POLICIES if f"aten::{name}" in held):
         library.impl(name, _when_called(name, POLICIES[name]), "AutocastPrivateUse1")
     patches.wrap("torch.clear_autocast_cache", _clear_with)

@@ -1,6 +1,6 @@
-"""The kernels of `torch.autocast("jax")`: the policies of `tenax.generated.autocast`, carried out above autograd.
+"""The kernels of `torch.autocast("jax")`: the policies of `tenax.generated.autocast`, applied above autograd.
 
-As in ATen/autocast_mode.cpp: casts are differentiable, and float32 weights are cast once in a region.
+As in ATen/autocast_mode.cpp, casts are differentiable, and float32 weights are cast once per autocast region.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _KEY = key_of_name("AutocastPrivateUse1")
 
 Call = Callable[..., Any]
 
-# Casts of weights, by the identity of the weight, which the entry keeps alive, and dtype.
+# Casts of weights, by the weight's id and the dtype. An entry keeps its weight alive.
 _cache: dict[tuple[int, torch.dtype], tuple[torch.Tensor, torch.Tensor]] = {}
 
 
@@ -33,14 +33,14 @@ def _cast(x: Any, dtype: torch.dtype) -> Any:
         return x.to(dtype)
     held = _cache.get((id(x), dtype))
     if held is None:
-        # The first use may be under no_grad, and a later one may need the gradient.
+        # The first use may be under no_grad while a later one needs the gradient.
         with torch.enable_grad():
             held = _cache[id(x), dtype] = x, x.to(dtype)
     return held[1]
 
 
 def _below(call: Call, args: Any, kwargs: dict[str, Any], dtype: Any = None, policy: Any = None) -> Any:
-    """Call the operator below autocast, with the tensors that the policy names cast to `dtype`."""
+    """Call the operator below autocast, with the tensors selected by the policy cast to `dtype`."""
     exclude_key(_KEY, True)
     try:
         if policy is not None:
@@ -126,7 +126,7 @@ def _overload(name: str) -> Any:
 
 
 def kernel_of(name: str, policy: Any) -> Call:
-    """The kernel of an operator by its policy."""
+    """The autocast kernel of an operator with a given policy."""
     return _KERNELS[policy.kind](_overload(name), policy)
 
 

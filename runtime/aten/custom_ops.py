@@ -1,7 +1,7 @@
-"""Operators of other libraries on the device: a JAX function registered as what computes one.
+"""Operators of other libraries on the device, computed by a registered JAX function.
 
-What torch knows of the operator is used: its schema, fake kernel, autograd formula, vmap rule. What it does not know is
-made of the function: shapes by `jax.eval_shape`, derivatives by `jax.vjp`, batches by `jax.vmap`.
+What torch knows about the operator is used: its schema, fake kernel, autograd formula and vmap rule. The rest is
+derived from the function: shapes by `jax.eval_shape`, derivatives by `jax.vjp`, batching by `jax.vmap`.
 """
 
 from __future__ import annotations
@@ -58,33 +58,33 @@ def register_lowering(
     gradient: bool = True,
     override: bool = False,
 ) -> Any:
-    """Compute an operator on device "jax" by a JAX function. Without `fn` it is a decorator.
+    """Compute an operator on device "jax" by a JAX function. Without `fn`, return a decorator.
 
     Args:
-        op: `"mylib::op"`, `"mylib::op.overload"`, or what `torch.library.custom_op` or `torch.ops` gave.
-        fn: takes the parameters of the operator's schema, by their names and in their order, and returns an array or a
-            tuple of them: the results, then the new value of each argument that the operator mutates. It gets a
+        op: `"mylib::op"`, `"mylib::op.overload"`, or an object returned by `torch.library.custom_op` or `torch.ops`.
+        fn: has the parameters of the operator's schema, with the same names and order, and returns an array or a tuple
+            of them: the results, then the new value of each argument that the operator mutates. It is passed a
             `jax.Array` for a Tensor, a list for a list, a weakly typed 0-d array for a `float` or `Scalar`, a NumPy
             dtype for a `torch.dtype`, and Python values for the rest. Devices, layouts and generators are not passed.
-        static: numbers passed as Python numbers, at one compilation for each value.
+        static: names of numbers to pass as Python numbers; each new value is compiled separately.
         dynamic: the shape of a result depends on data: `fn` is called with concrete arrays, outside `jit`.
-        random: `fn` takes a PRNG key as its first argument.
-        gradient: differentiate `fn` where the operator has no autograd formula. A formula, registered before or after,
-            is used instead. There is no derivative of operators that mutate and of `dynamic` ones.
-        override: take the place of the lowering that there is, also of an operator of torch, until `remove()` of the
-            result or the end of a `with` block. `op` may also be a packet, `torch.ops.aten.add`, or a function of torch
-            in C++, `torch.nn.functional.gelu`: all of their overloads with tensors and without `out=`. The derivative
-            is that of `fn`, or of the operator's formula with `gradient=False`.
+        random: `fn` has a PRNG key as its first parameter.
+        gradient: differentiate `fn` if the operator has no autograd formula. A formula, registered before or after, is
+            used instead. Operators that mutate and `dynamic` ones have no derivative.
+        override: replace the existing lowering, even that of a torch operator, until `remove()` is called on the result
+            or a `with` block ends. `op` may also be a packet such as `torch.ops.aten.add`, or a torch function
+            implemented in C++ such as `torch.nn.functional.gelu`: all their overloads with tensors and without `out=`.
+            The derivative is that of `fn`, or the operator's formula with `gradient=False`.
 
     Returns:
         `fn`; with `override` an `Override`, which calls `fn`.
 
     Raises:
-        TypeError: `op` is no operator, or `fn` does not take its parameters.
-        ValueError: there is no such operator, or `static` names no number of it.
-        NotImplementedError: the operator returns something else than tensors, or is `dynamic` and mutates or returns a
-            list; an override of an operator that makes or views memory.
-        RuntimeError: the operator has a lowering already, and `override` is not given.
+        TypeError: `op` is not an operator, or `fn` does not have its parameters.
+        ValueError: there is no such operator, or `static` contains a name that is not one of its numbers.
+        NotImplementedError: the operator returns anything but tensors, or is `dynamic` and mutates or returns a list;
+            or an override of an operator that creates or views memory.
+        RuntimeError: the operator already has a lowering, and `override` is not set.
     """
     if fn is None:
         return partial(
@@ -102,7 +102,7 @@ def register_lowering(
     found = _found(op)
     name = found.name()
     before = registered(name)
-    if before is not None and before.op is not found:  # the operator was defined anew
+    if before is not None and before.op is not found:  # the operator was redefined
         for old in _registered.pop(name):
             old.library._destroy()
     elif has_kernel_on(name, _KEY):
@@ -117,7 +117,7 @@ def register_lowering(
 
 
 def _overriding(op: Any, row: Row, fn: Callable[..., Any], gradient: bool) -> Override:
-    """Register a function on top of the lowerings that there are."""
+    """Register a function on top of the existing lowerings."""
     found = [_found(op)] if isinstance(op, (str, CustomOpDef)) else overloads(op)
     made = [OverridingOperator(o.name(), row, fn) for o in found]
     for operator in made:
@@ -133,13 +133,13 @@ def _overriding(op: Any, row: Row, fn: Callable[..., Any], gradient: bool) -> Ov
 
 
 def registered(name: str) -> CustomOperator | None:
-    """What is registered for the operator of a name; of several, the newest."""
+    """The newest registration for an operator, by name."""
     found = _registered.get(name)
     return found[-1] if found else None
 
 
 def _found(op: Any) -> OpOverload:
-    """The overload that is meant."""
+    """Resolve the argument of `register_lowering` to an overload."""
     if isinstance(op, CustomOpDef):
         return op._opoverload
     if isinstance(op, OpOverload):
@@ -167,7 +167,7 @@ class CustomOperator(Signature):
         self.fn = fn
         self.wide = (
             jax.dtypes.canonicalize_dtype(float).itemsize == 8
-        )  # the user's setting: lowerings are traced under another
+        )  # the user's x64 setting: lowerings are traced with x64 on
         self.passed = [s for s in self.arguments if s.kind not in ("dropped", "device", "generator")]
         self._lowering = self.lower
         self.described = any(has_kernel_on(name, key) for key in _DESCRIBING) and not self.undescribed
@@ -175,18 +175,18 @@ class CustomOperator(Signature):
 
     @property
     def undescribed(self) -> bool:
-        """Whether it is a custom_op without a fake kernel: the Meta kernel that it has then only raises."""
+        """Whether it is a custom_op without a fake kernel, whose Meta kernel only raises."""
         definition = OPDEFS.get(self.name)
         return definition is not None and definition._abstract_fn is None
 
     @property
     def has_meta(self) -> bool:
-        """Whether the library says what a call gives."""
+        """Whether the library describes the results of a call."""
         return self.described
 
     @property
     def has_formula(self) -> bool:
-        """Whether the library says what the derivative is. A custom_op has an autograd kernel in any case."""
+        """Whether the library defines the derivative. (The autograd kernel of a custom_op always exists.)"""
         definition = OPDEFS.get(self.name)
         if definition is not None:
             return definition._backward_fn is not None
@@ -199,7 +199,7 @@ class CustomOperator(Signature):
     # -- registration ------------------------------------------------------------------------------------------------
 
     def refuse(self) -> None:
-        """Raise where the function or an option does not fit the schema."""
+        """Raise if the function or an option does not fit the schema."""
         schema = self.op._schema
         numbers = [a.name for a in schema.arguments if argument_kind(a, a.name, ()) in ("number", "numbers")]
         for name in self.row.static:
@@ -247,7 +247,7 @@ class CustomOperator(Signature):
         kernels[self.name, key] = kernel, with_keyset
 
     def describe(self) -> None:
-        """Register a fake kernel where the library has none."""
+        """Register a fake kernel if the library has none."""
         if self.described or not self.returns or self.row.dynamic:
             return
         if self.name in OPDEFS:
@@ -258,8 +258,8 @@ class CustomOperator(Signature):
     # -- the function ------------------------------------------------------------------------------------------------
 
     def lower(self, /, **values: Any) -> Any:
-        """Call the function as its schema says, in 64-bit mode only where a tensor has 64-bit floats: `jnp.zeros(3)`
-        is in it what it is in the user's own JAX code."""
+        """Call the function according to the schema. x64 is on only if a tensor has 64-bit floats or the user enabled
+        it, so that `jnp.zeros(3)` has the same dtype as in the user's own JAX code."""
         positional = [values["rng"]] if self.row.random else []
         named = {}
         arrays: list[Any] = []
@@ -279,7 +279,7 @@ class CustomOperator(Signature):
         return self.checked(result)
 
     def checked(self, result: Any) -> Any:
-        """The results, then new values, as many as the schema says."""
+        """The results, then the new values, after checking that their number matches the schema."""
         if self.returns == ["List[Tensor]"] and not self.writes:
             return list(result)
         values = tuple(result) if isinstance(result, (list, tuple)) else (result,)
@@ -307,24 +307,24 @@ class CustomOperator(Signature):
 
 
 class OverridingOperator(CustomOperator):
-    """The signature of an operator while a function takes the place of its lowering."""
+    """The signature of an operator whose lowering is overridden by a function."""
 
     def __init__(self, name: str, row: Row, fn: Callable[..., Any]) -> None:
         super().__init__(name, row, fn)
         self.formula = super().has_formula
 
-    # The formula that torch has is of what is overridden.
+    # torch's formula belongs to the overridden implementation.
     has_formula = False
 
     def refuse(self) -> None:
-        """Raise also for an operator that makes or views memory."""
+        """Also raise for an operator that creates or views memory."""
         refuse_memory(self.op)
         if not self.fresh and not self.writes:
             raise NotImplementedError(f"{self.name}: makes a view, which the runtime does; it has no override")
         super().refuse()
 
     def kernels(self, gradient: bool) -> list[OverridingKernel]:
-        """What to register with torch."""
+        """The kernels to register with torch."""
         self.describe()
         if self.writes or self.row.dynamic or not self.returns or not (gradient or self.formula):
             above: Callable[..., Any] | None = self.without_derivative
@@ -337,7 +337,7 @@ class OverridingOperator(CustomOperator):
         return [*made, OverridingKernel(self.name, f"Autograd{_KEY}", above)] if above else made
 
     def batched(self, *args: Any, **kwargs: Any) -> Any:
-        """The rule of `torch.func.vmap`: the function as one that JAX batches."""
+        """The batching rule for `torch.func.vmap`: a call of the function, which JAX can batch."""
         if self.writes or self.row.dynamic or self.row.random or not self.returns:
             raise NotImplementedError(
                 f"{self.name}: is overridden by a function that writes, draws or has results of unknown shapes; "
@@ -354,12 +354,12 @@ class OverridingOperator(CustomOperator):
 
 
 class CustomOperatorAutograd(OpaqueComposite):
-    """The kernel above autograd of an operator without a formula, and its rule for `torch.func.vmap`."""
+    """The kernel above autograd of an operator without a formula, and its batching rule for `torch.func.vmap`."""
 
     signature: CustomOperator
 
     def __call__(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
-        """Run the function as a differentiable one, where a gradient is wanted. `keys` is the dispatcher's key set."""
+        """Call the operator; if autograd records the call, the function is differentiated. `keys`: dispatch key set."""
         op = self.signature.op
         if self.signature.has_formula:
             formula = computed_kernel_on(self.signature.name, "AutogradCPU")
@@ -373,25 +373,25 @@ class CustomOperatorAutograd(OpaqueComposite):
         return self.apply(values)
 
     def is_recorded(self, values: list[Any]) -> bool:
-        """Whether a graph that torch records is to hold the function rather than the operator."""
+        """Whether a graph that torch is recording should contain the function instead of the operator."""
         return False
 
     def operands(self, values: list[Any]) -> list[Any]:
-        """Numbers that are not static as tensors: they may change from call to call."""
+        """The arguments, with non-static numbers as tensors, because they may change from call to call."""
         like = next(tensors(values))
         kinds = [s.kind for s in self.signature.arguments]
         return [_as_tensors(v, like) if k in ("number", "numbers") else v for v, k in zip(values, kinds, strict=True)]
 
     def outputs(self, values: list[Any]) -> list[TensorSpec]:
-        """What the library says of the results, else the function."""
+        """The specs of the results, from the library's description or else from the function."""
         if self.signature.described:
             return super().outputs(values)
         described = describe_results(self.signature.fake(*values))
         return [described] if isinstance(described, TensorSpec) else list(described)
 
     def batch(self, info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
-        """The rule of `torch.func.vmap`: `jax.vmap` of the function. On other devices, or with a formula, one call for
-        each element."""
+        """The batching rule for `torch.func.vmap`: `jax.vmap` of the function; on other devices, or with an autograd
+        formula, one call per element."""
         lowered = self.signature
         values = lowered.bind(args, kwargs)
         if lowered.has_formula or any(x.device.type != "jax" for x in tensors(values)):
@@ -415,11 +415,11 @@ class OverriddenAutograd(CustomOperatorAutograd):
     """The kernel above autograd of an overridden operator."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function; no formula of torch needs the key set."""
+        """Run the function; no formula is called, so the key set is not needed."""
         return super().__call__(None, *args, **kwargs)
 
     def is_recorded(self, values: list[Any]) -> bool:
-        """In a graph of torch.compile the operator would be decomposed. That of torch.export keeps it."""
+        """True under torch.compile, whose graph would decompose the operator; graphs of torch.export keep it."""
         return is_traced(tensors(values)) and not torch.compiler.is_exporting()
 
 
@@ -442,7 +442,7 @@ def _element(args: Any, dims: Any, i: int) -> Any:
 
 
 def _dims(value: Any, operand: Any, dim: Any) -> list[int | None]:
-    """The batch axis of each tensor of an operand; a number has none."""
+    """The batch axis of each tensor in an operand; None for a number."""
     if isinstance(operand, torch.Tensor):
         return [dim if isinstance(value, torch.Tensor) else None]
     if not isinstance(operand, (list, tuple)):
@@ -452,7 +452,7 @@ def _dims(value: Any, operand: Any, dim: Any) -> list[int | None]:
 
 
 def _weak(value: Any) -> Any:
-    """A number as a Python number would be in `jit`: of no dtype beside an array that has one."""
+    """Make a number weakly typed, like a Python number under `jit`: it does not affect the dtype of an array."""
     if isinstance(value, Number):
         value = value.value
     if value is None or isinstance(value, (bool, int, float, complex)):

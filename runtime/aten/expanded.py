@@ -1,4 +1,4 @@
-"""In-place operators that torch lets write to expanded tensors, carried out on the elements that there are."""
+"""In-place operators that torch allows on expanded tensors, executed on their distinct elements."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ OVERLAP = (
 
 
 def rewritten(signature: Signature, values: Sequence[Any]) -> Callable[..., Any]:
-    """What carries out a call of the operator on an expanded tensor.
+    """Return a function that executes a call of the operator on an expanded tensor.
 
     Raises:
-        RuntimeError: torch's error, for an operator that torch does not let write to one; one of the dtype comes first.
+        RuntimeError: torch does not allow the operator to write to expanded tensors. Other errors of the CPU kernel,
+            such as one about the dtype, take precedence.
     """
     rewrite = _REWRITTEN.get(signature.name.partition(".")[0])
     if rewrite is None:
@@ -52,18 +53,18 @@ def _expanded_dims(x: Tensor) -> list[int]:
 
 
 def _compact(x: Tensor) -> Tensor:
-    """The tensor with one element along the axes that are expanded."""
+    """The tensor with its expanded axes reduced to size 1."""
     dims = _expanded_dims(x)
     return TensorSpec.of(x)._replace(size=tuple(1 if d in dims else n for d, n in enumerate(x.shape))).on(x)
 
 
 def _fill_where(x: Tensor, mask: Tensor, value: Any) -> None:
-    """Fill each element of which any place is in a mask."""
+    """Fill each element that a mask selects at any of its positions."""
     _compact(x).masked_fill_(mask.expand(x.shape).any(_expanded_dims(x), keepdim=True), value)
 
 
 def _first(index: Tensor, size: int) -> Tensor:
-    """The index of the one element for each index of an expanded axis; raises where one is out of bounds."""
+    """Map the indices of an expanded axis to 0, its only element; raises if one is out of bounds."""
     return torch.zeros(size, dtype=torch.int64, device=index.device)[index]
 
 
@@ -99,10 +100,10 @@ def _index_put_(
 
 
 def _one_for_each(values: Tensor, x: Tensor, indices: list[Tensor | None], dims: list[int], accumulate: bool) -> Tensor:
-    """The values for an `x` with one element along expanded axes without an index: their sum, or the last of them."""
+    """Reduce the values along expanded axes without an index to one: their sum (`accumulate`) or the last."""
     given = [d for d, index in enumerate(indices) if index is not None]
     rank = max(index.dim() for index in indices if index is not None)
-    adjacent = given == [*range(given[0], given[-1] + 1)]  # then the axes of the indices take the place of theirs
+    adjacent = given == [*range(given[0], given[-1] + 1)]  # then the result has the index axes in their place
     chosen = [None if index is None else index.to("meta") for index in indices]
     values = values.expand(torch.ops.aten.index.Tensor(torch.empty(x.shape, device="meta"), chosen).shape)
     for d in dims:
@@ -116,7 +117,7 @@ def _one_for_each(values: Tensor, x: Tensor, indices: list[Tensor | None], dims:
 
 
 def _foreach_copy_(targets: list[Tensor], sources: list[Tensor], non_blocking: bool = False) -> None:
-    # One by one, as torch's composite does: a copy between two tensors of the same places changes nothing.
+    # One by one, as torch's composite does: a copy between two tensors of the same elements is a no-op.
     for target, source in zip(targets, sources, strict=True):
         target.copy_(source, non_blocking)
 

@@ -1,4 +1,4 @@
-"""Creation operators: tensors whose arrays are made when they are first read."""
+"""Creation operators: tensors whose arrays are created when they are first read."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def empty_strided(
     dtype, index = dtype or torch.get_default_dtype(), device_index(device)
     n = 1 + sum((a - 1) * b for a, b in zip(size, stride, strict=True)) if 0 not in size else 0
     if n == math.prod(size):
-        # Dense: the cell keeps the array in memory order, so that a permuted tensor is a transpose and no gather.
+        # Dense: the cell keeps the array in memory order, so that reading a permuted tensor is a transpose, no gather.
         order = sorted(range(len(size)), key=lambda d: (-stride[d], -size[d], d))
         cell = Cell(tensor_aval(array_shape([size[d] for d in order]), dtype).zeros, index)
     else:
@@ -75,7 +75,7 @@ def full(
     device: torch.device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    """Lazy like `empty`: the array is made when it is first read."""
+    """Lazy like `empty`: the array is created when it is first read."""
     if dtype is None:
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
         dtype = kinds.get(fill_value.__class__, torch.get_default_dtype())
@@ -83,7 +83,7 @@ def full(
 
 
 def _filled(new: Tensor, value: Any) -> Tensor:
-    """A new tensor with a value; it has zeros already, unless memory that is not initialized is filled."""
+    """Fill a new tensor; it already has zeros, unless deterministic mode fills uninitialized memory."""
     if new.device.type not in NAMES:
         return new.fill_(value)
     zero = value.__class__ is int and value == 0 and not torch.are_deterministic_algorithms_enabled()
@@ -136,12 +136,12 @@ def empty_like(
 
 
 def _placed_like(source: Tensor, new: Tensor) -> Tensor:
-    """A new tensor, on the mesh of the source if the arrays of both have one shape."""
+    """Put a new tensor on the mesh of the source if their arrays have the same shape."""
     if not meshes.used:
         return new
     try:
         aval, cell = source.untyped_storage().cell.aval, cell_of(new)  # type: ignore[attr-defined]
-    except (AttributeError, RuntimeError):  # of the host, or a wrapper of torch
+    except (AttributeError, RuntimeError):  # a CPU tensor, or a torch wrapper
         return new
     if aval.sharding is not None and cell.shape == aval.shape and not cell.index:
         placed = aval_of(cell.shape, cell.dtype, aval.sharding)

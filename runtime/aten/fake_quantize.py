@@ -1,4 +1,4 @@
-"""The fused observer and fake quantizer, whose statistics start empty and take their size from the first input."""
+"""The fused observer and fake quantizer, whose statistics start empty and are resized to match the first input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filling whole tensors with one number, without computing."""
+"""Fills of whole tensors with one number, without any computation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .registry import kernel_of
 
 
 def fill_whole(self: Tensor, value: Any) -> bool:
-    """Fill a tensor that covers its whole storage, without computing; False if it does not cover it."""
+    """Fill a tensor that covers its whole storage, without computing; False if the fill needs a computation."""
     cell = cell_of(self)
     if cell.mixed or lazy_bits(self) or self.numel() * self.element_size() != cell.nbytes:
         return False
@@ -46,7 +46,7 @@ def converted(value: Any, dtype: np.dtype) -> Any:
     Raises:
         RuntimeError: the dtype cannot hold the number (torch's `checked_convert`).
     """
-    if value.__class__ is float and dtype.char in "fd" and -1e38 < value < 1e38:  # as most are, in a tenth of the time
+    if value.__class__ is float and dtype.char in "fd" and -1e38 < value < 1e38:  # common, and ten times faster
         return dtype.type(value).item()
     try:
         if isinstance(value, complex) and dtype.kind not in "bc":
@@ -71,8 +71,8 @@ def fill_scalar(self: Tensor, value: Any) -> Tensor:
 
 
 def conspicuous(dtype: torch.dtype) -> Any:
-    """What a new element holds while torch's deterministic mode is on: NaN or the greatest integer, so that programs
-    which read it are noticed; zero where `torch.utils.deterministic` does not ask for that."""
+    """The value of uninitialized elements in torch's deterministic mode: NaN or the greatest integer, which exposes
+    programs that read them; zero if `torch.utils.deterministic.fill_uninitialized_memory` is off."""
     if not torch.utils.deterministic.fill_uninitialized_memory:  # type: ignore[attr-defined]
         return 0
     if dtype.is_floating_point or dtype.is_complex:

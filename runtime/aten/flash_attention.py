@@ -1,6 +1,6 @@
-"""Flash attention as torch has it on GPUs: what DTensors and ring attention call, by the lowerings of the CPU's.
+"""torch's GPU flash attention operators, which DTensor and ring attention call, via the CPU operators' lowerings.
 
-Their results have counts and seeds besides, which say something of nested tensors and of dropout only.
+They also return sequence counts and seeds, which matter only for nested tensors and dropout.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def forward(
     *,
     scale: float | None = None,
 ) -> tuple[Any, ...]:
-    """The output (batch, heads, L, E), the log-sum-exp (batch, heads, L), and seven results of no meaning here.
+    """The output (batch, heads, L, E), the log-sum-exp (batch, heads, L), and seven results without meaning here.
 
-    Their strides are those that torch's Meta kernel states, on which graphs of `torch.compile` rely.
+    Their strides are those of torch's Meta kernel, on which graphs of `torch.compile` rely.
 
     Raises:
         NotImplementedError: with dropout, or with `return_debug_mask`.
@@ -58,7 +58,7 @@ def backward(
     *,
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of query, key and value, with the strides that torch's Meta kernel states."""
+    """The gradients of query, key and value, with the strides of torch's Meta kernel."""
     found = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
         grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, scale=scale
     )
@@ -67,13 +67,13 @@ def backward(
 
 
 def _laid_out(x: Tensor, source: Tensor) -> Tensor:
-    """A tensor with the strides of a new one like another."""
+    """The tensor with the strides of `torch.empty_like(source)`."""
     new = torch.empty_like(source)
     return x if x.stride() == new.stride() else new.copy_(x)
 
 
 def _for_each_query(x: Tensor, heads: int) -> Tensor:
-    """Keys or values whose heads serve several of the query's, once for each."""
+    """Repeat the heads of keys or values to match the number of query heads (grouped-query attention)."""
     return x.unsqueeze(2).expand(-1, -1, heads // x.shape[1], -1, -1).flatten(1, 2)
 
 
@@ -88,7 +88,7 @@ def of_wrappers(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Attention of DTensors: by operators that split batch and heads, and the sequence in `context_parallel`."""
+    """Attention of DTensors, by operators that can be split by batch and heads, or by sequence (`context_parallel`)."""
     if attn_mask is None and not dropout_p and query.dim() == 4:
         if enable_gqa:
             key, value = (_for_each_query(x, query.shape[1]) for x in (key, value))

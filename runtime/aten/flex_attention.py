@@ -1,6 +1,6 @@
-"""`torch.nn.attention.flex_attention` on the device, by its reference implementation in torch operations.
+"""`torch.nn.attention.flex_attention` on the device, through its reference implementation in torch operations.
 
-torch checks the device type against a list, and registers autocast rules for some device types only.
+This needs patches, because torch checks the device type against a list and has autocast rules for some devices only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _passing(check: Callable[..., None]) -> Callable[..., None]:
 
 
 def install() -> None:
-    """Let tensors of the device pass the check, and give the operator their autocast rule."""
+    """Let tensors of the device pass the check, and register an autocast rule for the operator."""
     patches.wrap("torch.nn.attention.flex_attention._validate_device", _passing)
 
     autocast_key: Any = key_of_name("AutocastPrivateUse1")

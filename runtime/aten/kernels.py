@@ -1,4 +1,4 @@
-"""ATen operators that the runtime carries out itself, by the names of their overloads."""
+"""ATen operators that the runtime implements itself, by the names of their overloads."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _aten = torch.ops.aten
 
 
 def _when_called(module: str, name: str) -> Callable[..., Any]:
-    """A kernel of a module that most programs never import."""
+    """A kernel whose module is imported when it is first called, because most programs never need it."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return getattr(importlib.import_module(f"{__package__}.{module}"), name)(*args, **kwargs)

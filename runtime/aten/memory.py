@@ -1,7 +1,7 @@
 """Operators that manage memory: views and copies.
 
-The other views of torch reach `as_strided` or `view` through C++ composites. A geometry that was seen before is not
-checked or computed again.
+torch's other views reach `as_strided` or `view` through C++ composites. A geometry that was seen before is not checked
+or computed again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Tensor = torch.Tensor
 
 
 def elements(tensor: Tensor) -> int:
-    """The number of elements of the tensor's dtype that its storage holds."""
+    """The capacity of the tensor's storage, in elements of the tensor's dtype."""
     cell = cell_of(tensor)
     return cell.nbytes // tensor.element_size()
 
@@ -48,7 +48,7 @@ def check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: in
 
 _HELD = 1 << 16
 _in_bounds: set[Any] = set()
-_geometries: dict[Any, tuple[torch.Size, tuple[int, ...]]] = {}  # of results of `view`
+_geometries: dict[Any, tuple[torch.Size, tuple[int, ...]]] = {}  # sizes and strides of results of `view`
 _view_of_size = kernel_on(_aten.view.default, META)
 
 
@@ -81,7 +81,7 @@ def view(self: Tensor, size: Any) -> Tensor:
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """`squeeze_`, `unsqueeze_`, `t_` and `transpose_` call this."""
     offset = int(self.storage_offset()) if storage_offset is None else storage_offset
-    if not hasattr(self.untyped_storage(), "cell"):  # a wrapper of torch.compile, which has nothing but a geometry
+    if not hasattr(self.untyped_storage(), "cell"):  # a wrapper of torch.compile, which has only a geometry
         return _set_strides(self, size, stride, offset)
     check_bounds("as_strided_", size, stride, offset, elements(self))
     return set_geometry(self, size, stride, offset)
@@ -120,7 +120,7 @@ def _meta_view(op: Any) -> Callable[..., Tensor]:
 
 
 def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
-    """Every copy with a tensor of the device at one end."""
+    """Copy between two tensors of which at least one is on the device."""
     if dst.device.type != "jax":
         if dst.device.type != "cpu":
             raise NotImplementedError(f"copy_: from {self.device} to {dst.device} is not possible; go by the CPU")
@@ -159,9 +159,9 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def _has_same_places(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors on one storage have the same places, so that a copy changes nothing, also if expanded."""
+    """Whether two tensors on one storage have the same elements, so that a copy is a no-op, even if expanded."""
     first, second = TensorSpec.of(a), TensorSpec.of(b)
-    # `y[...] = x` expands an `x` without axes; on the CPU it fills `y`, which no overlap stops.
+    # `y[...] = x` expands a 0-d `x`; on the CPU that is a fill of `y`, which overlap does not prevent.
     expanded = a.numel() == 1 and not any(second.stride)
     return first == (second.restrided(first.stride) if expanded else second)
 
@@ -179,7 +179,7 @@ def to_copy(
     non_blocking: bool = False,
     memory_format: torch.memory_format | None = None,
 ) -> Tensor:
-    """Every copy of `Tensor.to`. A copy to the host blocks: torch would ask for pinned memory to do otherwise."""
+    """The copy behind `Tensor.to`. A copy to the host is blocking: torch would request pinned memory otherwise."""
     if device is None and dtype is not None and memory_format in (None, torch.preserve_format):
         cell = cell_of(self)
         if covers_array(self, cell):
@@ -203,18 +203,18 @@ def local_scalar_dense(self: Tensor) -> Any:
     if is_unknown(value):
         if value.dtype.kind == "c":
             return require_known(value, "item")
-        from ..trace.symbols import symbolic_number  # for traced programs alone
+        from ..trace.symbols import symbolic_number  # only for traced programs
 
         return symbolic_number(value.reshape(()))
     return transfers.run("FromDevice", value.nbytes, value.item)
 
 
 def record_stream(x: torch.Tensor, stream: torch.Stream) -> None:
-    """Nothing: JAX keeps an array until every computation that reads it has ended."""
+    """Do nothing: JAX keeps an array alive until every computation that reads it has finished."""
 
 
 def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Tensor:
-    """A second storage on the same array: arrays are immutable, and the first write to either separates the two."""
+    """A second storage with the same array: arrays are immutable, and the first write to either separates the two."""
     cell = cell_of(self)
     whole = self.is_contiguous() and self.numel() * self.element_size() == cell.nbytes
     plain = whole and not cell.mixed and not lazy_bits(self)

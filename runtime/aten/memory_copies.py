@@ -1,4 +1,4 @@
-"""Operators that return a copy of the memory of their operand, and not only of its elements."""
+"""Operators that return a copy of their operand's memory, not only of its elements."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Tensor = torch.Tensor
 def as_strided_scatter(
     self: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """A copy of `self` in a copy of its memory, where a strided window is replaced by `src`.
+    """A copy of `self` in a copy of its memory, with a strided window replaced by `src`.
 
     Raises:
-        RuntimeError: `self` requires a gradient and is not contiguous, for which torch has no derivative.
+        RuntimeError: `self` requires a gradient and is not contiguous: torch has no derivative for that.
     """
     if self.requires_grad and not self.is_contiguous():
         raise RuntimeError(
@@ -40,7 +40,7 @@ def as_strided_scatter_out(
     *,
     out: Tensor,
 ) -> Tensor:
-    """The same, copied into `out`."""
+    """As `as_strided_scatter`, copied into `out`."""
     result = as_strided_scatter(self, src, size, stride, storage_offset)
     return out.resize_(result.size()).copy_(result) if out.size() != result.size() else out.copy_(result)
 
@@ -55,7 +55,7 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def foreach_copy(self: list[Tensor], src: list[Tensor], non_blocking: bool = False) -> list[Tensor]:
-    """The same for each pair."""
+    """As `copy`, for each pair."""
     return [torch.ops.aten.copy.default(x, y) for x, y in zip(self, src, strict=True)]
 
 
@@ -64,7 +64,7 @@ def _covers(x: Tensor) -> bool:
 
 
 def _copied(x: Tensor) -> Tensor:
-    """The tensor in a copy of its memory."""
+    """The tensor on a copy of its memory."""
     if _repeats(x.size(), x.stride()):
         return x.clone()
     memory = x.as_strided((elements(x),), (1,), 0).clone()

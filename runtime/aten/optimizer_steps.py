@@ -1,8 +1,8 @@
 """Default steps of Adam, AdamW and SGD with momentum as one program.
 
-torch takes such a step by a dozen operators, each of which goes through all parameters. The same arithmetic in one
-program needs one pass. Steps of another kind (half precision, sparse gradients, numbers that are tensors, tensors that
-share memory, traces) are torch's own.
+In torch such a step is a dozen operators, each a pass over all parameters; one program does the same arithmetic in one
+pass. Other steps (half precision, sparse gradients, tensor hyperparameters, tensors that share memory, traces) use
+torch's implementation.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _kernel(name: str) -> ListKernel:
 
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:
-    """What takes a step; None if it is not of the usual kind. The lists begin with parameters and gradients."""
+    """Return a function that executes a step; None if it is not supported. Parameters and gradients come first."""
     tensors = [t for part in lists for t in part]
     if dispatch_mode_count() or not set(map(type, tensors)) <= _PLAIN or not {t.dtype for t in tensors} <= _DTYPES:
         return None
@@ -52,7 +52,7 @@ def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) ->
 
 
 def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
-    """`torch.optim.adam._multi_tensor_adam`; `plain` is torch's."""
+    """Replacement for `torch.optim.adam._multi_tensor_adam`; `plain` is torch's function."""
     params, _, _, squares, _, counts, *_ = lists
     beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
     numbers = (beta1, beta2, lr, decay, options["eps"])
@@ -95,7 +95,7 @@ def _on_host(counts: Sequence[torch.Tensor]) -> bool:
 
 
 def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
-    """`torch.optim.sgd._multi_tensor_sgd`; `plain` is torch's."""
+    """Replacement for `torch.optim.sgd._multi_tensor_sgd`; `plain` is torch's function."""
     params, grads, buffers, *_ = lists
     names = ("weight_decay", "momentum", "lr", "dampening")
     decay, momentum, lr, dampening = numbers = [options[name] for name in names]

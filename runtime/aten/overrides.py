@@ -1,9 +1,9 @@
-"""Overrides: functions that take the place of an operator's lowering until they are removed.
+"""Overrides: functions that replace an operator's lowering until they are removed.
 
-An override is a kernel on top of the others that torch's dispatcher has, which come back when it goes. Programs that
-were compiled before know nothing of it. So each set of overrides has a token: `tenax.jit` looks programs up by it,
-`jax.jit` by a user context of JAX, and the graphs of torch.compile are dropped. Price: `torch.compiler.reset()`, and
-JAX compiles again what it compiled for another set; the programs of the earlier set are found again.
+An override registers a kernel above the existing ones in torch's dispatcher, which are active again when it is removed.
+Programs compiled for other overrides must not be reused, so each set of overrides has a token: it is part of the cache
+keys of `tenax.jit` and, through a JAX user context, of `jax.jit`; graphs of torch.compile are dropped. The cost is a
+`torch.compiler.reset()`, and that JAX recompiles for each new set. Programs of an earlier set are found again.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..dispatch.formula_composite import overridden
 from .registration import kernels
 
 _active: list[Override] = []
-_context: list[Any] = []  # of JAX; made with the first override
-token: tuple[int, ...] = ()  # of the overrides that are active now
+_context: list[Any] = []  # the JAX user context, created with the first override
+token: tuple[int, ...] = ()  # identifies the set of active overrides
 
 
 class OverridingKernel:
-    """A kernel to put on top of those that an operator has for a key of the dispatcher."""
+    """A kernel to register above the existing ones of an operator for a dispatch key."""
 
     def __init__(self, operator: str, key: str, function: Callable[..., Any], with_keyset: bool = False) -> None:
         self.place = operator, key
@@ -37,7 +37,7 @@ class OverridingKernel:
         self.library: Any = None
 
     def register(self) -> None:
-        """Register it, anew if it was registered."""
+        """Register the kernel, again if it is registered already."""
         self.end()
         namespace, _, name = self.place[0].partition("::")
         self.library = torch.library.Library(namespace, "IMPL")
@@ -59,7 +59,7 @@ class CompositeKernel(OverridingKernel):
 
 
 class TransformKernel(OverridingKernel):
-    """A function of tensors as the rule of a transform of `torch.func`, where torch has one of what is overridden."""
+    """A function of tensors as the rule for a `torch.func` transform, in place of torch's rule for the operator."""
 
     _plain: ClassVar[dict[tuple[str, str], Any]] = {}  # torch's own rules
 
@@ -70,28 +70,28 @@ class TransformKernel(OverridingKernel):
 
     @staticmethod
     def of(operator: str, function: Callable[..., Any]) -> list[OverridingKernel]:
-        """The kernels of an operator: the rule of vmap, and of keys before it, which attention and `linear` have."""
+        """The kernels of an operator: the vmap rule, and those of earlier keys, which attention and `linear` have."""
         earlier = [
             key for key in ("FuncTorchVmapMode", "FuncTorchDynamicLayerFrontMode") if has_kernel_on(operator, key)
         ]
         return [TransformKernel(operator, key, function) for key in ("FuncTorchBatched", *earlier)]
 
     def _call(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call the function with tensors of the device. Others stay with torch's rule."""
+        """Call the function if a tensor is on the device, and otherwise torch's rule."""
         if any(isinstance(x, torch.Tensor) and x.device.type == "jax" for x in tree_leaves((args, kwargs))):
             return self.transformed(*args, **kwargs)
         return self._plain[self.place].call_boxed(keys, *args, **kwargs)
 
 
 _top: list[OverridingKernel] = []  # the newest last
-_below: dict[tuple[str, str], OverridingKernel] = {}  # what was there before all overrides, registered once more
+_below: dict[tuple[str, str], OverridingKernel] = {}  # the kernels from before all overrides, registered again
 
 
 class Override:
-    """A function in the place of one or more overloads. Calling it calls the function.
+    """A function that replaces one or more overloads. Calling the override calls the function.
 
-    `remove()` ends it, as does leaving it as a context manager. Overrides of one overload may be removed in any order:
-    the newest that is left computes it.
+    `remove()` ends it, as does the end of its `with` block. Overrides of one overload may be removed in any order; the
+    newest remaining one is active.
     """
 
     _count = 0
@@ -118,7 +118,7 @@ class Override:
         return self.function(*args, **kwargs)
 
     def remove(self) -> None:
-        """End the override; a second call does nothing."""
+        """End the override; a second call is a no-op."""
         if self not in _active:
             return
         _active.remove(self)
@@ -137,7 +137,7 @@ class Override:
 
 
 def _restore(place: tuple[str, str]) -> None:
-    """Register the kernel below once more: under a mode torch calls the function that was registered last."""
+    """Register the next lower kernel again: under a mode torch calls the function that was registered last."""
     left = [kernel for kernel in _top if kernel.place == place]
     if left:
         left[-1].register()
@@ -147,7 +147,7 @@ def _restore(place: tuple[str, str]) -> None:
 
 
 def _renew() -> None:
-    """Have what was compiled under other overrides not be found."""
+    """Change the token, so that programs compiled for other overrides are not reused."""
     global token
     token = tuple(o._serial for o in _active)
     overridden.clear()
@@ -160,16 +160,15 @@ def _renew() -> None:
 
 
 def overloads(op: Any) -> list[OpOverload]:
-    """The overloads that are meant: one; or those with tensors, without `out=`, of a packet or of a function that torch
-    implements in C++.
+    """Resolve `op` to overloads: itself, or those of a packet or a C++ torch function with tensors and without `out=`.
 
     Raises:
-        TypeError: `op` names no operator.
+        TypeError: `op` is not an operator.
     """
     if isinstance(op, OpOverload):
         return [op]
     if not isinstance(op, OpOverloadPacket):
-        # `torch.sin`, `torch.Tensor.sin` and `torch.nn.functional.gelu` are of C++, and have the operator's name.
+        # `torch.sin`, `torch.Tensor.sin` and `torch.nn.functional.gelu` are C++ functions with the operator's name.
         name = getattr(op, "__name__", "")
         of_torch = not hasattr(op, "__code__") and hasattr(torch.ops.aten, name)
         if not (name and callable(op) and of_torch):
@@ -188,10 +187,10 @@ def _is_meant(arguments: Any) -> bool:
 
 
 def refuse_memory(op: OpOverload) -> None:
-    """Raise for an operator that the runtime itself carries out.
+    """Raise for an operator that the runtime implements itself.
 
     Raises:
-        NotImplementedError: it makes tensors or views.
+        NotImplementedError: it creates tensors or views.
     """
     from .kernels import KERNELS
 
@@ -200,15 +199,15 @@ def refuse_memory(op: OpOverload) -> None:
 
 
 def override_composite(op: Any, function: Callable[..., Any]) -> Override:
-    """Have a function of tensors carry out an operator on device "jax", with its gradients.
+    """Make a function of tensors compute an operator on device "jax", including its gradients.
 
     Args:
-        op: an overload, a packet, or a function of torch that is implemented in C++.
-        function: called with the arguments of the call, without those at the end that have the schema's default.
+        op: an overload, a packet, or a torch function that is implemented in C++.
+        function: called with the arguments of the call, without trailing ones that have the schema's default.
 
     Raises:
-        TypeError: `op` is no operator.
-        NotImplementedError: an operator that makes or views memory.
+        TypeError: `op` is not an operator.
+        NotImplementedError: the operator creates or views memory.
     """
     found = overloads(op)
     for overload in found:
@@ -220,6 +219,6 @@ def override_composite(op: Any, function: Callable[..., Any]) -> Override:
 
 
 def composite_of(operator: str) -> Callable[..., Any] | None:
-    """The function of tensors that carries out an operator, if its newest override is one."""
+    """The function of tensors that overrides an operator, if its newest override is one."""
     kernels = [kernel for kernel in _top if kernel.place == (operator, "PrivateUse1")]
     return kernels[-1].function if kernels and isinstance(kernels[-1], CompositeKernel) else None

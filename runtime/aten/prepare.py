@@ -1,7 +1,7 @@
-"""What the key `prepare` of the specs does to the arguments of a call before its lowering is called.
+"""Changes to the arguments of a call before its lowering is called: the functions that `prepare` in the specs names.
 
-A lowering gets arrays of known shapes: neither boolean masks, which select a number of elements that depends on data,
-nor memory layouts.
+A lowering gets arrays of known shapes. It cannot handle boolean masks, which select a data-dependent number of
+elements, or memory layouts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _INDICES = (torch.int64, torch.int32, *_MASKS)
 
 
 def expand_masks(signature: Signature, indices: str) -> Prepare:
-    """Turn masks into integer indices, one per dimension; move index tensors from the CPU, as CUDA does."""
+    """Convert masks to integer indices, one per dimension; move index tensors from the CPU, as CUDA does."""
     position = signature.names.index(indices)
 
     def prepare(values: Values) -> Values:
@@ -54,7 +54,7 @@ def expand_masks(signature: Signature, indices: str) -> Prepare:
 
 
 def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
-    """Raise torch's error unless the mask has the shape of the axes of `target` from `first` on."""
+    """Raise torch's error unless the shape of the mask matches the axes of `target` from `first` on."""
     for d, n in enumerate(mask.shape):
         if target.shape[first + d : first + d + 1] != (n,):
             raise IndexError(
@@ -64,7 +64,7 @@ def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
 
 
 def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
-    """As `expand_masks`; but in a trace, where a mask's indices are unknown, a single value is put by `torch.where`."""
+    """As `expand_masks`, but in a trace, where a mask's indices are unknown, `torch.where` writes a single value."""
     expand = expand_masks(signature, indices)
     if signature.outs:
         return expand
@@ -81,7 +81,7 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
                 "Index put requires the source and destination dtypes match, "
                 f"got {target.dtype} for the destination and {value.dtype} for the source."
             )
-        # A mask without axes chooses all or nothing, and has no indices.
+        # A 0-d mask selects all or nothing, and has no indices.
         if not fills or len(places) != 1 or (no_jax_trace() and places[0].dim()):
             return expand(values)
         mask = places[0].to(target.device, torch.bool)
@@ -94,7 +94,7 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
 
 
 def on_named_device(signature: Signature, device: str) -> Prepare:
-    """Create a result like a tensor of this device on the device that the call names, which may be the CPU."""
+    """Create the result on the device named in the call, which may be the CPU, instead of the input's device."""
     if device not in signature.names:  # with `out=`
         return lambda values: [*values]
     position = signature.names.index(device)
@@ -109,8 +109,8 @@ def on_named_device(signature: Signature, device: str) -> Prepare:
 
 
 def to_device(signature: Signature, argument: str) -> Prepare:
-    """Move a tensor to the device of the first argument: the batch sizes of packed sequences; the primal of a tangent
-    that was made on another device, which may be the CPU."""
+    """Move a tensor to the device of the first argument, which may be the CPU: the batch sizes of packed sequences, or
+    the primal of a tangent on another device."""
     position = signature.names.index(argument)
 
     def prepare(values: Values) -> Values | Handled:
@@ -126,8 +126,8 @@ def to_device(signature: Signature, argument: str) -> Prepare:
 def transpose_strided(signature: Signature, argument: str) -> Prepare:
     """Transpose a real matrix that is not contiguous.
 
-    torch's gradient of a determinant expects the LU factors of A.mT if A is contiguous and real, else those of A. The
-    lowering factors A.mT for every real A, and the determinant of the transpose is the same.
+    torch's gradient of a determinant expects the LU factors of A.mT if A is contiguous and real, and otherwise those of
+    A. The lowering factors A.mT for every real A, and the determinant of the transpose is the same.
     """
     position = signature.names.index(argument)
 
@@ -140,7 +140,7 @@ def transpose_strided(signature: Signature, argument: str) -> Prepare:
 
 
 def raise_info(signature: Signature, name: str) -> Prepare:
-    """Call without `check_errors` and raise the error for `info` afterwards, under the name that torch uses."""
+    """Call without `check_errors`, then raise the error for `info` under the name that torch uses."""
     check = signature.names.index("check_errors")
 
     def prepare(values: Values) -> Values | Handled:
@@ -154,8 +154,7 @@ def raise_info(signature: Signature, name: str) -> Prepare:
 
 
 def alert_not_deterministic(signature: Signature, name: str) -> Prepare:
-    """Raise or warn in torch's deterministic mode, under the name that the CPU kernel uses; not where values are
-    added."""
+    """Raise or warn in torch's deterministic mode, under the name that the CPU kernel uses; not with `accumulate`."""
     sums = signature.names.index("accumulate") if "accumulate" in signature.names else None
 
     def prepare(values: Values) -> Values:
@@ -174,8 +173,8 @@ def alert_not_deterministic(signature: Signature, name: str) -> Prepare:
 
 
 def dtype_of_out(signature: Signature, argument: str) -> Prepare:
-    """Compute in the dtype of the tensor that is written, in place or by `out=`, unless the call names a dtype, or the
-    op does not take one of the two."""
+    """Compute in the dtype of the written tensor, in place or `out=`, unless the call names a dtype or the op does not
+    support the dtype of the input or the written tensor."""
     position, out = signature.names.index(argument), signature.outs[0] if signature.outs else 0
     taken = dtypes_named(signature.row.dtypes[0][1])
 
@@ -187,7 +186,7 @@ def dtype_of_out(signature: Signature, argument: str) -> Prepare:
 
 
 def dtype_of_wider_out(signature: Signature, argument: str) -> Prepare:
-    """`dtype_of_out` where integers are reduced, or `out=` holds more digits than what is reduced."""
+    """As `dtype_of_out`, but only if the input is integral, or floating-point with a lower precision than `out=`."""
     prepare, out = dtype_of_out(signature, argument), signature.outs[0]
 
     def choose(values: Values) -> Values | Handled:
@@ -199,13 +198,13 @@ def dtype_of_wider_out(signature: Signature, argument: str) -> Prepare:
 
 
 def _is_wider(out: torch.Tensor, x: torch.Tensor) -> bool:
-    """Whether `out` has a higher precision than inexact numbers."""
+    """Whether `x` is floating-point or complex and `out` has a higher precision."""
     inexact = x.is_floating_point() or x.is_complex()
     return inexact and torch.promote_types(x.dtype, out.dtype) is not x.dtype
 
 
 def widen_to_out(signature: Signature, argument: str) -> Callable[[Values], Values]:
-    """Convert an argument to the precision of `out=` where that is higher, as CPU torch reduces it."""
+    """Convert an argument to the precision of `out=` if that is higher, as CPU torch does before a reduction."""
     position, out = signature.names.index(argument), signature.outs[0]
 
     def prepare(values: Values) -> Values:
@@ -220,7 +219,7 @@ def widen_to_out(signature: Signature, argument: str) -> Callable[[Values], Valu
 
 
 def real_part_to_out(signature: Signature, argument: str) -> Prepare:
-    """`widen_to_out`; and where complex numbers are summed into a real `out=`, the logarithm of the sum's real part."""
+    """As `widen_to_out`; for a complex input and a real `out=`, return the logarithm of the real part of the sum."""
     widen, position, out = widen_to_out(signature, argument), signature.names.index(argument), signature.outs[0]
 
     def prepare(values: Values) -> Values | Handled:
@@ -237,9 +236,9 @@ def real_part_to_out(signature: Signature, argument: str) -> Prepare:
 
 
 def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
-    """Ask of the truth of the elements where `out=` is bool, and of their conversion where it is uint8, as on the CPU.
+    """Test the truth of the elements if `out=` is bool, and of their conversion to uint8 if it is uint8, as on the CPU.
 
-    The answer is uint8 for uint8 and bool otherwise. A single element is not converted.
+    The result of the op is uint8 for a uint8 argument, and bool otherwise. A single element is not converted.
     """
     position, out = signature.names.index(argument), signature.outs[0]
 
@@ -254,8 +253,8 @@ def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
 
 
 def refuse_empty_axis(signature: Signature, dim: str, index: str) -> Prepare:
-    """Raise torch's error for indices into an axis without elements: one of the memory that it would write, if that is
-    too small, else one of the index."""
+    """Raise torch's error for indices into an axis of size 0: about the storage, if it is too small for what would be
+    written, and otherwise about the index."""
     dim_at, index_at = signature.names.index(dim), signature.names.index(index)
     inplace = signature.row.form == "inplace"
 
@@ -279,7 +278,7 @@ def refuse_empty_axis(signature: Signature, dim: str, index: str) -> Prepare:
     return prepare
 
 
-# By the word of the key.
+# Keyed by the `prepare` entry of the specs.
 PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "alert_not_deterministic": alert_not_deterministic,
     "dtype_of_out": dtype_of_out,
@@ -298,6 +297,6 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
 
 
 def preparation(signature: Signature) -> Prepare:
-    """What is done to the arguments of an op whose specs say `prepare`."""
+    """The preparation for an op whose spec has `prepare`."""
     word, *arguments = signature.row.prepare
     return PREPARATIONS[word](signature, *arguments)

@@ -1,8 +1,8 @@
 """Registration of the kernels with torch's dispatcher, in three steps.
 
-At import only the few operators through which a first tensor can come to be; with the first tensor every row of the
-generated table, and JAX with it; and when an operator or a layout has no kernel, the parts that register more of them.
-`import torch` with tenax installed thus costs milliseconds.
+At import, only the few operators that can create a first tensor are registered. The first tensor imports JAX and
+registers every row of the generated table. When an operator or a layout has no kernel, the parts that register more of
+them are loaded. `import torch` with tenax installed thus costs milliseconds.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ..errors import no_lowering
 _KEY = "PrivateUse1"
 _libraries: list[Any] = []
 _shared: dict[str, Any] = {}  # libraries, by namespace
-# Kernels in Python by operator and key, and whether they take the key set: what an override (overrides.py) replaces.
+# Python kernels by operator and dispatch key, with whether they get the key set; overrides (overrides.py) replace them.
 kernels: dict[tuple[str, str], tuple[Callable[..., Any], bool]] = {}
 _lock = threading.RLock()
 _complete = False
 _first_use: list[Callable[[], None]] = []
 _missing_kernel: list[Callable[[], None]] = []
 
-# Keys of the layouts. Those without kernels have a fallback too: its error says what to do.
+# Dispatch keys of the other layouts. Those without kernels have a fallback too, whose error says what to do.
 _LAYOUT_KEYS = ("SparsePrivateUse1", "SparseCsrPrivateUse1", "QuantizedPrivateUse1", "NestedTensorPrivateUse1")
 _QUANTIZED = (torch.quint8, torch.qint8, torch.qint32, torch.quint4x2, torch.quint2x4)
 
-# A first tensor comes from one of these; what is composite in C++ (full, arange, .to) goes through them too.
+# The first tensor is created by one of these; C++ composites (full, arange, .to) call them too.
 _FIRST = ("empty.memory_format", "empty_strided")
 
 
@@ -44,7 +44,7 @@ def library(namespace: str, kind: str = "IMPL") -> Any:
 
 
 def _register(operator: str, kernel: Callable[..., Any], key: str = _KEY) -> None:
-    """Register a kernel that an override may replace for a while."""
+    """Register a kernel that an override may temporarily replace."""
     namespace, _, name = operator.partition("::")
     if namespace not in _shared:
         _shared[namespace] = library(namespace)
@@ -53,17 +53,17 @@ def _register(operator: str, kernel: Callable[..., Any], key: str = _KEY) -> Non
 
 
 def on_first_use(install: Callable[[], None]) -> None:
-    """Have a function called when the first tensor of the device is made."""
+    """Register a function to be called when the first tensor of the device is created."""
     _first_use.append(install)
 
 
 def on_missing_kernel(register: Callable[[], None]) -> None:
-    """Have a function called, once, when an operator without a kernel is called: it may register one."""
+    """Register a function to be called once, when an operator without a kernel is called: it may register one."""
     _missing_kernel.append(register)
 
 
 def register_first() -> None:
-    """Register what makes the first tensor."""
+    """Register the operators that create the first tensor, and the fallbacks."""
     aten = library("aten")
     for name in _FIRST:
         aten.impl(name, _first(name), _KEY)
@@ -89,7 +89,7 @@ def _first(name: str) -> Callable[..., Any]:
 
 
 def _resolved_when_called(name: str) -> Callable[..., Any]:
-    """The kernel of an operator of another library, which may be imported later, or never."""
+    """The kernel of an operator of another library, which may be imported later or never."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         from .registry import kernel_of
@@ -100,7 +100,7 @@ def _resolved_when_called(name: str) -> Callable[..., Any]:
 
 
 def _composite_when_called(name: str) -> Callable[..., Any]:
-    """The kernel above autograd of a composite that stays whole; most programs never call one."""
+    """The kernel above autograd of a composite that stays whole; created when it is first called."""
     kernel: Callable[..., Any] | None = None
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -121,7 +121,7 @@ def _composite_when_called(name: str) -> Callable[..., Any]:
 
 
 def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Every operator without a kernel comes here."""
+    """Handle calls of operators without a kernel."""
     name = op.name()
     if _loads_more() and has_kernel_on(name, _KEY):
         return op(*args, **kwargs)
@@ -146,14 +146,14 @@ def _raises(name: str) -> Callable[..., Any]:
 
 
 def _layout_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Every operator without a kernel of a layout other than strided comes here."""
+    """Handle calls of operators without a kernel for a layout other than strided."""
     if _loads_more():
         return op(*args, **kwargs)
     raise _unsupported_layout(op, args, kwargs)
 
 
 def _loads_more() -> bool:
-    """Register everything that is not registered yet; whether there was anything."""
+    """Register everything that is not registered yet; return whether there was anything."""
     with _lock:
         before = _complete
         register_all()
@@ -165,7 +165,7 @@ def _loads_more() -> bool:
 
 
 def _unsupported_layout(op: Any, args: Any, kwargs: Any) -> NotImplementedError:
-    """The error for an operator without a kernel of a layout."""
+    """The error for an operator without a kernel for a layout."""
     name = op.name().removeprefix("aten::")
     tensors = [leaf for leaf in tree_leaves([args, kwargs]) if isinstance(leaf, torch.Tensor)]
     if kwargs.get("dtype") in _QUANTIZED or any(t.is_quantized for t in tensors):
@@ -184,7 +184,7 @@ def register_all() -> None:
     with _lock:
         if _complete:
             return
-        drawn = numpy.random.get_state()  # the import of JAX draws from it, long after a program set its seeds
+        drawn = numpy.random.get_state()  # importing JAX draws from it, possibly after the program has set its seeds
         from tenax.generated.table import ROWS, UNSUPPORTED
 
         from ..dispatch import formula_composite, jax_config
@@ -199,7 +199,7 @@ def register_all() -> None:
         for name, kernel in KERNELS.items():
             if name not in _FIRST:
                 aten.impl(name, kernel, _KEY)
-        known = set(operator_names())  # to this release of torch: the table serves several
+        known = set(operator_names())  # in this torch release: the table covers several
         for name, row in ROWS.items():
             if "::" in name:
                 _register(name, _resolved_when_called(name))
@@ -211,11 +211,11 @@ def register_all() -> None:
                 _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
         for name, kernel in formula_composite.KERNELS.items():
             _register(f"aten::{name}", kernel, f"Autograd{_KEY}")
-        for name in UNSUPPORTED:  # torch may have a kernel for any device, which would be called before the fallback
+        for name in UNSUPPORTED:  # torch may have a generic kernel, which would take precedence over the fallback
             if f"aten::{name}" in known and has_kernel_on(f"aten::{name}", "CompositeExplicitAutograd"):
                 _register(f"aten::{name}", _raises(name))
         for key in ("Conjugate", "Negative"):
-            # The schema of _copy_from has no alias mark: torch's fallback would write into a throw-away copy.
+            # The schema of _copy_from has no alias annotation: torch's fallback would write into a temporary copy.
             aten.impl("_copy_from", torch.library.fallthrough_kernel, key)
         data_swaps.install(aten)
         autocast.install(aten)

@@ -1,4 +1,4 @@
-"""The signature, dispatcher and kernel of each row of the generated table, each made once."""
+"""The signature, dispatcher and kernel of each row of the generated table, each created once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def signature_of(name: str) -> Signature:
 
 
 def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-    """A function of a module that few programs need."""
+    """A function whose module is imported when it is first called, because few programs need it."""
     found = cache(find)
     return lambda *args: found()(*args)
 
@@ -65,5 +65,5 @@ def dispatcher_of(name: str) -> Dispatcher:
 
 @cache
 def kernel_of(name: str) -> Callable[..., Any]:
-    """What is registered with torch for a row of the table."""
+    """The kernel that is registered with torch for a row of the table."""
     return specialize(dispatcher_of(name))

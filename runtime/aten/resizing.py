@@ -1,4 +1,4 @@
-"""Operators that give tensors other storages, or storages another size; most programs call none of them."""
+"""Operators that change the storage of a tensor or the size of a storage; most programs never call them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_forma
 
 
 def holding(storage: Any, cell: Cell, count: int, dtype: torch.dtype, value: Any = 0) -> Any:
-    """A storage of the cell that holds `count` elements of `dtype`: its content, and then `value`."""
+    """A storage of the cell with room for `count` elements of `dtype`: its content, padded with `value`."""
     import jax
     import jax.numpy as jnp
 
@@ -74,7 +74,7 @@ def set_storage(
 
 
 def adopt(cell: Cell, dtype: torch.dtype) -> None:
-    """Give raw bytes the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
+    """Convert raw bytes to the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
     from ..storage.access import bitcast
 
     kind = numpy_dtype(dtype)

@@ -1,1 +1,1 @@
-"""From a call of a torch operator to an XLA executable, and back to tensors."""
+"""Dispatch of torch operators: from a call to an XLA executable, and from its results back to tensors."""

@@ -1,8 +1,8 @@
-"""XLA executables, called with nothing between.
+"""Direct calls of XLA executables, without the argument handling of `jax.jit`.
 
-`jax.jit` finds out at every call what its arguments are: a microsecond for each. A program whose guards hold knows it,
-so its arrays go to the executable of one device as they are, which took half the time for 500 of them. Arrays of
-several devices, and programs with effects, go through `jax.jit`. A program with collectives of process groups is
+`jax.jit` inspects its arguments at every call, which takes a microsecond for each. A program whose guards hold already
+knows them, so its arrays are passed directly to the executable, which halves the time of a call with 500 arrays. Arrays
+on several devices and programs with effects go through `jax.jit`. A program with collectives of process groups is
 compiled for all their processes (`trace/ranks.py`).
 """
 
@@ -26,7 +26,7 @@ from ..xla.waiting import waiting_for
 
 
 class AotCall:
-    """A function of arrays, compiled for the first ones that it gets; later ones must be like them."""
+    """A function of arrays, compiled for those of its first call; later ones must have the same types and placement."""
 
     def __init__(
         self,
@@ -35,14 +35,13 @@ class AotCall:
         options: dict[str, Any] | None = None,
         first_options: dict[str, Any] | None = None,
     ) -> None:
-        """Compile nothing yet.
+        """Prepare the function; the first call compiles it.
 
         Args:
-            function: gives a list of arrays.
-            donated: the positions of arrays that it may reuse.
-            options: XLA's for its compilation.
-            first_options: more of them, for the code of the first call, where a second is not expected: it compiles
-                again.
+            function: returns a list of arrays.
+            donated: the positions of donated arrays.
+            options: XLA compiler options.
+            first_options: additional options for the first call, if a second is not expected: that one compiles again.
         """
         self.donated = tuple(donated)
         self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
@@ -57,15 +56,15 @@ class AotCall:
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
-        self._consume: Callable[[Any], Sequence[jax.Array]] | None = None  # makes arrays of what `_execute` returns
+        self._consume: Callable[[Any], Sequence[jax.Array]] | None = None  # turns what `_execute` returns into arrays
 
     def __call__(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         """The results."""
         return self._first(arrays) if self.call is None else self.call(arrays)
 
     def into(self, results: list[Sequence[jax.Array]], arrays: list[jax.Array]) -> None:
-        """Append the results to a list, with nothing between: if the program has run, they are there, even when a
-        signal handler raises at once."""
+        """Append the results to a list, with no Python code in between: if the program has run, they are there, even if
+        a signal handler raises immediately afterwards."""
         if self.call is None:
             results.append(self._first(arrays))
         elif self._consume is None:
@@ -82,9 +81,9 @@ class AotCall:
         return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        # Of a jit of its own: JAX keeps what it lowers, a megabyte, for as long as the function lives.
+        # A separate function, because JAX keeps the lowered program (a megabyte) for as long as its function lives.
         traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
-        # What nobody placed has no sharding here, so that it joins the mesh of the others.
+        # Uncommitted arrays have no sharding here, so that they join the mesh of the others.
         self.arguments = [
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
         ]
@@ -103,12 +102,12 @@ class AotCall:
         return call(arrays)
 
     def _use(self, compiled: jax.stages.Compiled, arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        """Have this call and all later ones run an executable."""
+        """Use an executable for this call and all later ones."""
         self.call, self._execute, self._consume = self._calls(compiled)
         return self.call(arrays)
 
     def _calls(self, compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Any, Any]:
-        """What runs an executable, at once and, if it may be called directly, in two steps."""
+        """The functions that run an executable: in one step and, if it can be called directly, in two steps."""
         if any(s.num_devices > 1 for s in jax.tree.leaves(compiled.output_shardings)):  # it puts results on a mesh
             return lambda arrays: self.jitted(*arrays), None, None
         execute, handlers = direct_call(compiled)
@@ -128,7 +127,7 @@ class AotCall:
 
     @cached_property
     def inlined(self) -> Callable[..., Sequence[jax.Array]]:
-        """The function as part of a trace, within which nothing has options of the compiler."""
+        """The function for use within a trace, where compiler options are not allowed."""
         return jax.jit(self._run, keep_unused=True)
 
     @cached_property
@@ -143,7 +142,7 @@ class AotCall:
         return self._compile(self.lowered)
 
     def _compile(self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None) -> jax.stages.Compiled:
-        """Compile, with more options of XLA's; a program of the first device is kept for later processes."""
+        """Compile, with additional XLA options; a program on the first device is stored for later processes."""
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
@@ -157,5 +156,5 @@ class AotCall:
 
 
 def _is_spread(array: jax.Array) -> bool:
-    """Whether an array lies on several devices."""
+    """Whether an array is on several devices."""
     return len(array.devices()) > 1

@@ -1,13 +1,13 @@
-"""Eager operations whose executables are compiled while the program goes on.
+"""Eager operations whose executables are compiled in the background while the program continues.
 
-The first call of a new signature opens a tape. It and the calls after it are recorded: their results are pending, and
-what is not compiled is traced, lowered, and handed to a pool of threads. An operation runs, in its turn, when its
-executable is there; all of them run when a value is needed. They are the executables of eager mode, so the values are
-those of eager mode to the bit. When nothing is left, the tape closes, and calls take the fast path again.
+The first call with a new key opens a tape, which records it and the calls after it. Their results are pending, and new
+programs are traced, lowered, and compiled by a thread pool. Operations run in order, each when its executable is ready;
+all of them run when a value is needed. They use the executables of eager mode, so results are bitwise equal to eager
+mode. When no call is left, the tape closes, and calls take the fast path again.
 
-A call on an open tape takes the slow path, its operands are held until it runs, and an error that only running finds is
-raised where the value is first used. Operations that check values (an index in range) and those with large results run
-at once, and raise at once.
+The drawbacks: a call on an open tape takes the slow path, its operands are held until it runs, and a runtime error is
+raised only where the value is first used. Operations that check values (such as an index in range) and those with large
+results run, and raise, immediately.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from .pending import PendingArray, PendingCell
 from .shape_inference import LOWERING_ERRORS
 
 _LONGEST = 512  # operations on a tape
-_LARGE = 1 << 28  # bytes of results: such a call runs at once, so that a full memory is an error of the call
-_QUEUE = 64  # of them whose executables are not there: each keeps a lowered program, up to a megabyte
+_LARGE = 1 << 28  # bytes of results: a larger call runs immediately, so that it raises its own out-of-memory error
+_QUEUE = 64  # operations whose executables are not ready: each keeps a lowered program, up to a megabyte
 
 
 class ComingArray(PendingArray):
-    """A result whose operation runs when its executable is there."""
+    """A result whose operation runs when its executable is ready."""
 
     __slots__ = ("abstract",)
 
     def __init__(self, tape: AheadTape, aval: Aval, abstract: Any) -> None:
         super().__init__(tape, aval)
-        self.abstract = abstract  # as JAX traces it
+        self.abstract = abstract  # the aval with which JAX traces its uses
 
     def value(self, checked: bool = True) -> jax.Array:
-        """See `PendingArray`. Nothing is left to check: operations that check values run at once."""
+        """See `PendingArray`. There are no assertions: operations that check values run immediately."""
         tape = self.tape
         if tape is not None:
             tape.flush()
@@ -69,7 +69,7 @@ class _Call:
         self.done = False
 
     def run(self) -> None:
-        """Compute the results. An error is theirs; one of an operand is handed on."""
+        """Compute the results. An error, or that of a failed operand, becomes theirs."""
         operands = self.operands
         failed = next((x.failure for x in operands if x.__class__ is ComingArray and x.failure is not None), None)
         arrays: list[Any] = []
@@ -78,18 +78,18 @@ class _Call:
                 self.compilation.wait()
                 operands[:] = [x.array if x.__class__ is ComingArray else x for x in operands]
                 for i in {*self.donated}.difference(held_by_list_only(operands, self.donated)):
-                    operands[i] = put(np.array(operands[i]), 0)  # somebody holds it
+                    operands[i] = put(np.array(operands[i]), 0)  # something else holds the array: donate a copy
                 arrays.extend(starmap(self.compilation, ((tuple(operands),),)))
         except jax.errors.JaxRuntimeError as error:
             failed = as_torch_error(error), self.where
         except Exception as error:
             failed = error, self.where
         finally:
-            if arrays or failed is not None:  # else Ctrl-C came before it ran
+            if arrays or failed is not None:  # otherwise Ctrl-C interrupted before it ran
                 repeat_until_done(lambda: self.settle(arrays[0] if arrays else (), failed))
 
     def settle(self, arrays: Sequence[Any], failed: tuple[Exception, str] | None) -> None:
-        """Hand the arrays on."""
+        """Set the arrays of the results, or their error."""
         for i, result in enumerate(self.results):
             if result is not None:
                 if failed is None:
@@ -99,7 +99,7 @@ class _Call:
 
 
 class AheadTape:
-    """The calls of a thread that wait for their executables, in order."""
+    """The calls of a thread that are waiting for their executables, in order."""
 
     ahead = True
 
@@ -108,25 +108,25 @@ class AheadTape:
         self.calls: deque[_Call] = deque()
         self.waiting: deque[PendingExecutable] = deque()
 
-    # What dispatch asks while a tape is open
+    # The interface that dispatch uses while a tape is open
 
     def number(self, value: Any) -> Any:
         """A number as an operand."""
         return device_scalar(value)
 
     def operand(self, cell: Cell) -> Any:
-        """What a call is passed for a cell: its content, or what is pending."""
+        """The operand for a cell: its content, or its pending result."""
         pending = cell.pending
         return pending if pending is not None and pending.tape is self else cell.content
 
     def plain_operand(self, cell: Cell) -> Any:
-        """As `operand`; None for a cell off the fast path."""
+        """As `operand`; None for a cell that is excluded from the fast path."""
         pending = cell.pending
         plain = pending is not None and pending.tape is self and not cell.mixed
         return pending if plain else cell.array
 
     def run(self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any], fast_key: Any) -> Any:
-        """Record a call that dispatch has encoded, or NotImplemented: then its operands are arrays now."""
+        """Record an encoded call; if it cannot be recorded, make its operands arrays and return NotImplemented."""
         with self.lock:
             recorded = self._record(dispatcher, executable, call, values)
         if not recorded:
@@ -139,7 +139,7 @@ class AheadTape:
         return dispatcher.returned(values, made) if call.written else made
 
     def settle(self, call: EncodedCall) -> None:
-        """Have a call pass arrays in place of what was pending when it was encoded."""
+        """Replace the pending operands of an encoded call by their arrays."""
         call.operands[:] = [x.value() if x.__class__ is ComingArray else x for x in call.operands]
 
     def _record(
@@ -155,7 +155,7 @@ class AheadTape:
         try:
             run: Any = executable.donor(abstract) if donates else executable.run
             program = run.program
-            counted = program.made_for is not None  # the call that compiles is not
+            counted = program.made_for is not None  # the call that starts the compilation is not counted
             compilation = PendingExecutable.begin(program, abstract)
         except LOWERING_ERRORS:
             from .host_errors import raise_host_error
@@ -165,10 +165,10 @@ class AheadTape:
         if compilation is None or (compilation.is_ready() and not self.calls) or _bytes_of(compilation) >= _LARGE:
             return None
         if counted and program.work and program.is_due():
-            program.left += program.work  # it is counted where it runs, after all those before it
+            program.left += program.work  # undo the count: this call runs unrecorded, and is counted there
             return None
         results = [None if a is None else _result(self, a) for a in compilation.results]
-        call.operands.clear()  # so that arrays that are overwritten are held by the tape alone
+        call.operands.clear()  # so that only the tape holds arrays to be donated
         self.calls.append(_Call(dispatcher.signature.name, compilation, operands, program.donated, results))
         if not compilation.is_ready():
             self.waiting.append(compilation)
@@ -181,7 +181,7 @@ class AheadTape:
     # Running
 
     def advance(self) -> None:
-        """Run the calls whose turn it is and whose executables are there."""
+        """Run calls in order, as long as their executables are ready."""
         with self.lock:
             while self.waiting and self.waiting[0].is_ready():
                 self.waiting.popleft()
@@ -201,13 +201,13 @@ class AheadTape:
 
     def _run_first(self) -> None:
         call = self.calls[0]
-        if not call.done:  # else Ctrl-C came after it ran
+        if not call.done:  # otherwise Ctrl-C interrupted after it ran
             with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
                 call.run()
         self.calls.popleft()
 
     def _close(self) -> None:
-        if not self.calls and recording.tape is self:  # on the thread that it belongs to
+        if not self.calls and recording.tape is self:  # only on the thread that owns the tape
             recording.tape = None
 
 
@@ -216,14 +216,14 @@ def _result(tape: AheadTape, abstract: Any) -> ComingArray:
 
 
 def _is_recordable(dispatcher: Any, executable: Executable) -> bool:
-    if not dispatcher.signature.row.module:  # a function from elsewhere may place its results on other devices
+    if not dispatcher.signature.row.module:  # a function that tenax does not own may use other devices
         return False
     known = executable.surround is None and executable.check is None and not executable.joins
     return known and executable.instead is None and not executable.resize and no_jax_trace()
 
 
 def _bytes_of(compilation: PendingExecutable) -> int:
-    """How much memory the results of a call take."""
+    """The total size of the results of a call."""
     return sum([a.size * a.dtype.itemsize for a in compilation.results if a is not None])
 
 
@@ -236,6 +236,6 @@ _own = _OwnTape()
 
 
 def open_tape(dispatcher: Any, executable: Executable) -> None:
-    """Record from now on, if the call of a new executable can be."""
+    """Open this thread's tape, if the call of a new executable can be recorded."""
     if _is_recordable(dispatcher, executable) and current_trace() is None:
         recording.tape = _own.tape

@@ -1,4 +1,4 @@
-"""Operations whose result's shape depends on data: their lowering runs on concrete arrays, outside `jit`."""
+"""Operations whose result shape depends on data: their lowering runs on concrete arrays, outside `jit`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .signature import Signature
 
 
 def run_data_dependent(signature: Signature, values: Sequence[Any]) -> Any:
-    """What the lowering gives, as tensors, or written into the `out` tensors.
+    """Run the lowering and return its results as tensors, or write them into the `out` tensors.
 
     Raises:
-        TraceError: the shape of the result, or a result that is a number, is not known while a function is traced.
+        TraceError: the shape of the result, or a result that is a number, is unknown during tracing.
     """
     if jax.sharding.get_abstract_mesh().empty:
         return _run(signature, values, read)
@@ -71,10 +71,10 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
         raise
     finally:
         promises.reset(taken)
-    if signature.returns[0] in ("bool", "int"):  # as `equal` answers
+    if signature.returns[0] in ("bool", "int"):  # such as `equal`
         if not is_unknown(result):
             return result.item()
-        from ..trace.refusals import answer_unknown  # only traces need it
+        from ..trace.refusals import answer_unknown  # needed only in traces
 
         return answer_unknown(result, signature.name)
     results = list(result) if isinstance(result, tuple) else [result]

@@ -25,12 +25,12 @@ from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
-_LONG = 16  # tensors that a list operator writes: fewer are one program at once
-_HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table starts anew
+_LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
+_HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
 
 class Handled(NamedTuple):
-    """The result of a call that was carried out by other operations."""
+    """The result of a call that other operations have executed."""
 
     result: Any
 
@@ -42,8 +42,8 @@ class Dispatcher:
         self.signature, self.one_tier = signature, one_tier
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
-        self.recorded_calls: dict[Any, Any] = {}  # the same of lazy mode
-        # Gives the executable of a first call that writes a long list, or None if it has carried the call out.
+        self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
+        # Returns the executable for a new key that writes a long list, or None if it has executed the call itself.
         self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)
 
@@ -51,16 +51,16 @@ class Dispatcher:
         return self.call(self.signature.bind(args, kwargs))
 
     def recorded(self, *args: Any, **kwargs: Any) -> Any:
-        """What is called in place of the fast path while a tape records; that of lazy mode is made here."""
+        """Handle a call while a tape records; the first call in lazy mode replaces this method by the tape's kernel."""
         if recording.tape.ahead:
             return self(*args, **kwargs)
         self.recorded = recording.tape.kernel(self)  # type: ignore[method-assign]
         return self.recorded(*args, **kwargs)
 
     def call(self, values: list[Any], fast_key: Any = None) -> Any:
-        """Execute the op for a user's program, whose tracebacks end here."""
+        """Execute the op for user code, whose tracebacks are cut off here."""
         try:
-            if tracing_state() is not None:  # of torch.jit.trace, which makes tensors of the sizes that are read
+            if tracing_state() is not None:  # torch.jit.trace, which turns the sizes that are read into tensors
                 with untraced():
                     return self.run(values)
             return self.run(values, fast_key)
@@ -113,7 +113,7 @@ class Dispatcher:
         if executable.instead is not None:
             return executable.instead(values)
         if executable.resize:
-            if resized:  # an input that is the out tensor changed with it
+            if resized:  # an input shares memory with the out tensor and was resized with it
                 raise RuntimeError(
                     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                     "single memory location. Please clone() the tensor before performing the operation."
@@ -121,7 +121,7 @@ class Dispatcher:
             resize_outs(signature, values, executable.resize)
             return self.run(values, resized=True)
         tape = recording.tape
-        if begun is not None and tape is None:  # an operand was needed, so that everything before it ran
+        if begun is not None and tape is None:  # an operand's value was needed, which ran and closed the tape
             begun.settle(call)
         eager = (tape is None or tape.ahead) and fast_key is not None and not executable.joins
         if eager and self.is_fast(call, executable.specs, not self.signature.foreach):
@@ -132,7 +132,7 @@ class Dispatcher:
             recorded = tape.run(self, executable, call, values, fast_key)
             if recorded is not NotImplemented:
                 return recorded
-        # Before anything else holds an operand.
+        # Decided here, before anything else holds a reference to an operand.
         donate = bool(call.written) and not executable.joins and self.donatable(call)
         operands, run = (*call.operands, *call.starts), executable.run
         if executable.check is not None:
@@ -148,7 +148,7 @@ class Dispatcher:
             if call.written:
                 write(executable, call, ran[0])
         except LOWERING_ERRORS:
-            self.fast.pop(fast_key, None)  # so that the next such call is refused here, too
+            self.fast.pop(fast_key, None)  # so that the next such call raises here too
             from .host_errors import raise_host_error
 
             raise_host_error(signature, values, blank=True)
@@ -156,7 +156,7 @@ class Dispatcher:
         except JaxRuntimeError as error:
             raise as_torch_error(error)  # noqa: B904 (it states its cause)
         except BaseException:
-            if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+            if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells must get the new ones
                 repeat_until_done(lambda: write(executable, call, ran[0]))
             raise
         results = ran[0]
@@ -166,7 +166,7 @@ class Dispatcher:
         return self.returned(values, executable.finish(results[:count], call.index or 0) if count else None)
 
     def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec], donates: bool = True) -> bool:
-        """Whether the key of the fast path decides the executable and its operands are the plain arrays in order."""
+        """Whether the fast path's key determines the executable, and its operands are just the arrays in order."""
         if (
             call.index
             or call.wide
@@ -176,14 +176,14 @@ class Dispatcher:
         parts = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
         if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in parts):
             return False
-        # Integers with a float number or result follow the default dtype, which that key does not hold.
+        # Integer tensors with a float number or result depend on the default dtype, which that key does not contain.
         operands = [p.spec.dtype for p in parts if p.__class__ is Operand]
         results = [o.dtype for o in outputs]
         follows = any(p is float or p is complex for p in parts) or any(map(_is_inexact, results))
         return not follows or any(map(_is_inexact, operands))
 
     def returned(self, values: Sequence[Any], made: Any) -> Any:
-        """What the op gives back: the results that were made, its written arguments, or nothing."""
+        """The return value of the op: the new tensors in `made`, its written arguments, or nothing."""
         if made is not None:
             return made
         written = [
@@ -203,14 +203,14 @@ class Dispatcher:
             return False
         if not no_jax_trace():
             return False
-        if -1 in positions:  # of a tensor that is overwritten unread: its array is not passed
+        if -1 in positions:  # a tensor that is overwritten without being read: its array is not passed
             cells = [c for c, position in zip(cells, positions, strict=True) if position >= 0]
             positions = [position for position in positions if position >= 0]
         return not held_elsewhere(call.operands, positions, cells)
 
 
 def write(executable: Executable, call: EncodedCall, results: Sequence[Any]) -> None:
-    """Put the results that take the place of arrays into their cells."""
+    """Write the new arrays of the written tensors into their cells."""
     cells = call.cells if not executable.order else dict.fromkeys(call.cells)
     for cell, array in zip(cells, results[executable.count :], strict=True):
         if array is not None:

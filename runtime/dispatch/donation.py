@@ -1,10 +1,10 @@
-"""Whether an executable may overwrite an array that is passed to it: only if nothing else holds the array.
+"""Whether an executable may donate an array that is passed to it: only if nothing else holds a reference to it.
 
-An unshared array is held by its cell and by the list of operands of the call. That is read from its reference count,
-and what a count means is the interpreter's affair: CPython 3.14 passes local variables without counting them, so a
-fixed threshold would donate arrays there that a program still holds. The counts are therefore taken by one function,
-from a list, and calibrated when this module is imported: an object is held in each way that occurs, and each holder
-must count. Where one does not, nothing is donated.
+Only its cell and the operand list of the call reference an unshared array, so its reference count tells. What a count
+means depends on the interpreter: CPython 3.14 passes local variables without counting them, so a fixed threshold would
+donate arrays that a program still holds. Therefore one function reads all counts, from a list, and they are calibrated
+when this module is imported: an object is held in each way that occurs, and each holder must increase its count. If one
+does not, nothing is donated.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ from typing import Any
 
 from ..storage.cell import Cell, FreshCell
 
-# Held from where a call of a compiled program reads arrays that it donates to where it has written those that take
-# their place: calls on other threads, of this program or another one, may use the same cells.
+# Held by a call of a compiled program that donates, from reading the donated arrays until their replacements are
+# written: calls on other threads, of this program or another one, may use the same cells.
 donating = threading.RLock()
 
-_WORTHWHILE = 1 << 16  # bytes of an array on average; allocating a smaller buffer is cheaper than counting
-_WORTHWHILE_ALONE = 1 << 20  # of the only array that an operation writes: the fast path does not count
+_WORTHWHILE = 1 << 16  # bytes per array on average; allocating a smaller buffer is cheaper than counting
+_WORTHWHILE_ALONE = 1 << 20  # bytes, if an operation writes only one array: the fast path does not count references
 
 
 def is_worthwhile(nbytes: int, arrays: int) -> bool:
-    """Whether arrays of that many bytes together are large enough to ask whether they may be overwritten."""
+    """Whether arrays of `nbytes` in total are large enough to check whether they can be donated."""
     return nbytes >= _WORTHWHILE * arrays
 
 
 def is_worthwhile_in_eager(nbytes: int, arrays: int) -> bool:
-    """As `is_worthwhile`, of the arrays that one eager operation writes."""
+    """As `is_worthwhile`, for the arrays that one eager operation writes."""
     return nbytes >= (_WORTHWHILE_ALONE if arrays == 1 else _WORTHWHILE * arrays)
 
 
 def _counts(objects: list[Any], positions: Iterable[int]) -> Iterator[int]:
-    # No frame holds an object on the way, so that no interpreter can hold it in another way than another.
+    # No Python frame holds the object meanwhile, so the count cannot depend on how an interpreter treats frames.
     return map(getrefcount, map(objects.__getitem__, positions))
 
 
 def has_at_most(objects: list[Any], references: int) -> bool:
-    """Whether no object of a list has more than so many references apart from the list's; False if none can tell."""
+    """Whether no object of a list has more than `references` references besides the list's; False if not calibrated."""
     return _in_list is not None and max(_counts(objects, range(len(objects)))) <= _in_list + references
 
 
 def held_elsewhere(
     arrays: list[Any], positions: Sequence[int], cells: Iterable[Cell], at_hand: bool = False
 ) -> list[int]:
-    """The positions of arrays that something besides the list and their cells holds.
+    """The positions of arrays that are referenced by anything besides the list and their cells.
 
     Args:
         arrays: the operands of a call.
-        positions: of the arrays that it would donate.
-        cells: of these arrays.
-        at_hand: whether each of the cells has its `array`, as they usually do; the answer comes sooner then.
+        positions: positions of the arrays that it would donate.
+        cells: the cells of these arrays.
+        at_hand: whether each of the cells has its `array` set, as is usual; this allows a faster check.
     """
     if _in_list is None:
         return [*positions]
@@ -65,18 +65,18 @@ def held_elsewhere(
 
 
 def held_by_list_only(objects: list[Any], positions: Sequence[int]) -> list[int]:
-    """The positions of objects that nothing but a list holds."""
+    """The positions of objects that nothing but the list references."""
     counts = zip(positions, _counts(objects, positions), strict=True)
     return [i for i, count in counts if _in_list is not None and count <= _in_list]
 
 
 def is_available() -> bool:
-    """Whether anything is donated in this interpreter."""
+    """Whether arrays can be donated in this interpreter."""
     return _in_list is not None
 
 
 def repeat_until_done(write: Callable[[], Any]) -> None:
-    """Call a function that writes the results of a program whose operands are gone, even if Ctrl-C interrupts it."""
+    """Write the results of a program whose operands were donated; start again if Ctrl-C interrupts it."""
     while True:
         try:
             write()
@@ -86,11 +86,11 @@ def repeat_until_done(write: Callable[[], Any]) -> None:
 
 
 class _Probe:
-    """Stands for an array while the counts are calibrated."""
+    """A stand-in for an array during calibration."""
 
 
 def _suspended(cell: Cell) -> Iterator[Any]:
-    """A generator that has stopped with the array among its local variables."""
+    """A suspended generator with the array among its local variables."""
 
     def generator() -> Iterator[Any]:
         array = cell.content
@@ -102,7 +102,7 @@ def _suspended(cell: Cell) -> Iterator[Any]:
     return holder
 
 
-# The ways in which a program holds an array, each as what holds that of a cell.
+# The ways in which a program can hold an array; each function returns an object that holds the array of a cell.
 _HOLDERS: tuple[Callable[[Cell], Any], ...] = (
     lambda cell: [cell.content],
     lambda cell: FreshCell(cell.content, cell.aval),  # type: ignore[arg-type]
@@ -112,7 +112,7 @@ _HOLDERS: tuple[Callable[[Cell], Any], ...] = (
 
 
 def _call(at_hand: bool) -> tuple[Cell, list[Any]]:
-    """A cell, and the operands of a call that passes its array."""
+    """A cell, and the operand list of a call that passes its array."""
     cell = FreshCell(_Probe(), None)  # type: ignore[arg-type]
     if not at_hand:
         cell.array = None
@@ -131,7 +131,7 @@ def _count_beside_a_name(cell: Cell, operands: list[Any]) -> int:
 
 
 def calibrate() -> int | None:
-    """The count of an object that only a list holds; None where another holder does not count."""
+    """The reference count of an object that only a list holds; None if another holder does not increase the count."""
     in_list = _count([_Probe()])
     for at_hand in (False, True):
         unshared = in_list + 1 + at_hand

@@ -1,4 +1,4 @@
-"""Dtypes that torch refuses: a call that its spec does not list is one that CPU torch is asked about."""
+"""Dtypes that torch rejects: a call with dtypes that its spec does not list is first tried on CPU torch."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Dtypes = frozenset[torch.dtype]
 _GROUPS = {word: {getattr(torch, name) for name in names} for word, names in DTYPES.items()}
 _ALL = frozenset().union(*_GROUPS.values())
 _NUMERIC = ("tensor", "number", "numbers")
-# A number is of the lowest dtype of its kind, as in promotion: any other dtype of an argument may be a higher one.
+# A number has the lowest dtype of its kind, as in promotion, so it fits any dtype of at least that kind.
 _NUMBERS = {float: _GROUPS["floating"] | _GROUPS["complex"], complex: _GROUPS["complex"]}
 
 
 @cache
 def dtypes_named(words: str) -> Dtypes:
-    """The dtypes that the words of a spec stand for."""
+    """The dtypes that the words of a spec name."""
     named = words.removeprefix("not ").split()
     found = frozenset().union(*(_GROUPS.get(w) or {getattr(torch, w)} for w in named))
     return _ALL - found if words.startswith("not ") else found
 
 
 def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
-    """Raise what CPU torch raises of arguments in dtypes that the spec of the op does not list.
+    """Raise CPU torch's error for arguments with dtypes that the spec of the op does not list.
 
-    It is asked of zeros. A call that it takes after all, as another release may, goes on.
+    The CPU kernel is called with zeros. If it accepts them, as another torch release may, the call proceeds.
     """
     if any(not _takes(dtypes_named(words), given) for words, given in _given(signature, values)):
         raise_matching_host_error(signature, values)
@@ -43,7 +43,7 @@ def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
 
 
 def _is_higher(number: Any, values: Sequence[Any]) -> bool:
-    """Whether a number is of a kind that the result may not have: a bool, or a higher kind than each tensor's."""
+    """Whether the result may be unable to hold a number: it is a bool, or of a higher kind than every tensor."""
     if number.__class__ is bool:
         return True
     holds = _NUMBERS.get(number.__class__, _ALL)
@@ -51,7 +51,7 @@ def _is_higher(number: Any, values: Sequence[Any]) -> bool:
 
 
 def _given(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """The words of the spec, each with the arguments of which it speaks."""
+    """The `dtypes:` entries of the spec, each with the arguments to which it applies."""
     given = [_masks(v) if s.kind in _NUMERIC else v for s, v in zip(signature.arguments, values, strict=True)]
     named = {s.parameter: v for s, v in zip(signature.arguments, given, strict=True)}
     read = [v for i, v in enumerate(given) if i not in signature.outs]
@@ -60,14 +60,14 @@ def _given(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, A
 
 
 def _masks(value: Any) -> Any:
-    """A value for a number or a tensor, with `True` and `False` as their dtype: unlike a flag, they are data."""
+    """Replace bools passed for a number or a tensor by `torch.bool`: unlike flags, they are data."""
     if value.__class__ is list:
         return [_masks(v) for v in value]
     return torch.bool if value.__class__ is bool else value
 
 
 def _takes(taken: Dtypes, given: Any) -> bool:
-    """Whether the tensors and numbers among arguments are of these dtypes."""
+    """Whether all tensors and numbers among the arguments have one of these dtypes."""
     for value in pytree.tree_leaves(given):
         if isinstance(value, torch.Tensor):
             value = value.dtype

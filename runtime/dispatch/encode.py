@@ -1,6 +1,6 @@
-"""One call, encoded: the key of its executable, and the operands that are passed to it.
+"""Encodes a call as the key of its executable and the operands that are passed to it.
 
-The key holds the geometry and dtype of each tensor, static arguments, and the type of each number. The arrays, the
+The key contains the geometry and dtype of each tensor, static arguments, and the type of each number. The arrays, the
 values of numbers, and the starts of views are operands.
 """
 
@@ -40,7 +40,7 @@ NO_KEY = np.zeros(2, np.uint32)
 
 
 class EncodedCall:
-    """One call, encoded: the key of its executable and what is passed to it."""
+    """An encoded call: the key of its executable and the operands that are passed to it."""
 
     __slots__ = (
         "cells",
@@ -60,25 +60,25 @@ class EncodedCall:
 
     def __init__(self, wide: bool) -> None:
         self.wide = wide
-        self.operands: list[Any] = []  # one for each tensor and number of the schema, None where there is none
-        self.starts: list[Any] = []  # passed after them
+        self.operands: list[Any] = []  # one for each tensor and number of the schema; None if nothing is passed
+        self.starts: list[Any] = []  # starts of views, passed after the operands
         self.parts: list[Any] = []
         self.written: list[torch.Tensor] = []
         self.cells: list[Cell] = []  # of the written tensors
-        self.positions: list[int] = []  # of their bases among the operands, -1 for one that is not read
+        self.positions: list[int] = []  # of their bases among the operands, -1 for a base that is not read
         self.reads: list[Cell] = []  # of the tensors that a foreach op only reads
-        self.shared = False  # whether a foreach op writes a storage that it is passed a second time
+        self.shared = False  # whether a foreach op writes a storage that it is passed more than once
         self.index: int | None = None
 
     def writes(self, tensor: torch.Tensor, cell: Cell, position: int) -> None:
-        """Note a written tensor."""
+        """Add a written tensor."""
         self.written.append(tensor)
         self.cells.append(cell)
         self.positions.append(position)
 
 
 def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
-    """Sort the arguments into the key and the operands."""
+    """Split the arguments into the key and the operands."""
     call = EncodedCall(needs_64_bits(values))
     parts = call.parts
     for slot, value in zip(signature.arguments, values, strict=True):
@@ -124,29 +124,29 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
 
 
 def _is_shared(call: EncodedCall, distinct: set[Cell]) -> bool:
-    """Whether a call that writes lists is passed a storage twice."""
+    """Whether a foreach call writes a storage that it is passed more than once."""
     if len(distinct) < len(call.cells) or not distinct.isdisjoint(call.reads):
         return True
     if current_trace() is None:
         return False
-    memories = {cell.memory for cell in call.cells}  # of detached tensors in a pure function
+    memories = {cell.memory for cell in call.cells}  # detached tensors of a pure function have their own cells
     return len(memories) < len(call.cells) or any(cell.memory in memories for cell in call.reads)
 
 
 def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.Generator | None = None) -> Any:
-    """Raw key data for a random op; none is drawn for a call that needs no number."""
+    """Raw key data for a random op; nothing is drawn for a call that uses no random numbers."""
     return NO_KEY if signature.is_idle(values) else next_key(generator)
 
 
 def _number(call: EncodedCall, value: Any) -> Any:
-    """A traced number: its type is in the key, its value an operand."""
+    """Encode a number: its type is in the key, its value is an operand."""
     part, operand = encode_number(value, call.wide)
     call.operands.append(operand)
     return part
 
 
 def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Operand | None:
-    """A tensor argument: its geometry is in the key, its base (and the starts of a view) are operands."""
+    """Encode a tensor: its geometry is in the key; its base and the starts of a view are operands."""
     operands = call.operands
     if value is None:
         operands.append(None)
@@ -191,18 +191,18 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
 def _tensors(
     signature: Signature, call: EncodedCall, slot: Argument, values: Sequence[Any]
 ) -> tuple[Operand | None, ...]:
-    """As `tensor_part`, for a list: an optimizer passes hundreds of tensors, nearly always all of them whole."""
+    """As `_tensor`, for a list, with a fast case for whole tensors: an optimizer passes hundreds of them."""
     try:
         cells = [v.untyped_storage().cell for v in values]
     except AttributeError:
         cells = []
     avals = [c.aval for c in cells]
-    tape = recording.tape  # reading an array may close it
+    tape = recording.tape  # read first, because reading an array may close it
     arrays = [c.array for c in cells] if tape is None else [tape.plain_operand(c) for c in cells]
     parts = tuple([a.whole_operand for a in avals])
     if (
         not cells
-        or call.index  # and where `value` is not None, the index is 0
+        or call.index  # cells with an `array` are on device 0
         or signature.sees_bits
         or None in parts
         or any(array is None for array in arrays)
@@ -222,7 +222,7 @@ def _tensors(
 
 
 def _not_of_device(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Any:
-    """A number or 0-dim CPU tensor in a tensor's place; any CPU tensor where a pure function is traced."""
+    """Encode a number or 0-d CPU tensor in place of a tensor; any CPU tensor while a pure function is traced."""
     if not isinstance(value, torch.Tensor):
         return _number(call, value)
     device = value.device.type
@@ -235,7 +235,7 @@ def _not_of_device(signature: Signature, call: EncodedCall, slot: Argument, valu
         return _host_operand(value)
     if uploading.take is None:
         call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
-    else:  # in a trace: of an argument, it is an input
+    else:  # in a trace, where a tensor that comes from an argument is an input
         call.operands.append(upload(value, call.index or 0))
     return _host_operand(value)
 

@@ -1,4 +1,4 @@
-"""The executable of one signature: how it is built, and how its results become tensors."""
+"""The executable for one key: how it is built, and how its results become tensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .stored_key import stored_key
 
 
 class Executable:
-    """A compiled signature, and how its results become tensors."""
+    """A program compiled for one key, and the recipe that turns its results into tensors."""
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
@@ -49,26 +49,26 @@ class Executable:
         joins: bool = False,
         name: str | None = None,
     ) -> None:
-        """`results` is the tree of results, a `TensorSpec` for each tensor. `surround` wraps the program. With `spread`
-        the call is on a mesh, which a written tensor joins with `joins`. `name` is that of `stored_key`.
+        """`results` is the tree of results, with a `TensorSpec` for each tensor. `surround` wraps the program. `spread`
+        means that the call is on a mesh, and `joins` that a written tensor moves to it. `name` is from `stored_key`.
         """
         self.run = run if surround is None else surround(run)
         self.surround, self.name = surround, name
         self.spread, self.joins = spread, joins
         self.donate = donate  # the positions of the written operands
-        self.kept = kept  # those that stay as they are, known when `run` has been traced
+        self.kept = kept  # positions whose arrays stay unchanged, known once `run` has been traced
         self.donating: Callable[..., Any] | None = None
         self.check: Callable[..., Any] | None = None
-        self.checked: Callable[..., Any] | None = None  # gives the results and then what the check gives
-        self.recorded: Any = None  # what lazy mode makes of it
-        self.resize: list[TensorSpec] = []  # of the `out=` tensors, which are resized in place of the call
-        self.instead: Callable[..., Any] | None = None  # carries the call out: of an expanded tensor
+        self.checked: Callable[..., Any] | None = None  # returns the results, followed by the flags of the checks
+        self.recorded: Any = None  # its operation in lazy mode
+        self.resize: list[TensorSpec] = []  # to which `out=` tensors are resized before the call is repeated
+        self.instead: Callable[..., Any] | None = None  # executes a call that writes to an expanded tensor
         self.order = order
         self.specs: list[TensorSpec] = list(leaves(results))
         self.count = len(self.specs)
         self.age = 0  # when dispatch last looked it up (`xla/memory.py`)
         self.results = map_specs(lambda spec: NewResult(spec, spread), results)
-        # (size, dtype, aval) when the only result is contiguous and not empty: dispatch makes its tensor on the spot.
+        # (size, dtype, aval) if the only result is contiguous and not empty: the fast path then creates its tensor.
         self.single: tuple[Ints, torch.dtype, Aval] | None = None
         if isinstance(results, TensorSpec) and results.is_contiguous() and 0 not in results.size and not spread:
             self.single = (results.size, results.dtype, self.results.aval)
@@ -77,17 +77,17 @@ class Executable:
         self.several: Sequence[NewResult] | None = self.results if several else None
 
     def shapes(self, operands: Sequence[Any]) -> Any:
-        """What a call would give, found by a trace."""
+        """The shapes and dtypes of the results, found by tracing."""
         return jax.eval_shape(lambda *operands: self.run(*operands), *operands)
 
     def donate_to(self, operands: Sequence[Any], results: list[Any]) -> None:
-        """Run, reusing the written arrays, and append the results to a list, with nothing between."""
+        """Run, donating the written arrays, and append the results to a list, with no Python code in between."""
         results.extend(starmap(self.donor(operands), (operands,)))
 
     def donor(self, operands: Sequence[Any]) -> Callable[..., Any]:
-        """What runs it with the written arrays reused; `operands` are those of the first call."""
+        """The program that donates the written arrays; it is made for the `operands` of the first call."""
         if self.donating is None:
-            # What no result replaces must stay alive. A trace fills `kept`, if no earlier process has found it out.
+            # Arrays that no result replaces must not be donated. A trace fills `kept`, unless the set is stored.
             kept = stored.remembered(
                 self.name and f"kept by {self.name}", lambda: (self.shapes(operands), self.kept)[1]
             )
@@ -100,27 +100,27 @@ class Executable:
         return self.donating
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
-        """The executable with the starts of its views given, as the fast path wants it."""
+        """The executable with the starts of its views bound, for the fast path."""
         return BoundExecutable(self, starts) if starts or self.checked is not None else self
 
     def finish(self, arrays: Sequence[Any], index: int, fresh: Any = FreshCell) -> Any:
-        """The results as tensors, on cells that `fresh` makes."""
+        """The results as tensors, on cells created by `fresh`."""
         if self.several is not None:
-            # What a check gives may follow the results.
+            # The flags of checks may follow the results.
             made = [r.tensor(a, index, fresh) for r, a in zip(self.several, arrays, strict=False)]
             return made if self.results.__class__ is list else tuple(made)
         return _tensors(self.results, iter(arrays), index, fresh)
 
 
 class BoundExecutable:
-    """One for views that start at known places, or one that checks: None where `Dispatcher.call` should decide."""
+    """Executable with its view starts or checks bound; `run` returns None where `Dispatcher.call` should take over."""
 
     __slots__ = ("finish", "run", "single")
 
     def __init__(self, executable: Executable, starts: Sequence[jax.Array]) -> None:
         if executable.checked is None:
 
-            def run(*operands: Any) -> Any:  # looks `run` up, because good code may have taken over
+            def run(*operands: Any) -> Any:  # looks up `executable.run`, which good code may have replaced
                 return None if starts_are_fixed() else executable.run(*operands, *starts)
         else:
             from .value_checks import results_if_valid
@@ -136,17 +136,17 @@ class BoundExecutable:
 
 
 class NewResult:
-    """A result of an executable: the tensor of `spec` on a storage of its own."""
+    """A result of an executable: a tensor with `spec` on a new storage."""
 
     __slots__ = ("aval", "spec", "spread", "strided")
 
     def __init__(self, spec: TensorSpec, spread: bool) -> None:
         self.spec, self.spread = spec, spread
-        self.aval = tensor_aval(memory_shape(spec), spec.dtype)  # of the array, whose axes are in the order of memory
+        self.aval = tensor_aval(memory_shape(spec), spec.dtype)  # of the array, whose axes are in memory order
         self.strided = not spec.is_contiguous()
 
     def tensor(self, array: jax.Array, index: int, fresh: Any = FreshCell) -> torch.Tensor:
-        """The tensor of one call."""
+        """The tensor for the array of one call."""
         spec = self.spec
         cell = Cell(array, index) if index or self.spread else fresh(array, self.aval)
         tensor = new_tensor(cell, spec.size, spec.dtype)
@@ -154,7 +154,7 @@ class NewResult:
 
 
 def _tensors(tree: Any, arrays: Iterator[jax.Array], index: int, fresh: Any) -> Any:
-    # A function of the module: a closure that calls itself is a cycle, and would hold the arrays until a collection.
+    # Not a closure: one that calls itself is a reference cycle and would hold the arrays until garbage collection.
     if tree.__class__ is NewResult:
         return tree.tensor(next(arrays), index, fresh)
     if isinstance(tree, (list, tuple)):
@@ -163,7 +163,7 @@ def _tensors(tree: Any, arrays: Iterator[jax.Array], index: int, fresh: Any) -> 
 
 
 def is_on_mesh(call: EncodedCall) -> bool:
-    """Whether an argument lies on several devices."""
+    """Whether an argument is on several devices."""
     operands = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
     return any(p.__class__ is Operand and p.base.sharding is not None for p in operands)
 
@@ -173,9 +173,9 @@ def _never(*operands: Any) -> Any:
 
 
 def build_executable(signature: Signature, values: list[Any], call: EncodedCall, one_tier: bool = False) -> Executable:
-    """Make the executable of a new signature, which is traced when it is first called; raises what torch raises.
+    """Build the executable for a new key, which is traced when it is first called; raises what torch raises.
 
-    With `one_tier` the first call has good code.
+    With `one_tier` the first call already runs good code.
     """
     row = signature.row
     expanded = writes_expanded(signature, call.written)
@@ -196,7 +196,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall,
     run, name = narrowed(run, name and f"{name} {expected}")
     order, donate = call.key[3], tuple(dict.fromkeys(donate))
     if is_on_mesh(call):
-        from .mesh import check_devices, guarded  # for programs on a mesh alone
+        from .mesh import check_devices, guarded  # only for programs on a mesh
 
         check_devices(signature, call.parts)
         joins, surround = any(c.aval.sharding is None for c in call.cells), guarded(signature, call.parts)

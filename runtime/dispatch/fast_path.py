@@ -1,7 +1,7 @@
-"""The fast path of an overload: a function written for its schema, for calls that were seen before.
+"""The fast path of an overload: a function generated for its schema, for repeated calls.
 
 A loop over the schema costs as much as the rest of a small op. So the loop is unrolled into source text, one function
-per shape of schema, and compiled once; whatever it does not cover goes to `Dispatcher.run`.
+per schema shape, which is compiled once. Calls that it does not cover go to `Dispatcher.run`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
         letters = "W" + letters[1:]
     bits = signature.sees_bits
     numeric = None
-    if letters.startswith("TT"):  # `x + 1`: a number in the place of the second tensor
+    if letters.startswith("TT"):  # `x + 1`: a number in place of the second tensor
         numeric = _bound(dispatcher, "TN" + letters[2:], names, defaults, bits, bool(targets), None)
     return _bound(dispatcher, letters, names, defaults, bits, bool(targets), numeric)
 
@@ -65,7 +65,7 @@ def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
         dispatcher.long_list = first_call
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if not kernels:  # the first call finds no executable, and most operators are called once or never
+        if not kernels:  # the first call never has an executable, and most operators are called at most once
             kernels.append(dispatcher)
         elif kernels[0] is dispatcher:
             from .list_path import ListKernel
@@ -77,7 +77,7 @@ def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
 
 
 def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any, ...]] | None:
-    """A letter for each argument, the names of keyword-only ones, the defaults; None where the loop is needed."""
+    """A letter for each argument, the names of keyword-only ones, and the defaults; None if the loop is needed."""
     letters, names, defaults = "", [], []
     for slot, argument in zip(signature.arguments, signature.op._schema.arguments, strict=True):
         kind = str(argument.type)
@@ -91,7 +91,7 @@ def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any,
             return None
         letters += letter
         if slot.keyword:
-            if iskeyword(slot.name):  # of Python: no parameter of a function that is written as text
+            if iskeyword(slot.name):  # a Python keyword cannot name a parameter in the generated text
                 return None
             names.append(slot.name)
         if argument.has_default_value():
@@ -102,7 +102,7 @@ def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any,
 
 
 class KernelText:
-    """The parts of a kernel's text that follow from the shape of a schema: see `schema_shape`."""
+    """The parts of a kernel's source text that follow from the schema shape (see `schema_shape`)."""
 
     def __init__(self, letters: str, keywords: tuple[str, ...], optional: int) -> None:
         count = len(letters)
@@ -118,18 +118,18 @@ class KernelText:
         self.key = ", ".join(f"k{i}" for i in range(count))
 
     def each(self, table: dict[str, str], join: str) -> str:
-        """The text of a table for each argument whose letter it has."""
+        """The entries of a table for all arguments whose letters it contains, formatted and joined."""
         parts = enumerate(zip(self.letters, self.names, strict=True))
         return join.join(table[k].format(i=i, a=name) for i, (k, name) in parts if k in table)
 
     def lines(self, table: dict[str, str]) -> str:
-        """As `each`, in lines of the block that makes the key."""
+        """As `each`, as lines indented for the block that builds the key."""
         return (chr(10) + " " * 12).join(line for line in self.each(table, chr(10)).split(chr(10)) if line.strip())
 
     def apart(self) -> list[str]:
-        """Of a kernel that writes its first tensor: conditions under which another tensor may overlap it.
+        """For a kernel that writes its first tensor: conditions under which another tensor may partly overlap it.
 
-        Tensors of one memory that lie differently: whether they overlap depends on where they start.
+        These are views of one storage with different geometry; whether they overlap depends on their offsets.
         """
         return [f"c{i} is c0 and k{i} != k0" for i, k in enumerate(self.letters) if i and k == "T"]
 
@@ -166,7 +166,7 @@ def _factory(
 
 
 def made_of(source: str, name: str) -> Callable[..., Any]:
-    """The function `make` of a text, which tracebacks and debuggers find under the name."""
+    """Execute source text and return its function `make`; tracebacks and debuggers find the text under the name."""
     name = f"<tenax {name}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     scope: dict[str, Any] = {}
@@ -174,9 +174,9 @@ def made_of(source: str, name: str) -> Callable[..., Any]:
     return scope["make"]
 
 
-# The lines that take an argument apart, for each letter: T tensor, W tensor that is overwritten (passed if a view),
-# O optional tensor, S static, I static list, N number, K keyword number. They leave the part of the key in k, what is
-# passed in v.
+# The lines that parse an argument, by letter: T tensor, W tensor that is overwritten (passed only if it is a view),
+# O optional tensor, S static, I static list, N number, K keyword number. They put the key part into k and the operand
+# into v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
 k{i} = c{i}.aval
@@ -201,7 +201,7 @@ else:
         v{i} = None
 """,
 }
-# Only when the call is known: an array that a local name holds is not donated.
+# Run only once the executable is found: an array that a local variable holds cannot be donated by the slow path.
 _VALUES = {
     "T": "v{i} = c{i}.array",
     "W": "v{i} = None if k{i} is c{i}.aval else c{i}.array",
@@ -245,7 +245,7 @@ _INPLACE = """try:
 
 
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
-    """The text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
+    """The source text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
     operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TWONK")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)

@@ -1,5 +1,5 @@
-"""Foreach operators whose tensors share memory: torch goes through the lists tensor by tensor, each seeing the writes
-before it, while one executable reads everything before it writes."""
+"""Foreach operators whose tensors share memory: torch processes the lists tensor by tensor, so each sees earlier
+writes, whereas one executable reads everything before it writes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .signature import Argument, Signature
 class _Access(NamedTuple):
     """The memory that an operator reads or writes through one tensor."""
 
-    storage: int  # which one
-    cell: int  # a detached tensor of a pure function has one of its own on the same storage, and writes all of it
+    storage: int  # its id
+    cell: int  # a detached tensor of a pure function has its own cell on the same storage, and writes all of it
     start: int  # in bytes
     end: int
     writes: bool
@@ -35,10 +35,10 @@ class _Access(NamedTuple):
 
 
 def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]]:
-    """Split the lists of a call into stretches in which no tensor depends on a write to an earlier one.
+    """Split the lists of a call into segments in which no tensor depends on a write to an earlier one.
 
-    Calls with the arguments of the stretches, one after another, do what torch does. Returns `[values]` if the lists
-    are invalid, so that the one call raises.
+    Calls on the segments, in order, do what torch does. Returns `[values]` if the lists are invalid, so that the single
+    call raises.
     """
     slots = signature.arguments
     lists = [(s, v) for s, v in zip(slots, values, strict=True) if s.kind == "tensors" and v]
@@ -65,7 +65,7 @@ def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]
 
 
 def part(signature: Signature, values: Sequence[Any], indices: Sequence[int]) -> list[Any]:
-    """The arguments of a call for some of the tensors of its lists."""
+    """The arguments of a call, restricted to the list elements at `indices`."""
     return [_picked(s, v, indices) for s, v in zip(signature.arguments, values, strict=True)]
 
 
@@ -79,7 +79,7 @@ def _access(tensor: torch.Tensor, writes: bool) -> _Access:
 
 
 def _is_conflict_free(accesses: Iterable[_Access]) -> bool:
-    """Whether no written memory is accessed twice: one sweep, since a flat buffer of parameters has many views."""
+    """Whether no written memory is accessed twice. One sweep, because a flat parameter buffer may have many views."""
     accesses = [*accesses]
     if len({a.storage for a in accesses}) < len({a.cell for a in accesses}):
         return False
@@ -95,7 +95,7 @@ def _is_conflict_free(accesses: Iterable[_Access]) -> bool:
 
 
 def _needs_call_of_its_own(step: Sequence[_Access], beside: Sequence[_Access]) -> bool:
-    """Whether a written tensor overlaps another argument of the same step, other than as the very same tensor."""
+    """Whether a written tensor overlaps another argument of its step, unless that is the same view and only read."""
     return any(
         a.conflicts(b) and (a.spec != b.spec or (a.writes and b.writes))
         for i, a in enumerate(step)
@@ -104,7 +104,7 @@ def _needs_call_of_its_own(step: Sequence[_Access], beside: Sequence[_Access]) -
 
 
 def _picked(slot: Argument, value: Any, indices: Sequence[int]) -> Any:
-    """An argument for some tensors: of a list, or of a tensor of one number for each."""
+    """An argument restricted to `indices`: elements of a list, or of a tensor with one number per element."""
     if value is None or (slot.kind not in ("tensors", "numbers") and slot.name != "scalars"):
         return value
     if isinstance(value, torch.Tensor):

@@ -1,11 +1,11 @@
 """Composites kept whole that torch itself can differentiate: `linear` and `matmul`.
 
-torch has one operator for all gradients of each, and registers that formula for nested tensors alone. For others it
-decomposes the call above autograd: a linear layer becomes up to four operators, and its gradients up to ten. Called by
-the key of nested tensors, the formula serves any device.
+For each, torch has one operator that computes all gradients, but it registers that autograd formula only for nested
+tensors. For other tensors it decomposes the call above autograd: a linear layer becomes up to four operators, and its
+gradients up to ten. Redispatched with the dispatch key of nested tensors, the formula works for any device.
 
-The call is decomposed as elsewhere where the difference could be seen: gradients that would have other strides, what a
-dispatch mode or an override looks for, transforms of functions, and forward-mode AD.
+The call is still decomposed where the difference would be visible: gradients that would have other strides, dispatch
+modes and overrides that expect the parts, function transforms, and forward-mode AD.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import COMPOSITE_IMPLICIT, DispatchKey, DispatchKeySet, dispatch_modes, kernel_on
 from .._torch.functorch import are_transforms_active
 
-overridden: set[str] = set()  # operators that have an override
+overridden: set[str] = set()  # operators with an override
 _BELOW = DispatchKeySet(DispatchKey.PrivateUse1)
 _FORMULA = DispatchKeySet(DispatchKey.AutogradNestedTensor) | _BELOW
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 _DTYPES = {torch.float32, torch.float64, torch.bfloat16, torch.float16}
 _aten = torch.ops.aten
+# Torch's C++ decompositions; `op.decompose` would call those written in Python.
 _decomposed_linear = kernel_on(_aten.linear.default, COMPOSITE_IMPLICIT)
-_decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)  # `decompose` would call one in Python
+_decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)
 
 
 def _stays_whole(x: torch.Tensor, y: torch.Tensor) -> bool:
-    """Whether a product of these is one that nobody wants to see decomposed."""
+    """Whether a product may stay whole: of ordinary tensors of one floating dtype, with no observer of its parts."""
     return not (
         x.__class__ not in _PLAIN
         or y.__class__ not in _PLAIN
@@ -46,7 +47,7 @@ def _stays_whole(x: torch.Tensor, y: torch.Tensor) -> bool:
 
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Any:
-    """`linear` above autograd."""
+    """The kernel of `linear` above autograd."""
     op, axes = _aten.linear.default, input.dim()
     if not (axes and weight.dim() == 2 and _stays_whole(input, weight)) or (bias is not None and bias.dim() != 1):
         return _decomposed_linear(input, weight, bias)
@@ -58,7 +59,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
 
 
 def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: list[bool]) -> Any:
-    """`linear_backward` above autograd: decomposed if its own gradient is wanted."""
+    """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad_output, weight) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
     rows = grad_output.flatten(0, -2)
@@ -70,7 +71,7 @@ def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch
 
 
 def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
-    """`matmul` above autograd."""
+    """The kernel of `matmul` above autograd."""
     op, axes = _aten.matmul.default, self.dim()
     if axes < 3 or not _stays_whole(self, other):
         return _decomposed_matmul(self, other)
@@ -84,7 +85,7 @@ def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
 
 
 def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor, mask: list[bool]) -> Any:
-    """`matmul_backward` above autograd: decomposed if its own gradient is wanted."""
+    """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad, other) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
     left, right = (self, grad) if other.dim() > 2 else (self.flatten(0, -2), grad.flatten(0, -2))

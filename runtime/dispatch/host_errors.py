@@ -1,4 +1,4 @@
-"""What the CPU kernel raises of a call that the device cannot carry out, so that a mistake has torch's words."""
+"""Errors of the CPU kernel for calls that the device cannot execute, so that mistakes get torch's messages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .._torch import pytree
 from ..storage.placement import no_jax_trace
 from .signature import Signature
 
-_SMALL = 2**16  # elements, of which the CPU computes something at once
-_OF_ZEROS = "ZeroDivisionError"  # what integer division says of the zeros that stand for the arguments
-# Of a CPU kernel that is missing, or refuses half precision, which CUDA's may have; others refuse the arguments.
+_SMALL = 2**16  # elements; the CPU computes anything of this size quickly
+_OF_ZEROS = "ZeroDivisionError"  # the message of integer division by the zeros used in place of the arguments
+# The CPU kernel is missing, or lacks half precision, which CUDA may have; other errors are about the arguments.
 _NO_KERNEL = re.compile("Could not run|not implemented for '(Half|BFloat16)")
 
 
 def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = False) -> None:
-    """Raise what the CPU kernel raises of these arguments (of zeros of their geometry, if `blank`), if it does."""
+    """Raise the CPU kernel's error for these arguments, if any; with `blank`, for zeros of the same geometry."""
     try:
         signature.call(_to_host(values, blank))
     except Exception as error:
@@ -30,36 +30,36 @@ def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = 
 
 
 def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> Any:
-    """What the CPU kernel gives for arguments that a Meta kernel refused with an error.
+    """The result of the CPU kernel for arguments that a Meta kernel rejected with the error `refused`.
 
     Raises:
-        What the CPU kernel raises, or the error itself where there is no CPU kernel.
+        The CPU kernel's error, or `refused` if there is no CPU kernel.
     """
     if isinstance(refused, AssertionError) and signature.row.cpu_may_abort:
         raise RuntimeError(str(refused)) from None
     try:
         found = signature.call(_to_host(values, blank=True))
-    except NotImplementedError as error:  # of the dtype, or of the op
+    except NotImplementedError as error:  # for the dtype, or the op
         raise (refused if _NO_KERNEL.search(str(error)) else error) from None
-    except Exception:  # of the zeros, perhaps: the values decide
+    except Exception:  # perhaps only because of the zeros, so the actual values decide
         if not no_jax_trace():
             raise refused from None
         try:
             found = signature.call(_to_host(values, blank=False))
         except Exception as error:
             raise error from None
-    if isinstance(refused, NotImplementedError):  # there is no Meta kernel: the lowering knows, zeros may not
+    if isinstance(refused, NotImplementedError):  # no Meta kernel: infer from the lowering, not from a call with zeros
         raise refused
     if no_jax_trace():
-        raise_host_error(signature, values)  # some errors are those of a value
+        raise_host_error(signature, values)  # some errors depend on values
     return found
 
 
 def raise_matching(signature: Signature, values: Sequence[Any], phrase: str, of_dtypes: bool) -> None:
-    """Raise where the CPU kernel refuses arguments with a message that `phrase` matches.
+    """Raise the CPU kernel's error for these arguments, if there is one and `phrase` matches its message.
 
-    It is asked of zeros: what else it raises may be their fault. `of_dtypes` says that the phrase is one about
-    dtypes, and then it is asked of small tensors first.
+    The kernel is called with zeros, which may cause errors with other messages. `of_dtypes` means that the phrase is
+    about dtypes; then small tensors are tried before large ones, and are enough if the kernel accepts them.
     """
     if of_dtypes and sum(t.numel() for t in _tensors(values)) > _SMALL:
         try:
@@ -76,10 +76,10 @@ def raise_matching(signature: Signature, values: Sequence[Any], phrase: str, of_
 
 
 def warn_of_resize(signature: Signature, values: Sequence[Any]) -> None:
-    """Warn where the CPU kernel does when it resizes `out=` tensors that are not empty; some kernels say nothing."""
+    """Warn if the CPU kernel warns when it resizes `out=` tensors that are not empty; some kernels do not."""
     try:
         signature.call(_to_host(values, True))
-    except Exception:  # of the zeros that stand for the values
+    except Exception:  # caused by the zeros used in place of the values
         warnings.warn("An output with one or more elements was resized", UserWarning, stacklevel=2)
 
 
@@ -88,13 +88,13 @@ def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
 
 
 def _smaller(values: Sequence[Any]) -> list[Any]:
-    """Arguments on the CPU, of sizes of at most 2, which fit each other as the given ones do where these broadcast."""
+    """The arguments with CPU tensors of sizes of at most 2, which broadcast with each other as the originals do."""
     made = {id(t): torch.zeros([min(n, 2) for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
     return [[made.get(id(x), x) for x in v] if isinstance(v, (list, tuple)) else made.get(id(v), v) for v in values]
 
 
 def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
-    """The arguments on the CPU; `blank` ones are zeros and share memory as the arguments do."""
+    """The arguments on the CPU; with `blank` as zeros, which share memory as the arguments do."""
     storages: dict[int, torch.Tensor] = {}
 
     def empty(tensor: torch.Tensor) -> torch.Tensor:
@@ -107,7 +107,7 @@ def _to_host(values: Sequence[Any], blank: bool) -> list[Any]:
         offset = int(tensor.storage_offset())
         return torch.empty(0, dtype=tensor.dtype, device="cpu").set_(memory, offset, size, stride)
 
-    made: dict[int, torch.Tensor] = {}  # a tensor that is passed twice is one tensor
+    made: dict[int, torch.Tensor] = {}  # a tensor that is passed twice is converted once
 
     def convert(value: Any) -> Any:
         if isinstance(value, torch.Tensor):

@@ -1,4 +1,4 @@
-"""What is known of the results of a call before it is traced, and the errors that torch raises for its arguments."""
+"""The results of a call, inferred before it is traced, and the errors that torch raises for its arguments."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from .signature import Signature
 
 
 def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[Any, list[TensorSpec]]:
-    """The tree of results, and what the `out=` tensors are resized to, where they are; raises what torch raises."""
+    """The tree of results, and the specs to which `out=` tensors are resized, if any; raises torch's errors."""
     if call.written and len(call.key) > 4:
         raise_matching_host_error(signature, values, SHARED)
     first = values[0] if values else None
     if "dim" in signature.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
-        raise_matching_host_error(signature, values, NO_SUCH_DIM)  # many Meta kernels do not
+        raise_matching_host_error(signature, values, NO_SUCH_DIM)  # many Meta kernels do not check it
     dtypes = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
     if any(dtypes >= pair for pair in _PRECISIONS):
-        raise_matching_host_error(signature, values, WRONG_DTYPE)  # where a lowering would cast
+        raise_matching_host_error(signature, values, WRONG_DTYPE)  # a lowering would silently cast
     check_dtypes(signature, values)
     expected: Any = None
     resize: list[TensorSpec] = []
@@ -71,14 +71,14 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
         else:
             specs = [None if s is None else TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes]
             expected = signature.packed(specs)
-            if expected.__class__ is tuple:  # a TensorSpec is a named one
+            if expected.__class__ is tuple:  # not a TensorSpec, which is a named tuple
                 expected = tuple(signature.corrected(values, list(expected)))
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
         if _any_resized(signature, values, resize):
             read = any(out is x for out in map(values.__getitem__, signature.outs) for x in _inputs(signature, values))
             if read or writes_expanded(signature, call.written):
-                raise_matching_host_error(signature, values)  # the CPU kernel resizes no `out=` that it reads
+                raise_matching_host_error(signature, values)  # the CPU kernel does not resize an `out=` that it reads
             return None, resize
     return map_specs(_without_overlap, expected), []
 
@@ -91,10 +91,10 @@ def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[
     return any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, outputs, strict=True))
 
 
-# Mixed, they are refused by the kernels that do not promote. Those of half precision are not asked: CUDA's take more.
+# Kernels that do not promote reject these mixtures. Half precision is not checked: CUDA kernels accept more.
 _PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
 
 
 def _without_overlap(spec: TensorSpec) -> TensorSpec:
-    """Strides that put several elements in one place (an expanded result) become contiguous."""
+    """Make a spec contiguous if its strides put several elements in one place (an expanded result)."""
     return spec.resized(spec.size) if 0 in spec.stride else spec

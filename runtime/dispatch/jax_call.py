@@ -1,9 +1,9 @@
 """`tenax::call`, a function of JAX arrays as a differentiable op of torch.
 
-`call(int f, Tensor[] xs) -> Tensor[]` applies function number `f`. A derivative of such a function is another one, so
-that derivatives of any order are calls too. Forward gives, beside the results, what backward needs of them, as saved
-tensors: torch frees, checks and offloads them by its own rules. Price: backward with `create_graph` computes forward
-again. Forward-mode AD is `jax.jvp`.
+`call(int f, Tensor[] xs) -> Tensor[]` applies function number `f`. A derivative of such a function is another numbered
+function, so derivatives of any order are calls too. Forward also returns the residuals that backward needs. They are
+saved tensors, which torch frees, checks and offloads by its own rules. The cost is that backward with `create_graph`
+recomputes forward. Forward-mode AD is `jax.jvp`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Avals = tuple[tuple[tuple[int, ...], torch.dtype], ...]
 
 _functions: dict[int, Function] = {}
 _numbers: dict[Hashable, int] = {}
-_derived: dict[int, list[tuple[int, Hashable]]] = {}  # of a number, those made of its function
+_derived: dict[int, list[tuple[int, Hashable]]] = {}  # for each number, the numbers and keys derived from its function
 _roots: dict[int, int] = {}
 _meanings: dict[int, Any] = {}
-_names: dict[int, str] = {}  # that mean the same in each process
+_names: dict[int, str] = {}  # names that are stable across processes
 _splits: dict[Hashable, Linearized] = {}
 _leases: weakref.WeakValueDictionary[int, FunctionLease] = weakref.WeakValueDictionary()
 _next = itertools.count()
@@ -58,14 +58,14 @@ def function_number(
     meaning: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> int:
-    """The number of a function for `tenax::call`, made when its key is new.
+    """The number of a function for `tenax::call`; the function is created when its key is new.
 
     Args:
-        key: of one that is made of another: how, the number of that, and what else decides.
-        make: gives the function.
-        parent: the number of the function that it is made of.
-        meaning: gives what it computes, for those who look on (host.py).
-        name: one that means the same in each process; that of a function with a parent follows from its key.
+        key: identifies the function. For a derived one: (transformation, number of the parent, other parameters).
+        make: returns the function.
+        parent: the number of the function from which it is derived.
+        meaning: returns a description of what it computes, for tools that inspect calls (debug/cpu_reference.py).
+        name: a name that is stable across processes; for a function with a parent, it follows from the key.
     """
     found = _numbers.get(key)
     if found is None:
@@ -91,23 +91,23 @@ def function_of_number(f: int) -> Function:
 
 
 def meaning_of(f: int) -> Any:
-    """What a function computes: an `Original` of whole.py, a `Forward`, a `Derivative`, or None where nobody said."""
+    """What a function computes, e.g. a `CompositeCall`, `ForwardOf` or `DerivativeOf`; None if nothing was recorded."""
     return _meanings.get(f)
 
 
 class FunctionLease:
-    """The number of a function that may go: it is forgotten, with all that was made of it, when nobody holds this."""
+    """The number of a function with a limited lifetime: freed with this object, like all functions derived from it."""
 
     def __init__(self, function: Function, target: Callable[[], Any]) -> None:
         self.number = next(_next)
-        self.target = target  # what the function refers to weakly: whoever may call it holds that too
+        self.target = target  # returns what the function refers to weakly, which every potential caller keeps alive
         _functions[self.number] = function
         _leases[self.number] = self
         weakref.finalize(self, _forget, self.number)
 
 
 def _held(f: int) -> Any:
-    """What keeps a number valid for as long as it is held."""
+    """References that keep a number valid while they are held."""
     lease = _leases.get(_roots.get(f, f))
     return lease and (lease, lease.target())
 
@@ -135,17 +135,17 @@ def _forget(root: int) -> None:
 
 
 def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Function `f` of tensors; differentiable."""
+    """Apply function `f` to tensors; differentiable."""
     return torch.ops.tenax.call.default(f, list(xs))
 
 
 def shape_of(x: torch.Tensor) -> tuple[int, ...]:
-    """The shape as integers: JAX traces no symbolic size, so one that torch traces is fixed here, by a guard."""
+    """The shape as integers: JAX cannot trace symbolic sizes, so converting one fixes it, and torch adds a guard."""
     return tuple(map(int, x.size()))
 
 
 def empty_results(function: Callable[..., Any], xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Empty tensors with the shapes and dtypes of what a function of arrays would give."""
+    """Empty tensors with the shapes and dtypes that a function of arrays would return."""
     structs = [jax.ShapeDtypeStruct(shape_of(x), numpy_dtype(x.dtype)) for x in xs]
     with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
         made = jax.eval_shape(with_torch_dtypes(function, numpy_dtype(torch.get_default_dtype())), *structs)
@@ -157,25 +157,25 @@ def empty_results(function: Callable[..., Any], xs: Sequence[torch.Tensor]) -> l
 
 
 class Linearized(NamedTuple):
-    """A function in two parts: `forward` gives its outputs and `extras`, from which `tree` rebuilds the pullback."""
+    """A function split in two: `forward` returns its outputs and `extras`; `tree` turns residuals into the pullback."""
 
     function: int
     wrt: tuple[int, ...]
     forward: int
     outputs: tuple[jax.ShapeDtypeStruct, ...]
-    residuals: tuple[int, ...]  # places in (*xs, *extras)
+    residuals: tuple[int, ...]  # positions in (*xs, *extras)
     tree: Any
 
 
 class ForwardOf(NamedTuple):
-    """The first `outputs` results of a function are those of another, `of`."""
+    """Describes a function whose first `outputs` results are those of function `of`."""
 
     of: int
     outputs: int
 
 
 class DerivativeOf(NamedTuple):
-    """A function gives the gradients at `wanted` of `split.function`, for those of its outputs at `given`."""
+    """Describes a function that computes gradients of `split.function`: at inputs `wanted`, from outputs `given`."""
 
     split: Linearized
     given: tuple[int, ...]
@@ -183,14 +183,14 @@ class DerivativeOf(NamedTuple):
 
 
 class _BackwardState(threading.local):
-    inputs: Sequence[torch.Tensor] = ()  # of the function whose gradients this thread computes
+    inputs: Sequence[torch.Tensor] = ()  # inputs of the function whose gradients this thread is computing
 
 
 backward = _BackwardState()
 
 
 def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
-    """`jax.vjp` by the arguments at `wrt`."""
+    """`jax.vjp` with respect to the arguments at `wrt`."""
 
     def of(*part: jax.Array) -> Arrays:
         full = list(xs)
@@ -234,7 +234,7 @@ def _parted(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
 def _pulled(
     pull: Any, split: Linearized, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]
 ) -> Arrays:
-    """Gradients at `wanted` for those of the outputs at `given`; torch's are the conjugates of JAX's."""
+    """Gradients at `wanted` from those of the outputs at `given`; torch's are the conjugates of JAX's."""
     held = dict(zip(given, gs, strict=True))
     cotangents: list[Any] = []
     for i, output in enumerate(split.outputs):
@@ -260,7 +260,7 @@ def _reverse(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...])
 
 
 def _pullback(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...]) -> int:
-    """(inputs, gradients of the outputs) -> gradients of the inputs: computes forward again, and is differentiable."""
+    """(inputs, gradients of the outputs) -> gradients of the inputs: recomputes forward, and is differentiable."""
 
     def pullback(*operands: jax.Array) -> Arrays:
         n = len(operands) - len(given)
@@ -280,8 +280,8 @@ class JaxCall(torch.autograd.Function):
         wrt = tuple(i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
         ctx.lease = _held(f)
         ctx.split = split = _split(f, wrt, tuple((shape_of(x), x.dtype) for x in xs))
-        # Under torch.func the levels below this one record the call too, and to a pure run (apart.py) what is made
-        # without grad mode is a constant.
+        # Grad mode is on because under torch.func the levels below this one record the call too, and because in a pure
+        # function (functional/detach.py) results computed without grad mode are constants.
         with BelowAutograd(), torch.enable_grad():
             made = call(split.forward, xs)
         outputs, extras = made[: len(split.outputs)], made[len(split.outputs) :]
@@ -315,7 +315,7 @@ class JaxCall(torch.autograd.Function):
 
 
 def _dual(f: int, pairs: Sequence[Any]) -> list[torch.Tensor]:
-    """The call of tensors of which some have a tangent of forward-mode AD, by `jax.jvp`."""
+    """The call for tensors of which some have a tangent of forward-mode AD, by `jax.jvp`."""
     primals = [p.primal for p in pairs]
     places = tuple(i for i, p in enumerate(pairs) if p.tangent is not None)
 
@@ -345,8 +345,8 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
         if any(p.tangent is not None for p in pairs):
             return _dual(f, pairs)
     if torch.is_grad_enabled() and any(x.requires_grad for x in xs):
-        # As a kernel it sees the tensors of one level of torch.func: what `Function.apply` would do for all of them is
-        # done by the dispatcher.
+        # As a kernel it sees the tensors of a single torch.func level: the dispatcher does what `Function.apply` would
+        # do for all levels.
         with enable_single_level_autograd_function():
             return list(super(torch.autograd.Function, JaxCall).apply(f, *xs))
     with BelowAutograd():
@@ -354,22 +354,22 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def vmap_call(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """`jax.vmap` of the function; the results have the batch first."""
+    """`jax.vmap` of the function; results have the batch dimension first."""
     return call(
         function_number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays), f), xs
     )
 
 
 def _batched(info: Any, in_dims: Any, f: int, xs: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[int]]:
-    """The rule of `torch.func.vmap`."""
+    """The batching rule for `torch.func.vmap`."""
     results = vmap_call(f, tuple(in_dims[1]), xs)
     return results, [0] * len(results)
 
 
 def _gradients_batched(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The rule of the vmap in `torch.autograd.grad(is_grads_batched=True)`, which is not that of `torch.func`."""
+    """The batching rule for `torch.autograd.grad(is_grads_batched=True)`, whose vmap is not that of `torch.func`."""
     level = vmap_level()
-    parts = [remove_batch_dim(x, level, 1, 0) for x in xs]  # one without a batch gets an axis of 1
+    parts = [remove_batch_dim(x, level, 1, 0) for x in xs]  # an unbatched tensor gets an axis of size 1
     size = max(len(x) for x in parts)
     dims = tuple(0 if len(x) == size else None for x in parts)
     results = vmap_call(f, dims, [x[0] if d is None else x for x, d in zip(parts, dims, strict=True)])
@@ -377,7 +377,7 @@ def _gradients_batched(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def draw_key_tensor(device: torch.device) -> torch.Tensor:
-    """The key data of one random operation, uint32[2], on a device: a draw that a graph of torch's can hold."""
+    """The key data of one random operation, uint32[2], on a device: a draw that a torch graph can contain."""
     index = device_index(device)
     drawn = next_key()
     return wrap(drawn if isinstance(drawn, jax.Array) else put(drawn, index), index)
@@ -387,14 +387,14 @@ _dispatchers: list[Dispatcher] = []
 
 
 class _CallSignature(Signature):
-    """The signature of `tenax::call`, whose lowering is the function that its first argument names."""
+    """The signature of `tenax::call`, whose lowering is the function selected by its first argument."""
 
-    has_meta = False  # its fake kernel asks the function, as the runtime does
-    follows_default_dtype = True  # as the function may
+    has_meta = False  # the runtime evaluates the shapes of the function itself, as the fake kernel would
+    follows_default_dtype = True  # because the function may
     lowering = staticmethod(lambda f, xs: _functions[f](*xs))
 
     def lasting(self, parts: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
-        """As of any signature; the first part is the number of the function."""
+        """See `Signature.lasting`; the first part is the number of the function."""
         return _names.get(parts[0].value), parts[1:]
 
 
@@ -408,7 +408,7 @@ def _define() -> None:
     _library.impl("call", _differentiable, "AutogradPrivateUse1")
     _library.impl("call", _gradients_batched, "Batched")
     _library.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)
-    # A kernel of the device's own key would need a tensor argument.
+    # A kernel for the device's dispatch key would need a tensor argument.
     _library.impl("key", draw_key_tensor, "CompositeExplicitAutograd")
     torch.library.register_fake(
         "tenax::key", lambda device: torch.empty(2, dtype=torch.uint32, device=device), lib=_library

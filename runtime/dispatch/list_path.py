@@ -1,7 +1,7 @@
-"""The fast path of operators on lists of tensors, which optimizers call, and of those that write some of their
-arguments besides giving new tensors: for calls that were seen before.
+"""The fast path for repeated calls of operators on lists of tensors, as in optimizers, and of operators that write some
+arguments and also return new tensors.
 
-A step has hundreds of tensors, so the lists go as wholes through functions of C. What this does not cover goes to
+A step has hundreds of tensors, so whole lists are processed by C functions such as `map`. Other calls go to
 `Dispatcher.run`.
 """
 
@@ -38,20 +38,20 @@ class UnusualArgumentError(Exception):
 
 
 def _geometry(tensor: torch.Tensor, aval: Aval, size: torch.Size, stride: tuple[int, ...]) -> Any:
-    """The part of the key for a tensor, which may be a view: the gradient of a bias has the axis in which it was
-    summed, and a result with channels last lies in another order."""
+    """The key part of a tensor, which may be a view: a bias gradient still has the axis over which it was summed, and a
+    channels-last result has another memory order."""
     if size == aval.shape and stride == aval.stride:
         return aval
     return aval, size, stride, tensor.storage_offset()
 
 
 class ListCall:
-    """A call, taken apart: the key of its executable, its operands, the cells that it writes and where they are."""
+    """A parsed call: the key of its executable, its operands, the cells that it writes, and their positions."""
 
     __slots__ = ("cells", "key", "operands", "positions")
 
     def __init__(self, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
-        """Raises: UnusualArgumentError, or whatever the arguments make of the questions that are asked of them."""
+        """Parse a call; raises UnusualArgumentError, or any error caused by arguments of unexpected types."""
         self.cells: list[Cell] = []
         self.positions: list[int] = []
         self.operands: list[Any] = []
@@ -110,7 +110,7 @@ class ListCall:
 
     def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         arrays = list(map(_array, cells))
-        if _NOTHING in map(type, arrays):  # a fill, or a cell off the fast path
+        if _NOTHING in map(type, arrays):  # a lazy fill, or a cell that is excluded from the fast path
             if any(c.mixed or c.index for c in cells):
                 raise UnusualArgumentError
             arrays = [c.read() for c in cells]
@@ -118,7 +118,7 @@ class ListCall:
 
 
 class ListKernel:
-    """What is registered with torch for an operator on lists that writes them or gives new ones."""
+    """The kernel of an operator on lists of tensors that writes them or returns new tensors."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
@@ -129,9 +129,9 @@ class ListKernel:
         return self.dispatcher.call(values) if prepared is None else prepared()
 
     def prepared(self, values: list[Any]) -> Callable[[], Any] | None:
-        """What carries the call of arguments in schema order out; None if the fast path does not cover it."""
+        """Return a function that executes a call, given its arguments in schema order; None off the fast path."""
         tape = recording.tape
-        if not no_jax_trace() or current_trace() is not None:  # whose cells may present the memory of others
+        if not no_jax_trace() or current_trace() is not None:  # cells of a trace may present the memory of others
             return None
         try:
             if tape is not None and tape.ahead:
@@ -144,7 +144,7 @@ class ListKernel:
         return lambda: self.run(values, call)
 
     def is_apart(self, values: list[Any]) -> bool:
-        """Whether each tensor that the call writes has memory of its own."""
+        """Whether no written tensor shares its storage with another argument."""
         written: list[Cell] = []
         read: list[Cell] = []
         for slot, value in zip(self.dispatcher.signature.arguments, values, strict=True):
@@ -154,11 +154,11 @@ class ListKernel:
         return len(set(written)) == len(written) and set(written).isdisjoint(read)
 
     def run(self, values: list[Any], call: ListCall) -> Any:
-        """Execute the operator. Nothing but `call` may hold its operands."""
+        """Execute the operator. Nothing but `call` may hold references to its operands."""
         dispatcher = self.dispatcher
         executable: Any = dispatcher.fast.get(call.key)
         cells, operands = call.cells, call.operands
-        if executable.__class__ is BoundExecutable and not cells:  # its views start at operands
+        if executable.__class__ is BoundExecutable and not cells:  # with operands for the starts of its views
             try:
                 results = executable.run(*operands)
             except JaxRuntimeError as error:
@@ -166,7 +166,7 @@ class ListKernel:
             if results is not None:
                 return executable.finish(results, 0)
         if executable.__class__ is not Executable:
-            operands.clear()  # or they would count as held
+            operands.clear()  # these references would prevent donation
             return dispatcher.call(values, call.key)
         count = executable.count
         ran: list[Any] = []
@@ -185,7 +185,7 @@ class ListKernel:
         except JaxRuntimeError as error:
             raise as_torch_error(error)  # noqa: B904 (it states its cause)
         except BaseException:
-            if ran and cells:  # Ctrl-C: the old arrays are donated, so the cells get the new ones
+            if ran and cells:  # Ctrl-C: the old arrays are donated, so the cells must get the new ones
                 repeat_until_done(lambda: _write(cells, ran[0], count))
             raise
         made = executable.finish(ran[0][:count], 0) if count or not cells else None
@@ -193,7 +193,7 @@ class ListKernel:
 
 
 def _write(cells: Sequence[Cell], results: Sequence[Any], count: int) -> None:
-    """Put the results behind the first `count` into their cells."""
+    """Write the results after the first `count` into their cells."""
     try:
         for cell, array in zip(cells, results[count:] if count else results, strict=True):
             if array is not None:

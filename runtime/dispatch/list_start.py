@@ -1,10 +1,10 @@
-"""The first calls of an operator that writes long lists of tensors: by programs for one tensor each.
+"""The first calls of an operator that writes long lists of tensors, executed by programs for single tensors.
 
-A step of an optimizer is one program for all parameters. XLA needs seconds to compile it, and milliseconds for the
-update of one parameter; of a hundred parameters most share their shapes with others. So the first calls run such a
-program for each tensor whose shape occurs often, and one program for the others. The program for all is compiled
-meanwhile, and serves from a call on that depends on nothing else, so that results are reproducible. Where every call of
-an operator must give the same bits, it serves from the first.
+An optimizer step is one program for all parameters. XLA needs seconds to compile it, but milliseconds for the update of
+one parameter, and most of a hundred parameters share their shapes with others. So the first calls run one such program
+for each tensor whose shape occurs often, and one program for the remaining tensors. The program for the whole list is
+compiled meanwhile and takes over at a fixed call number, so that results are reproducible. Where every call of an
+operator must return the same bits, it is used from the first call.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .executable import Executable, build_executable, is_on_mesh
 from .foreach import part
 from .list_path import ListKernel
 
-_OFTEN = 4  # tensors of one shape that make a program of their own worthwhile
-COMPILED, SERVES = 4, 16  # the calls at which the program for all is begun, and from which on it runs
-_MOST = 64  # keys of an operator that are counted; a full table starts anew
+_OFTEN = 4  # minimum number of tensors of one shape that justifies a program for it
+COMPILED, SERVES = 4, 16  # the call that starts compiling the whole program, and the first call that runs it
+_MOST = 64  # keys per operator whose calls are counted; a full table is cleared
 
 
 class _Start:
-    """What the first calls of one key have come to."""
+    """The state of one key during its first calls."""
 
     __slots__ = ("calls", "executable")
 
     def __init__(self) -> None:
         self.calls = 0
-        self.executable: Executable | None = None  # for all tensors, once it is begun
+        self.executable: Executable | None = None  # for the whole list, once its compilation has started
 
 
 class ListStarts:
@@ -46,11 +46,11 @@ class ListStarts:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
-        self.kernel = ListKernel(Dispatcher(dispatcher.signature, one_tier=True))  # of the parts
+        self.kernel = ListKernel(Dispatcher(dispatcher.signature, one_tier=True))  # executes the parts
         self.starts: dict[Any, _Start] = {}
 
     def __call__(self, values: list[Any], call: EncodedCall) -> Executable | None:
-        """The executable of a call that has none. None if the call was carried out in parts."""
+        """Return the executable for a call that has none yet, or None if the call was executed in parts."""
         parts = _parts(self.dispatcher, values, call)
         if not parts:
             return self._build(values, call, self.dispatcher.one_tier)
@@ -63,7 +63,7 @@ class ListStarts:
             return start.executable or self._build(values, call)
         if start.calls >= COMPILED and start.executable is None and recording.tape is None:
             start.executable = self._begun(values, call)
-        call.operands.clear()  # or they would count as held
+        call.operands.clear()  # these references would prevent donation
         for indices in parts:
             arguments = part(self.dispatcher.signature, values, indices)
             prepared = self.kernel.prepared(arguments)
@@ -78,7 +78,7 @@ class ListStarts:
         return build_executable(self.dispatcher.signature, values, call, one_tier)
 
     def _begun(self, values: list[Any], call: EncodedCall) -> Executable:
-        """An executable that a thread compiles."""
+        """An executable whose compilation has started on another thread."""
         executable = self._build(values, call)
         donates = self.dispatcher.donatable(call)
         run: Any = executable.donor(call.operands) if donates else executable.run
@@ -87,7 +87,7 @@ class ListStarts:
 
 
 def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list[Sequence[int]]:
-    """The tensors that a call takes together, by their numbers; none if it is to be one program."""
+    """The parts of a call, as indices into its lists; empty if the call should be one program."""
     tape = recording.tape
     usual = (tape is None or tape.ahead) and no_jax_trace() and has_tiers() and not has_one_tier()
     if not usual or call.shared or call.index or is_on_mesh(call):
@@ -96,7 +96,7 @@ def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list
     lists = [v for s, v in zip(slots, values, strict=True) if s.kind in ("tensors", "numbers") and v]
     count = len(lists[0])
     if any(len(v) != count for v in lists):
-        return []  # the call for all raises
+        return []  # the call as a whole raises
     alike = defaultdict[Any, list[int]](list)
     for i, elements in enumerate(zip(*lists, strict=True)):
         alike[tuple(_looks(elements))].append(i)

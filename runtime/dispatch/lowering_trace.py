@@ -1,4 +1,4 @@
-"""What `jit` traces for one signature: views are read, the lowering is called, results are stored in memory order."""
+"""The function that `jit` traces for one key: it reads views, calls the lowering, stores results in memory order."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .signature import Signature
 
 
 def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> Callable[..., Any]:
-    """`function`, traced with torch's default dtype and with JAX's 64-bit types on: a Python number beside a float64
-    array keeps its digits."""
+    """Wrap a function to be traced with torch's default dtype and with JAX's x64 on, so that a Python number combined
+    with a float64 array keeps its precision."""
 
     @functools.wraps(function)
     def traced(*operands: Any) -> Any:
@@ -40,7 +40,7 @@ def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> 
 
 
 def without_inner_jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, traced without the `jit` that most functions of `jnp` have: each would be a trace in the trace, which
+    """Wrap a function to be traced with `jit` disabled: most functions of `jnp` are jitted, and a nested trace for each
     takes several times as long."""
 
     @functools.wraps(function)
@@ -54,15 +54,16 @@ def without_inner_jit(function: Callable[..., Any]) -> Callable[..., Any]:
 def trace_functions(
     signature: Signature, values: list[Any], call: EncodedCall, expected: Any
 ) -> tuple[Any, Any, set[int]]:
-    """The Python functions that `jit` traces: the op, and its checks. A trace of the op fills the set with the
-    positions of written operands that stay as they are (`grads` of a fused optimizer)."""
+    """The Python functions that `jit` traces: the op, and its checks. Tracing the op fills the returned set with the
+    positions of written operands that stay unchanged (`grads` of a fused optimizer)."""
     kept: set[int] = set()
-    # Neither `values` nor `call` may be held by what is returned: they keep tensors alive.
+    # The returned functions must not hold `values` or `call`, which keep tensors alive.
     parts, order, places = call.parts, call.key[3], len(call.starts)
     out_dtype = numpy_dtype(values[signature.outs[0]].dtype) if signature.outs else None
     stand_ins = [to_meta(v) for v in values] if signature.outs else []
     slots, row = signature.arguments, signature.row
-    # Random results lie as what they are drawn for: XLA would not shard a result that no operand is computed into.
+    # Random results get the sharding of the operand that they are drawn for: XLA would not shard a result that is not
+    # computed from it.
     like = next((p.base for p in parts if row.random and p.__class__ is Operand and p.base.sharding), None)
     float_dtype = numpy_dtype(torch.get_default_dtype())
     number_dtype = {
@@ -143,7 +144,7 @@ def trace_functions(
                 )
             if (
                 signature.outs
-            ):  # a lowering gives what goes into `out` first, wherever the schema has other written ones
+            ):  # a lowering returns the values for `out` first, wherever the schema has other written arguments
                 given = sorted(range(len(written)), key=lambda i: (not written[i].out, i))
                 news = [news[given.index(i)] for i in range(len(written))]
                 dtypes = [numpy_dtype(part.spec.dtype) for _, part, *_ in written]
@@ -161,7 +162,7 @@ def trace_functions(
         return signature.checks(**({"rng": key} if key is not None else {}), **keywords)
 
     run.__name__ = run.__qualname__ = signature.name
-    if row.module:  # a function from elsewhere may loop, and JAX would unroll it
+    if row.module:  # a function that tenax does not own may contain loops, which JAX would unroll
         run, check = without_inner_jit(run), without_inner_jit(check)
     run, check = (with_torch_dtypes(f, float_dtype) for f in (run, check))
     return run, check, kept
@@ -179,7 +180,7 @@ class WrittenArgument(NamedTuple):
 
 
 def _from_words(words: jax.Array, dtype: np.dtype) -> jax.Array:
-    """A 64-bit number of its 32-bit words."""
+    """A 64-bit number, assembled from its 32-bit words."""
     if dtype.kind == "c":
         parts = jax.lax.bitcast_convert_type(words.reshape(2, 2), np.float64)
         return jax.lax.complex(parts[0], parts[1])
@@ -193,7 +194,7 @@ def _thawed(part: Any) -> Any:
 
 
 def _leaves(tree: Any) -> Iterator[Any]:
-    """The arrays of a result, and None in the place of one that was not asked for."""
+    """The arrays of a result, with None for those that were not requested."""
     if isinstance(tree, (list, tuple)):
         for branch in tree:
             yield from _leaves(branch)
@@ -206,7 +207,7 @@ def _arrays(tree: Any) -> Iterator[Any]:
 
 
 def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
-    """A lowering with `writes:` returns its results and then the new values."""
+    """Split off the new values, which a lowering with `writes:` returns after its results."""
     if not writes:
         return result, []
     results = tuple(result[:-writes])
@@ -216,10 +217,10 @@ def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
 def _stored(
     written: Sequence[WrittenArgument], news: Sequence[Any], order: tuple[int, ...], kept: set[int]
 ) -> list[jax.Array | None]:
-    """The new bases, None for one that stays as it is; several views of one storage are written in turn."""
+    """The new bases, or None for an unchanged one; several views of one storage are written one after another."""
     bases: dict[int, jax.Array | None] = {}
     for i, (w, new) in enumerate(zip(written, news, strict=True)):
-        at = order[i] if order else i  # views of one storage share a place
+        at = order[i] if order else i  # views of one storage share a base
         if new is w.value and not w.operand.overwritten and not order:
             bases[at] = None
             kept.add(w.position)
@@ -232,7 +233,7 @@ def _stored(
 
 
 def _refuse_cast(result: np.dtype, wanted: torch.dtype) -> None:
-    """Torch's error for a result that in-place or `out=` cannot hold; some Meta kernels let it pass."""
+    """Raise torch's error if a written tensor cannot hold the result's dtype; some Meta kernels do not check it."""
     found = torch_dtype(result)
     if not torch.can_cast(found, wanted):
         names = (str(torch.empty((), dtype=d).type()).split(".")[-1].removesuffix("Tensor") for d in (found, wanted))
@@ -240,7 +241,7 @@ def _refuse_cast(result: np.dtype, wanted: torch.dtype) -> None:
 
 
 def _checked(signature: Signature, results: Any, expected: Any) -> list[jax.Array]:
-    """The results in memory order, compared with what torch says they are."""
+    """The results in memory order, after comparing them with the shapes and dtypes that torch expects."""
     flat: list[jax.Array] = []
 
     def visit(result: Any, output: Any) -> None:

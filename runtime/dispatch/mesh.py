@@ -1,4 +1,4 @@
-"""Programs on a mesh, and on a device other than the first: the errors where arrays lie on different devices."""
+"""Programs on a mesh or on a device other than the first, and the errors for arrays on different devices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .signature import Signature
 
 
 def describe_sharding(sharding: Any) -> str:
-    """A sharding in words: spec, mesh and devices."""
+    """A sharding as text: spec, mesh and devices."""
     devices = _ids(sharding)
     shown = f"{devices[0]}..{devices[-1]}" if len(devices) > 1 and devices == _range(devices) else str(devices)
     if not isinstance(sharding, NamedSharding):
@@ -39,7 +39,7 @@ def _range(devices: Sequence[int]) -> list[int]:
 
 
 def check_devices(signature: Signature, parts: Iterable[Any]) -> None:
-    """Refuse arguments that lie on different devices, or on the same ones in another order.
+    """Raise if arguments are on different devices, or on the same ones in another order.
 
     Raises:
         RuntimeError: torch's error for operands on different devices, with the names, specs and meshes of two.
@@ -67,9 +67,9 @@ Program = Callable[..., Any]
 
 
 def guarded(signature: Signature, parts: Sequence[Any]) -> Callable[[Program], Program]:
-    """What gives a program on a mesh torch's error for an array that somebody placed on one device.
+    """Return a wrapper that gives a program on a mesh torch's error for an array that is committed to one device.
 
-    JAX moves an array to the mesh if nobody placed it. Whether somebody did is not in the key of the program.
+    JAX moves uncommitted arrays to the mesh. Whether an array is committed is not in the key of the program.
     """
     mesh = next(_shardings(signature, parts))
     names = _operand_names(signature, parts)
@@ -96,7 +96,7 @@ def guarded(signature: Signature, parts: Sequence[Any]) -> Callable[[Program], P
 
 
 def on_device(index: int) -> Callable[[Program], Program]:
-    """What has a program run on device `jax:index`, also if it has no array of it, and within `jax.set_mesh`."""
+    """Return a wrapper that runs a program on `jax:index`, even if no operand is there, and within `jax.set_mesh`."""
 
     def surround(run: Program) -> Program:
         @functools.wraps(run.__wrapped__)  # type: ignore[attr-defined]
@@ -120,7 +120,7 @@ def _is_placed(array: jax.Array) -> bool:
 
 
 def _operand_names(signature: Signature, parts: Iterable[Any]) -> list[str]:
-    """The argument that each operand belongs to."""
+    """The name of the argument to which each operand belongs."""
     names: list[str] = []
     for slot, part in zip(signature.arguments, parts, strict=False):
         if slot.kind in ("tensor", "number"):

@@ -1,7 +1,7 @@
-"""Ops kept whole: above autograd, their lowering is one function of `tenax::call`.
+"""Operators kept whole above autograd: their lowering becomes one function of `tenax::call`.
 
-So are composites (`grad: vjp`) that torch would take apart, an LSTM into steps, as transforms of functions
-(`torch.func`) and forward-mode AD still do; and operators without an autograd formula (lowering.py).
+These are composites (`grad: vjp`) that torch would decompose, such as an LSTM into steps, and operators without an
+autograd formula (aten/custom_ops.py). `torch.func` transforms and forward-mode AD still decompose composites.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 class CompositeCall(NamedTuple):
-    """A function is an operation: its static arguments, in which order of axes its results are, and on how many devices
-    its operands may lie."""
+    """Describes a function that computes an operator: its static arguments, the axis order of its results in memory,
+    and the maximum number of devices of its operands."""
 
     signature: Signature
     form: Any
@@ -54,13 +54,13 @@ class OpaqueComposite:
     """The kernel of an overload above autograd."""
 
     def __init__(self, signature: Signature, of_wrappers: Callable[..., Any] | None = None) -> None:
-        """`of_wrappers` takes its place for tensors that are made of others, such as DTensors."""
+        """`of_wrappers` is called instead for wrapper tensors, such as DTensors."""
         self.signature = signature
         self.of_wrappers = of_wrappers
         self.bound: dict[Any, tuple[int, list[Axes | None]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the lowering as one function, where a gradient is wanted."""
+        """Call the operator; if autograd records the call, its lowering runs as one function."""
         signature = self.signature
         if are_transforms_active() or in_forward_mode():
             return signature.op.decompose(*args, **kwargs)
@@ -78,12 +78,12 @@ class OpaqueComposite:
         return self.apply(values)
 
     def apply(self, values: list[Any]) -> Any:
-        """The results, differentiable."""
+        """The differentiable results."""
         f, xs, orders = self.function(values)
         return self.signature.packed([_permuted(r, o) for r, o in zip(call(f, xs), orders, strict=True)])
 
     def function(self, values: list[Any]) -> tuple[int, list[torch.Tensor], Sequence[Axes | None]]:
-        """The lowering as a function number, its operands, and how its results, in memory order, are to be permuted.
+        """The number of the lowering as a function, its operands, and the permutations of its memory-order results.
 
         Raises:
             Whatever torch's Meta kernel raises for the arguments.
@@ -91,7 +91,7 @@ class OpaqueComposite:
         signature = self.signature
         if signature.prepare is not None:
             prepared = signature.prepare(values)
-            assert isinstance(prepared, list)  # no composite is carried out by others here
+            assert isinstance(prepared, list)  # never `Handled` for these operators
             values = prepared
         operands = self.operands(values)
         xs, form = list(tensors(operands)), form_of(operands)
@@ -109,7 +109,7 @@ class OpaqueComposite:
         return bound[0], xs, bound[1]
 
     def key(self, values: list[Any], device: torch.device) -> torch.Tensor:
-        """The key data of a random op; in a graph that torch records, what draws it."""
+        """The key data of a random op; when torch records a graph, the result of an op that draws it."""
         signature, index = self.signature, device.index or 0
         if not is_traced(tensors(values)):
             if signature.is_idle(values) and no_jax_trace():
@@ -123,11 +123,11 @@ class OpaqueComposite:
         return torch.ops.tenax.key.default(device=device)
 
     def operands(self, values: list[Any]) -> list[Any]:
-        """The arguments, with tensors in place of what is not to be static."""
+        """The arguments, with tensors in place of values that should not be static."""
         return values
 
     def outputs(self, values: list[Any]) -> list[TensorSpec]:
-        """What torch says of the results."""
+        """The specs of the results, according to torch."""
         signature = self.signature
         check_dtypes(signature, values)
         described = describe_results(infer_results(signature, values))
@@ -142,7 +142,7 @@ def _no_key(index: int) -> jax.Array:
 def function_of(
     signature: Signature, form: Any, memory: tuple[Axes | None, ...] = (), devices: int = 1
 ) -> Callable[..., Arrays]:
-    """The lowering as a function of the tensors among its arguments; with `memory`, its results are in that order."""
+    """The lowering as a function of its tensor arguments; with `memory`, the axes of its results are in that order."""
 
     def function(*arrays: jax.Array) -> Arrays:
         token = mesh_devices.set(devices)
@@ -165,7 +165,7 @@ def function_of(
 
 
 def _name(call: CompositeCall) -> str | None:
-    """A name of its function that means the same in each process."""
+    """A name for its function that is stable across processes, if there is one."""
     name, form = call.signature.lasting(call.form)
     try:
         return None if name is None or call.devices > 1 else f"{name} as a function {text((form, call.memory))}"
@@ -174,7 +174,7 @@ def _name(call: CompositeCall) -> str | None:
 
 
 def _devices(xs: Iterable[torch.Tensor]) -> int:
-    """On how many devices tensors may lie: a trace does not know it of what it computes."""
+    """The maximum number of devices that tensors may be on; unknown for traced values, so the process maximum."""
     if not meshes.used:
         return 1
     if not no_jax_trace() or is_traced(xs):
@@ -184,23 +184,22 @@ def _devices(xs: Iterable[torch.Tensor]) -> int:
 
 
 def is_traced(xs: Iterable[torch.Tensor]) -> bool:
-    """Whether torch records a graph, and does not compute."""
+    """Whether torch is recording a graph instead of computing."""
     return any(not is_real(x) and is_fake(x) for x in xs)
 
 
 def is_real(x: torch.Tensor) -> bool:
-    """Whether a tensor is plainly one of the device: neither a wrapper nor fake. This is sooner known than the
-    contrary."""
+    """Whether a tensor is certainly an ordinary one of the device: neither a wrapper nor fake. A cheap first test."""
     if type(x) not in _PLAIN:
         return False
     try:
         return hasattr(x.untyped_storage(), "cell")  # not on the host
-    except RuntimeError:  # a wrapper of torch's own, which has no storage
+    except RuntimeError:  # a wrapper made by torch, which has no storage
         return False
 
 
 def has_symbols(values: Any) -> bool:
-    """Whether a size is one that torch leaves open: the function of a call would be of one shape."""
+    """Whether a size is symbolic: a function of `tenax::call` would fix it."""
     return any(isinstance(n, torch.SymInt) for x in tensors(values) for n in x.size())
 
 
@@ -209,12 +208,12 @@ def _permuted(result: torch.Tensor, order: Axes | None) -> torch.Tensor:
 
 
 def wants_gradient(values: Any) -> bool:
-    """Whether autograd records a call of these arguments."""
+    """Whether autograd records a call with these arguments."""
     return torch.is_grad_enabled() and any(x.requires_grad for x in tensors(values))
 
 
 def tensors(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors among arguments, those of lists too."""
+    """The tensors among arguments, including those in lists."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -226,14 +225,14 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def form_of(value: Any) -> Any:
-    """What is static of an argument: of a tensor, only its being one."""
+    """The static part of an argument: None for a tensor, a `StaticValue` for anything else, a tuple for a list."""
     if isinstance(value, (list, tuple)):
         return tuple(form_of(v) for v in value)
     return None if isinstance(value, torch.Tensor) else StaticValue(value, value.__class__)
 
 
 def filled(form: Any, arrays: Iterator[jax.Array]) -> Any:
-    """The argument again, with arrays for its tensors."""
+    """Rebuild an argument from its form, with arrays in place of tensors."""
     if form is None:
         return next(arrays)
     if isinstance(form, StaticValue):

@@ -1,4 +1,4 @@
-"""How tensors and numbers travel to an executable: the part in its key, and the operand that is passed."""
+"""How tensors and numbers are passed to an executable: the part in its key, and the operand."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
 from ..trace.core import SYMBOLIC_TYPES
 
-# How a number travels. JAX makes 64-bit scalars 32-bit, which is exact enough beside tensors of at most 32 bits: torch
-# rounds it to their dtype too. Elsewhere it travels as the 32-bit words of its 64-bit form.
+# How a number is passed. JAX narrows 64-bit scalars to 32 bits, which is exact enough with tensors of at most 32 bits:
+# torch rounds the number to their dtype too. Otherwise it is passed as the 32-bit words of its 64-bit value.
 NUMBER_TYPES: dict[type, Any] = {bool: np.bool_, int: np.int32, float: np.float32, complex: np.complex64}
 _WIDE_NUMBER: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
 _WIDE_DTYPES = {torch.float64, torch.complex128}
 
-# Entries of the caches below; a full one starts over.
+# Maximum entries of the caches below; a full one is cleared.
 _MAX_VIEWS, _MAX_SCALARS = 1 << 14, 1 << 10
 
 
 def whole_operand(aval: Aval) -> Operand:
-    """The operand of a tensor that shows all of its storage's array."""
+    """The operand of a tensor that covers the whole array of its storage."""
     if aval.whole_operand is None:
         aval.whole_operand = operand_of(aval, TensorSpec.contiguous(aval.shape, torch_dtype(aval.dtype)))
     return aval.whole_operand
 
 
-_views: dict[Any, tuple[Operand, Any]] = {}  # the starts of one that a trace has seen first are on the host
+_views: dict[Any, tuple[Operand, Any]] = {}  # starts that were first computed in a trace are host arrays
 
 
 def _place(array: Any) -> Any:
-    """A small host array on the device; within a trace it stays a constant."""
+    """Put a small host array on the device; within a trace it stays on the host, as a constant."""
     return put_on_first_device(array) if no_jax_trace() else array
 
 
 def view_operand(
     aval: Aval, size: torch.Size, stride: tuple[int, ...], offset: int
 ) -> tuple[Operand, jax.Array | None]:
-    """The operand of a view, and its starts where they are an operand of their own."""
+    """The operand of a view, and its starts if they are a separate operand."""
     key = (aval, size, stride, offset, fixed := starts_are_fixed())
     operand = _views.get(key)
     if operand is None:
@@ -55,21 +55,21 @@ def view_operand(
             _views.clear()
         spec = TensorSpec(tuple(size), stride, offset, torch_dtype(aval.dtype))
         operand = _views[key] = (operand_of(aval, spec), None) if fixed else _located(aval, spec)
-    elif isinstance(operand[1], np.ndarray) and no_jax_trace():  # a trace has seen it first
+    elif isinstance(operand[1], np.ndarray) and no_jax_trace():  # cached by a trace
         operand = _views[key] = operand[0], _place(operand[1])
     return operand
 
 
 def starts_are_fixed() -> bool:
-    """Whether the starts of views are no operands: in programs on a mesh, because XLA gathers a whole array to slice it
-    at a place that it does not know, and in those of several ranks, which would differ by what each has run before."""
+    """Whether the starts of views are constants instead of operands: in programs on a mesh, because XLA gathers a whole
+    array to slice it at an unknown position, and in those of several ranks, where they would depend on past calls."""
     return (meshes.used or meshes.ranks) and not no_jax_trace()
 
 
 def unusual_operand(cell: Cell, tensor: torch.Tensor) -> tuple[Operand, jax.Array | None]:
     """As `view_operand`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
     spec = TensorSpec.of(tensor)
-    # Where the storage is mixed, the spec counts elements of the tensor, and the base is read flat.
+    # If the storage is mixed, the spec counts elements of the tensor's dtype, and the base is read flat.
     if cell.mixed or starts_are_fixed():
         return operand_of(cell.aval, spec), None
     return _located(cell.aval, spec)
@@ -84,10 +84,10 @@ _scalars: dict[tuple[type, type, Any], Any] = {}
 
 
 def device_scalar(value: Any, dtype: type | None = None) -> Any:
-    """A number as an operand, of a NumPy type of at most 32 bits. Numbers used before stay on the device.
+    """A number as an operand, of a NumPy type of at most 32 bits. Numbers that were used before are kept on the device.
 
     Raises:
-        KeyError: it is no Python number.
+        KeyError: it is not a Python number.
         OverflowError: it is an int of more than 32 bits.
     """
     kind = value.__class__
@@ -105,7 +105,7 @@ def device_scalar(value: Any, dtype: type | None = None) -> Any:
 
 
 def array_or_scalar(cell: Cell) -> Any:
-    """What the fast path passes for a cell without `value`; None where that path does not apply."""
+    """What the fast path passes for a cell without `array`; None where that path does not apply."""
     if cell.index or cell.mixed:
         return None
     number = lazy_scalar(cell)
@@ -113,7 +113,7 @@ def array_or_scalar(cell: Cell) -> Any:
 
 
 def lazy_scalar(cell: Cell) -> Any:
-    """A 0-dim array not yet made, as of `x[i] = 3`, passed as a number: no transfer of its own. None for others."""
+    """A lazy fill of a 0-d array, as in `x[i] = 3`, as a number, which saves a transfer. None for other cells."""
     aval = cell.aval
     if aval.shape or aval.dtype.itemsize > 4 or cell.content.__class__ is not LazyFill:
         return None
@@ -121,26 +121,26 @@ def lazy_scalar(cell: Cell) -> Any:
 
 
 class StaticValue(NamedTuple):
-    """A static argument, or a keyword number left at its default: 2, 2.0 and True are equal, and not the same."""
+    """A static argument, or a keyword number at its default, with its type, because 2 == 2.0 and 1 == True."""
 
     value: Any
     kind: type
 
 
 class WideNumber(NamedTuple):
-    """A number that travels as 32-bit words."""
+    """The key part of a number that is passed as 32-bit words."""
 
     kind: type
     unsigned: bool
 
     @property
     def dtype(self) -> np.dtype:
-        """What the words are."""
+        """The 64-bit dtype that the words represent."""
         return np.dtype(np.uint64 if self.unsigned else _WIDE_NUMBER[self.kind])
 
 
 def encode_number(value: Any, wide: bool) -> tuple[Any, Any]:
-    """What stands in the key for a number, and its operand. With `wide` all its 64 bits travel."""
+    """The key part of a number, and its operand. With `wide` all its 64 bits are passed."""
     if value is None:
         return None, None
     kind = value.__class__
@@ -156,14 +156,14 @@ def encode_number(value: Any, wide: bool) -> tuple[Any, Any]:
 
 
 def _traced_number(array: jax.Array, kind: type, wide: bool) -> tuple[Any, Any]:
-    if kind is bool or (kind is float and not wide):  # an int may be a large one
+    if kind is bool or (kind is float and not wide):  # an int may not fit into 32 bits
         return kind, jax.lax.convert_element_type(array, NUMBER_TYPES[kind])
     with jax.enable_x64(True):
         return WideNumber(kind, False), jax.lax.bitcast_convert_type(array, np.uint32)
 
 
 def needs_64_bits(values: Sequence[Any]) -> bool:
-    """Whether numbers must keep 64 bits: beside a 64-bit tensor, or where no tensor says otherwise."""
+    """Whether numbers must keep 64 bits: with a float64 or complex128 tensor or dtype, or without any tensor."""
     dtypes = set()
     for value in values:
         if isinstance(value, torch.Tensor):

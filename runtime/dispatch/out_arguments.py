@@ -1,4 +1,4 @@
-"""The `out=` rule: how the tensors that receive the results are resized."""
+"""The `out=` rule: how tensors that receive results are resized."""
 
 from __future__ import annotations
 

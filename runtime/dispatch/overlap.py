@@ -1,4 +1,4 @@
-"""Arguments that share memory: where they overlap, and which writes torch refuses."""
+"""Arguments that share memory: where they overlap, and which of them are expanded."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .signature import Signature
 
 
 def shares_storage(call: EncodedCall) -> bool:
-    """Whether the array of a written tensor may be passed a second time."""
+    """Whether the array of a written tensor may be passed more than once."""
     contents = [c.pending or c.content for c in call.cells]
-    if any(c.__class__ is LazyFill for c in contents):  # each read of which makes an array of its own
+    if any(c.__class__ is LazyFill for c in contents):  # each read creates a new array
         return True
-    if not no_jax_trace():  # each read of which may make a tracer of its own
+    if not no_jax_trace():  # each read may create a new tracer
         return True
     held = {id(c) for c in contents}
     return sum([id(o) in held for o in call.operands]) > len(call.cells) - call.positions.count(-1)
 
 
 def overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[tuple[int, bool]]:
-    """For each tensor that may overlap a written one, how many bytes after it that tensor starts, and whether it has
-    the same strides: torch refuses others, also those of axes of one element, which keys leave out."""
+    """For each tensor that may overlap a written one, yield its offset from that tensor in bytes, and whether the
+    strides are equal: torch rejects unequal ones, even for axes of size 1, whose strides are not in keys."""
     others = [*written, *(x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor))]
     for i, target in enumerate(written):
         memory, (start, end) = cell_of(target).memory, memory_span(target)
@@ -41,12 +41,12 @@ def overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[
 
 
 def memory_span(tensor: torch.Tensor) -> tuple[int, int]:
-    """The bytes of its storage that a tensor spans: the first, and the one after the last."""
+    """The byte range of its storage that a tensor spans: the first, and one past the last."""
     spec = TensorSpec.of(tensor)
     start = spec.offset * tensor.itemsize
     return start, start + spec.extent * tensor.itemsize
 
 
 def writes_expanded(signature: Signature, written: Sequence[torch.Tensor]) -> bool:
-    """Whether a call writes to an expanded tensor, and its lowering cannot."""
+    """Whether a call writes to an expanded tensor and its lowering does not support that."""
     return not signature.row.writes_expanded and any(t.numel() and TensorSpec.of(t).is_expanded() for t in written)

@@ -1,4 +1,4 @@
-"""A result that is not yet computed, and the cell that holds it in place of an array."""
+"""A result that is not computed yet, and the cell that holds it in place of an array."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class PendingArray:
     __slots__ = ("__weakref__", "array", "aval", "failure", "tape")
 
     array: jax.Array
-    failure: tuple[Exception, str] | None  # in place of an array, where the operation failed; and which it was
+    failure: tuple[Exception, str] | None  # if the operation failed: its error, and a description of the operation
 
     def __init__(self, tape: Any, aval: Aval) -> None:
-        self.tape: Any = tape  # until it is computed
+        self.tape: Any = tape  # None once it is computed
         self.aval = aval
 
     def __getattr__(self, name: str) -> Any:
-        """Raise the error of an operation that failed, where its array is wanted."""
+        """Raise the error of a failed operation when its array is read."""
         if name == "failure":
             return None
         if name == "array" and self.failure is not None:
@@ -37,16 +37,16 @@ class PendingArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
+        """The shape of the array."""
         return self.aval.shape
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the array."""
+        """The dtype of the array."""
         return self.aval.dtype
 
     def cell(self, index: int) -> Cell:
-        """A cell that holds it."""
+        """A new cell that holds this result."""
         return PendingCell(self, self.aval, index)
 
     def put_into(self, cell: Cell) -> None:
@@ -59,14 +59,13 @@ class PendingArray:
         state["pending"] = self
 
     def settle(self, cell: Cell, checked: bool = True) -> None:
-        """Give a cell that holds it the array. With `checked`, errors of the values from which it was computed are
-        raised."""
+        """Put the array into a cell that holds this result. With `checked`, raise failed assertions first."""
         content = self.value(checked)
         cell.__dict__.update(content=content, array=None if cell.index or cell.mixed else content)
         cell.__dict__.pop("pending", None)
 
     def value(self, checked: bool = True) -> jax.Array:
-        """The array, computed now if it was not. With `checked`, wait for the checks of values."""
+        """The array, computed now if necessary. With `checked`, wait for assertions and raise failed ones."""
         tape = self.tape
         if tape is not None:
             tape.flush(wait=checked)
@@ -76,7 +75,7 @@ class PendingArray:
 
 
 class PendingCell(Cell):
-    """A cell without an array until somebody reads it."""
+    """A cell whose array is computed when it is first read."""
 
     def __init__(self, pending: PendingArray, aval: Aval, index: int = 0) -> None:
         self.pending = pending

@@ -1,11 +1,11 @@
-"""Products with torch's matrices, which are (out, in), in the form that XLA handles best.
+"""Rewrites products with torch's (out, in) weight matrices into the form that XLA handles best.
 
-A product with the transpose of a matrix becomes one that sums over the other axis of the matrix itself. Forward and
-backward of a linear layer then read the same operand, so that XLA gathers a matrix that lies on a mesh once for both.
+A product with the transpose of a matrix is rewritten to contract the other axis of the matrix itself. Forward and
+backward of a linear layer then read the same operand, so XLA gathers a sharded matrix once for both.
 
-XLA's CPU backend transposes such a matrix anew for every product with a few rows, or computes the row once more for
-each of its results. With the matrix as the left operand it reads it as it lies, in half the time or less, as when
-tokens are decoded. With more rows, or with matrices of (in, out), that order is the slower one.
+For products with few rows, as in token decoding, XLA's CPU backend transposes such a matrix in every product, or
+recomputes the row for each of its results. With the matrix as the left operand it reads it in place, in half the time
+or less. With more rows, or with (in, out) matrices, that order is slower.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def rewritten_products(function: Callable[..., Any]) -> Callable[..., Any]:
 def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
     cpu = jax.default_backend() == "cpu"
     equations: list[Any] = []
-    sources: dict[Any, Any] = {}  # of what is transposed
+    sources: dict[Any, Any] = {}  # transposed variable -> its source
     results = [*jaxpr.outvars]
     results += [e.invars[0] for e in jaxpr.eqns if e.primitive is reshape_p and any(e.outvars[0] is v for v in results)]
     for equation in jaxpr.eqns:
@@ -53,7 +53,7 @@ def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _untransposed(equation: Any, sources: dict[Any, Any]) -> Any:
-    """The product of many rows and a matrix, not of its transpose."""
+    """For many rows, the product with the matrix itself in place of its transpose."""
     (left, right), batched = equation.params["dimension_numbers"]
     rows, matrix = equation.invars
     if matrix not in sources or right != (0,) or rows.aval.size // rows.aval.shape[left[0]] <= FEW_ROWS:
@@ -63,12 +63,12 @@ def _untransposed(equation: Any, sources: dict[Any, Any]) -> Any:
 
 
 def _matrix(equation: Any, sources: dict[Any, Any], results: Sequence[Any]) -> Any:
-    """The matrix of (out, in) that a product multiplies few rows by; None of any other product."""
+    """The (out, in) matrix of a product with few rows; None for any other product."""
     (left, right), batched = equation.params["dimension_numbers"]
     first, second = equation.invars
     rows = first.aval.shape[0] if first.aval.ndim == 2 else 0
     narrow = first.aval.dtype.itemsize < 4
-    # A single row of a narrow dtype is read well; and what goes on from its product is not to be rounded on the way.
+    # A single row of a narrow dtype is fast already; a product that is not itself a result must not be rounded early.
     if narrow and (rows == 1 or all(v is not equation.outvars[0] for v in results)):
         return None
     if not 1 <= rows <= FEW_ROWS or second.aval.ndim != 2 or any(batched) or left != (1,):
@@ -77,7 +77,7 @@ def _matrix(equation: Any, sources: dict[Any, Any], results: Sequence[Any]) -> A
 
 
 def _matrix_first(equation: Any, matrix: Any) -> Iterator[Any]:
-    """The product with its operands exchanged; the barrier keeps XLA from undoing that."""
+    """The product with its operands swapped; the barrier keeps XLA from undoing that."""
     numbers = ((1,), (1,)), ((), ())
     aval = equation.outvars[0].aval
     product, kept = (Var(aval.update(shape=aval.shape[::-1])) for _ in range(2))
@@ -87,6 +87,6 @@ def _matrix_first(equation: Any, matrix: Any) -> Iterator[Any]:
     yield equation.replace(primitive=transpose_p, invars=[kept], params={"permutation": (1, 0)})
 
 
-# By the word of the key `rewrite` of the specs. Only ops whose product may take weights have it: to look for products
-# in every program would trace each of them twice.
+# Keyed by the `rewrite` entry of the specs. Only ops that may multiply by weights have it, because looking for products
+# in a program means tracing it twice.
 REWRITES = {"matmul": rewritten_products}

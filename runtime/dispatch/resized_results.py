@@ -12,9 +12,9 @@ from .signature import Signature
 
 
 def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
-    """The results of an `out=` overload whose tensors are resized, with the strides of fresh ones, as on the CPU.
+    """The results of an `out=` overload that resizes, with the strides of newly created results, as on the CPU.
 
-    The Meta kernel of the functional overload is asked: those of `out=` overloads give contiguous results.
+    They come from the Meta kernel of the functional overload: those of `out=` overloads return contiguous results.
     """
     given = [i for i in range(len(values)) if i not in signature.outs]
     wanted = [(a.name, str(a.type)) for i, a in enumerate(signature.op._schema.arguments) if i in given]
@@ -24,7 +24,7 @@ def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[Ten
             try:
                 with DisableTorchFunction():
                     result = op(**{signature.arguments[i].name: to_meta(values[i]) for i in given})
-            except Exception:  # of a call that only the CPU kernel takes
+            except Exception:  # a call that only the CPU kernel accepts
                 return outputs
             fresh = describe_results(result if isinstance(result, (tuple, list)) else [result])
             return [o.restrided(f.stride) if o.size == f.size else o for o, f in zip(outputs, fresh, strict=True)]

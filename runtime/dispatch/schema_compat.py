@@ -1,7 +1,7 @@
-"""Arguments of a torch release that a lowering was not written against.
+"""Schemas of a torch release newer than the lowerings.
 
-The generator holds the specs against every supported release, so this is for a newer one: an argument that it added is
-left out while it has its default, and whatever else does not fit is an error where it is used.
+The generator checks the specs against every supported release, so this applies to later ones: an added argument is
+dropped while it has its default value, and any other mismatch raises when it is used.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import torch
 def adapt_arguments(
     name: str, given: dict[str, Any], defaults: dict[str, Any], accepted: frozenset[str], needed: frozenset[str]
 ) -> dict[str, Any]:
-    """The arguments without those that the lowering does not know.
+    """The arguments without those that the lowering does not have.
 
     Raises:
-        NotImplementedError: one of these has not its default, or one that the lowering needs is missing.
+        NotImplementedError: one of these does not have its default value, or a required argument is missing.
     """
     for parameter in needed - given.keys():
         raise NotImplementedError(

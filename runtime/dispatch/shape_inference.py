@@ -1,6 +1,6 @@
-"""What torch says of a call before it runs: errors, and the shape, strides and dtype of each result.
+"""What torch says about a call before it runs: errors, and the shape, strides and dtype of each result.
 
-The source is the op's Meta kernel, called once for each new signature; its answer is kept in the executable.
+The source is the op's Meta kernel, called once for each new key; the executable keeps its results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DEVICE = torch.device("meta")
 
 
 def meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.device.type == "cpu" and not tensor.dim():  # one with axes is a constant of the device
+    if tensor.device.type == "cpu" and not tensor.dim():  # a larger one becomes a constant on the device
         return tensor
     return EMPTY_STRIDED(
         tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_DEVICE, layout=torch.strided, pin_memory=False
@@ -27,7 +27,7 @@ def meta_tensor(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def to_meta(value: Any) -> Any:
-    """The argument with its tensors replaced by meta tensors of the same geometry, and devices by meta."""
+    """Replace the tensors in an argument by meta tensors of the same geometry, and devices by meta."""
     if isinstance(value, torch.Tensor):
         return meta_tensor(value)
     if isinstance(value, (list, tuple)):
@@ -40,7 +40,7 @@ def to_meta(value: Any) -> Any:
 
 
 def describe_results(value: Any) -> Any:
-    """Each tensor of a result as a `TensorSpec`; other values, None too, as they are."""
+    """Replace each tensor in a result by a `TensorSpec`; other values, including None, stay as they are."""
     if isinstance(value, torch.Tensor):
         return TensorSpec.contiguous(value.size(), value.dtype).with_strides_of(value)
     if isinstance(value, (list, tuple)):
@@ -49,11 +49,11 @@ def describe_results(value: Any) -> Any:
 
 
 def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
-    """Call the Meta kernel of an overload and return what it gave.
+    """Call the Meta kernel of an overload and return its result.
 
     Raises:
-        Whatever torch raises for these arguments on the CPU. Meta kernels written in Python word some errors in their
-        own way and refuse what only CUDA refuses, so such a call is asked again of the CPU kernel: its answer counts.
+        Whatever torch raises for these arguments on the CPU. Meta kernels written in Python word some errors
+        differently and reject what only CUDA rejects, so the CPU kernel decides about the calls that they reject.
     """
     try:
         read = signature.row.host_values
@@ -66,7 +66,7 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
     return host_errors.answer(signature, values, refused)
 
 
-# What a lowering raises by accident, where torch may have words for the mistake.
+# Errors that a lowering raises by accident for invalid arguments, where torch may have a better message.
 LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
@@ -74,7 +74,7 @@ WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "") -> None:
-    """Raise where the CPU kernel refuses arguments with a message that `phrase` matches."""
-    from . import host_errors  # most programs never ask
+    """Raise the CPU kernel's error for these arguments, if there is one and `phrase` matches its message."""
+    from . import host_errors  # most programs never need it
 
     host_errors.raise_matching(signature, values, phrase, phrase == WRONG_DTYPE)

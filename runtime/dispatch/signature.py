@@ -1,4 +1,4 @@
-"""What is known of an overload before any call: its schema, its row of the generated table, and its lowering."""
+"""Everything known about an overload before any call: its schema, its row of the generated table, and its lowering."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Values = list[Any]
 
 
 class Argument(NamedTuple):
-    """One argument of a schema. Kinds: tensor, tensors, number, numbers, static, device, dropped."""
+    """One argument of a schema. Kinds: tensor, tensors, number, numbers, static, device, generator, dropped."""
 
     name: str
     kind: str
@@ -48,22 +48,22 @@ def argument_kind(argument: Any, name: str, static: Sequence[str]) -> str:
 
 
 def hashable(value: Any) -> Any:
-    """Lists as tuples, which can stand in a key."""
+    """Convert lists to tuples, recursively, so that the value can be part of a key."""
     return tuple(hashable(v) for v in value) if isinstance(value, (list, tuple)) else value
 
 
 class Signature:
     """One overload: its arguments in schema order, and how its lowering is called."""
 
-    # Changes the arguments of a call before it is encoded, or carries the call out itself (`Row.prepare`).
+    # Changes the arguments of a call before it is encoded, or executes the call itself (`Row.prepare`).
     prepare: Callable[[Values], Any] | None = None
-    # Mends what torch's Meta kernel says of the results where the CPU kernel says otherwise (`Row.results`).
+    # Corrects the results described by torch's Meta kernel where the CPU kernel differs (`Row.results`).
     correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
 
-    # Whether a result may have torch's default dtype, though an argument is inexact.
+    # Whether a result may have torch's default dtype even if an argument is inexact.
     follows_default_dtype = False
 
-    # What carries out a call that writes to an expanded tensor; raises where torch refuses it.
+    # Returns a function that executes a call that writes to an expanded tensor; raises where torch rejects the call.
     rewrite_expanded: Callable[[Signature, Values], Callable[..., Any]]
 
     def __init__(self, name: str, row: Any) -> None:
@@ -91,10 +91,10 @@ class Signature:
         self.names = [s.name for s in self.arguments]
         self.returns = [str(r.type) for r in schema.returns]
         self.outs = [i for i, s in enumerate(self.arguments) if s.written and s.keyword] if row.form == "out" else []
-        # Whether the op makes new tensors; else it returns its written arguments, or nothing.
+        # Whether the op returns new tensors; otherwise it returns its written arguments, or nothing.
         self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
         self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.arguments)
-        # Whether it takes lists of tensors, and writes them or gives new ones, as optimizers call.
+        # Whether it has lists of tensors as arguments and writes them or returns new tensors (as in optimizers).
         lists = any(s.kind == "tensors" for s in self.arguments)
         self.of_lists = self.foreach or (self.fresh and lists and self.returns in (["List[Tensor]"], ["Tensor"]))
         self.sees_bits = name in lazy_bit_operators()
@@ -111,19 +111,19 @@ class Signature:
 
     @cached_property
     def lowering_parameters(self) -> tuple[frozenset[str], frozenset[str]] | None:
-        """The parameters of a lowering of the table, and those that it needs; any other lowering takes what comes."""
+        """All parameters and the required ones of a lowering of the table; None for others, which are not checked."""
         return parameters_of(self.lowering) if self.row.module else None
 
     @cached_property
     def has_meta(self) -> bool:
-        """Whether torch says what a call gives; else the lowering does."""
+        """Whether torch's Meta kernel describes the results; otherwise the lowering does."""
         if self.row.no_meta:
             return False
         return self.op.has_kernel_for_dispatch_key(META) or has_computed_kernel_on(self.op.name(), "Meta")
 
     @property
     def takes_dtype(self) -> bool:
-        """Whether the lowering of an `out=` form wants the dtype that its schema leaves to the out tensor."""
+        """Whether the lowering of an `out=` form has a `dtype` parameter that is not in the schema."""
         code = self.lowering.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         return "dtype" in names and "dtype" not in self.names
@@ -135,7 +135,7 @@ class Signature:
         return getattr(importlib.import_module(f"tenax.generated.{module}"), function)
 
     def parameters(self, values: Sequence[Any]) -> dict[str, Any]:
-        """Keyword arguments of the lowering: what the runtime keeps to itself is left out."""
+        """The keyword arguments of the lowering, without those that only the runtime uses."""
         given = {
             s.parameter: v
             for i, (s, v) in enumerate(zip(self.arguments, values, strict=True))
@@ -146,14 +146,14 @@ class Signature:
             or self.lowering_parameters[1] <= given.keys() <= self.lowering_parameters[0]
         ):
             return given
-        from .schema_compat import adapt_arguments  # of a newer release
+        from .schema_compat import adapt_arguments  # for a newer torch release
 
         return adapt_arguments(
             self.name, given, {s.parameter: s.default for s in self.arguments}, *self.lowering_parameters
         )
 
     def packed(self, results: list[Any]) -> Any:
-        """Results, one after another, as the schema returns them."""
+        """A flat list of results in the structure that the schema returns."""
         if len(self.returns) == 1:
             return results[0] if self.returns[0] == "Tensor" else results
         return tuple(results[: len(self.returns)])
@@ -168,32 +168,32 @@ class Signature:
         return values
 
     def call(self, values: list[Any]) -> Any:
-        """Call the operator of torch with arguments in schema order."""
+        """Call torch's operator with arguments in schema order."""
         keywords = dict(zip(self.names[self.positional :], values[self.positional :], strict=True))
-        with DisableTorchFunction():  # a mode, such as a default device, would reach into kernels in Python
+        with DisableTorchFunction():  # a mode, such as a default device, would affect kernels written in Python
             return self.op(*values[: self.positional], **keywords)
 
     def lasting(self, parts: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
-        """A name that means the same in each process, if the lowering is a module's, and what it does not say."""
+        """A name that is stable across processes (None if the lowering is not tenax's), and the key parts beside it."""
         return (self.name if self.row.module else None), parts
 
     def is_idle(self, values: Sequence[Any]) -> bool:
-        """Whether a call of a random op draws nothing."""
+        """Whether a call of a random op draws no numbers."""
         return any(values[i] is not None and not values[i] for i in self.draws_if)
 
     def corrected(self, values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-        """The results that torch's Meta kernel describes, as the CPU kernel gives them."""
+        """The results described by torch's Meta kernel, corrected to match the CPU kernel."""
         return outputs if self.correct is None else self.correct(values, outputs)
 
 
 def parameters_of(lowering: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """The parameters of a lowering, and those that a call must give."""
+    """All parameters of a lowering except `rng`, and the required ones."""
     found = {p.name: p.default for p in inspect.signature(lowering).parameters.values() if p.name != "rng"}
     needed = {name for name, default in found.items() if default is inspect.Parameter.empty}
-    return frozenset(found), frozenset(needed - {"dtype"})  # which an out tensor may give
+    return frozenset(found), frozenset(needed - {"dtype"})  # an out tensor may provide the dtype
 
 
 @lru_cache(maxsize=1)
 def lazy_bit_operators() -> frozenset[str]:
-    """The ops that get lazily conjugated or negated tensors as they are; for all others torch resolves them first."""
+    """The ops that receive lazily conjugated or negated tensors; for all others torch resolves these bits first."""
     return frozenset(n.removeprefix("aten::") for key in ("Conjugate", "Negative") for n in registered_on(key))

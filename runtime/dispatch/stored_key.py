@@ -1,7 +1,7 @@
-"""The name of an executable that lasts longer than the process: the text of its key.
+"""The name under which an executable is stored for later processes: the text of its key.
 
-Only operators that are computed by a module of tenax have one. A lowering that a program registered is whatever the
-program says it is, and so is a function of `tenax::call` that tenax did not make of such an operator.
+Only operators whose lowering is in a module of tenax have one. A lowering that a program registered may change between
+processes, and so may a function of `tenax::call` that tenax did not derive from such an operator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PRINTED = (type(None), bool, int, float, complex, str, torch.dtype, torch.layou
 
 
 def stored_key(signature: Signature, call: EncodedCall) -> str | None:
-    """The text; None where the key or the operator has none."""
+    """The key of a call as text; None if the key or the operator cannot be stored."""
     name, parts = signature.lasting(call.key[0])
     if call.index or signature.row.host_values or name is None:
         return None
@@ -32,7 +32,7 @@ def stored_key(signature: Signature, call: EncodedCall) -> str | None:
 
 
 def text(part: Any) -> str:
-    """A part of a key as text that is the same in each process; LookupError if there is none."""
+    """A part of a key as text that is stable across processes; LookupError if there is none."""
     kind = part.__class__
     if kind in _PRINTED:
         return f"{kind.__name__}:{part!r}"

@@ -1,4 +1,4 @@
-"""What the `check:` of a spec says of the values of a call: raised at once, or found out by a compiled program."""
+"""The value conditions (`check:`) of a spec: raised immediately, or recorded as assertions of a compiled function."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from .signature import Signature
 def checked(
     executable: Any, signature: Signature, call: EncodedCall, values: Sequence[Any], donates: bool
 ) -> Callable[..., Any]:
-    """What computes the results of a call. If a check does not hold, this or that raises what the CPU kernel raises of
-    the same values, else the spec's error.
+    """Return the function that computes the results of a call.
 
-    A program that JAX traces cannot raise of its values: a compiled function finds out when it runs, and in other
-    traces the values stay unchecked.
+    If a check fails, this function or the returned one raises the CPU kernel's error for the same values, or else the
+    spec's. Under a JAX trace values are unknown: a compiled function records assertions, other traces check nothing.
     """
     if not no_jax_trace():
         trace = current_trace()
@@ -41,7 +40,7 @@ def checked(
 
 
 def raise_unless(flags: Sequence[Any], signature: Signature, values: Sequence[Any]) -> None:
-    """Raise what the CPU kernel raises, else the spec's error, if one of the checks of a call does not hold."""
+    """Raise the CPU kernel's error, or else the spec's, if one of the checks of a call fails."""
     for holds, (kind, message) in zip(flags, signature.row.checks, strict=True):
         if not holds:
             raise_host_error(signature, values)
@@ -49,7 +48,7 @@ def raise_unless(flags: Sequence[Any], signature: Signature, values: Sequence[An
 
 
 def with_checks(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[..., Any]:
-    """Results and checks as one function."""
+    """Return one function that computes the results, followed by the flags of the checks."""
 
     @wraps(run)
     def both(*operands: Any) -> tuple[Any, ...]:
@@ -61,7 +60,7 @@ def with_checks(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[
 def run_checked(
     checked: Callable[..., Any], signature: Signature, values: Sequence[Any], *operands: Any
 ) -> tuple[Any, ...]:
-    """The results of a program that computes its checks, too; nothing is written before they are known to hold."""
+    """Run a program that also computes its checks, and raise if one fails, before anything is written."""
     results = checked(*operands)
     count = len(results) - len(signature.row.checks)
     raise_unless(results[count:], signature, values)
@@ -69,8 +68,8 @@ def run_checked(
 
 
 def results_if_valid(checked: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """What the fast path calls: it gives results (`count` of them), followed by what the checks gave; None where
-    `Dispatcher.call` should decide, because a check does not hold or JAX traces."""
+    """Return the function for the fast path: it returns `count` results followed by the flags of the checks, or None
+    where `Dispatcher.call` should handle the call: a check fails, or JAX is tracing."""
 
     def valid(*operands: Any) -> Any:
         if no_jax_trace():
@@ -85,12 +84,12 @@ def results_if_valid(checked: Callable[..., Any], count: int) -> Callable[..., A
 def refuse_impossible(
     signature: Signature, values: Sequence[Any], call: EncodedCall, check: Callable[..., Any]
 ) -> None:
-    """Raise where no values satisfy a `check:`, in traces too: an index into an axis without elements.
+    """Raise where no values can satisfy a `check:`, such as an index into an axis of size 0; in traces too.
 
-    Shapes without elements alone decide checks, so others are not looked at.
+    Only empty tensors can make a check fail for all values, so calls without any are skipped.
     """
     parts = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
-    if not any(p.__class__ is Operand and 0 in p.spec.size for p in parts):  # of views, whose bases may have elements
+    if not any(p.__class__ is Operand and 0 in p.spec.size for p in parts):  # sizes of views: bases may have elements
         return
     operands, flags = (*call.operands, *call.starts), list[Any]()
     jax.eval_shape(lambda *traced: flags.extend(check(*traced)), *operands)

@@ -1,1 +1,1 @@
-"""The device's memory: cells that hold arrays, tensors as strided views of them, the random state, device indices."""
+"""The device's memory: cells that hold arrays, strided views of them, the random state, and device indices."""

@@ -1,4 +1,4 @@
-"""The values of tensors: read from the arrays of their storages, and written back into them, inside an executable."""
+"""Reads the values of tensors from the arrays of their storages, and writes them back, inside an executable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .spec import CONJUGATE, NEGATIVE, Ints, Operand, TensorSpec
 
 
 def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
-    """An array's bytes as another dtype, complex and bool included. The last axis grows or shrinks accordingly."""
+    """Reinterpret an array's bytes as another dtype, complex and bool included. The last axis is scaled accordingly."""
     if array.dtype == dtype:
         return array
     if array.dtype == np.dtype(bool):
@@ -33,7 +33,7 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
         return array
     old, new = array.dtype.itemsize, dtype.itemsize
     if new != old:
-        # Behind a barrier: XLA merges two bitcasts in a row, and builds an invalid one where the widths are three.
+        # The barrier keeps XLA from merging consecutive bitcasts, which is invalid if three different widths occur.
         array = jax.lax.optimization_barrier(array)
     if new > old:
         array = array.reshape(*array.shape[:-1], -1, new // old)
@@ -48,7 +48,7 @@ def _with_bits(array: jax.Array, bits: int) -> jax.Array:
 
 
 def load(base: jax.Array, operand: Operand, starts: Any) -> jax.Array:
-    """The value of a tensor argument, from the array of its storage."""
+    """Read the value of a tensor argument from the array of its storage."""
     spec, dtype = operand.spec, numpy_dtype(operand.spec.dtype)
     if spec.covers(operand.base):
         return base
@@ -60,7 +60,7 @@ def load(base: jax.Array, operand: Operand, starts: Any) -> jax.Array:
 
 
 def store(base: jax.Array, operand: Operand, starts: Any, value: jax.Array) -> jax.Array:
-    """The array of a storage with the elements of a tensor argument replaced."""
+    """Return the array of a storage with the elements of a tensor argument replaced by `value`."""
     spec, dtype = operand.spec, numpy_dtype(operand.spec.dtype)
     value = _with_bits(jnp.broadcast_to(cast(value, dtype), spec.size), spec.bits)
     if operand.base.dtype == dtype:
@@ -70,7 +70,7 @@ def store(base: jax.Array, operand: Operand, starts: Any, value: jax.Array) -> j
 
 
 def to_memory_order(result: jax.Array, spec: TensorSpec) -> jax.Array:
-    """The array of a storage that holds a result with the strides of `spec`: its axes permuted, or flat with gaps."""
+    """The array to store for a result with the strides of `spec`: its axes in memory order, or flat with gaps."""
     if spec.is_contiguous():
         return result
     order = memory_order(spec)
@@ -80,7 +80,7 @@ def to_memory_order(result: jax.Array, spec: TensorSpec) -> jax.Array:
 
 
 def memory_order(spec: TensorSpec) -> Ints | None:
-    """The axes in the order of memory, or None when the strides are not those of a permuted dense array."""
+    """The axes in memory order, or None if the strides are not those of a permuted dense array."""
     size, stride = spec.size, spec.stride
     order = sorted(range(len(size)), key=lambda d: (-stride[d], -size[d], d))
     dense = contiguous_strides([size[d] for d in order])

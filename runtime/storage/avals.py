@@ -1,4 +1,4 @@
-"""Shapes, dtypes and shardings of arrays, interned, and fills that stand for arrays that do not exist yet."""
+"""Interned shapes, dtypes and shardings of arrays, and lazy fills: arrays that do not exist yet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 
 from ..dtypes import numpy_dtype
 
-MAX_NDIM = 64  # of a NumPy array; the array of a tensor with more axes is flat
+MAX_NDIM = 64  # NumPy's limit; the array of a tensor with more axes is flat
 
 
 class Aval:
@@ -23,17 +23,17 @@ class Aval:
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> None:
         self.shape = shape
         self.dtype = dtype
-        self.sharding = sharding  # of an array that lies on a mesh of several devices
+        self.sharding = sharding  # None for an array on one device
         self.stride = contiguous_strides(shape)
         self.nbytes = math.prod(shape) * dtype.itemsize
-        self.whole_operand: Any = None  # set by dispatch: the operand of a tensor that shows all of the array
+        self.whole_operand: Any = None  # set by dispatch: the operand of a tensor that is the whole array
         self.zeros = LazyFill(self)
 
 
 class _Meshes:
     used = False  # whether this process has had an array on several devices
-    devices = 1  # the most on which one lay
-    ranks = False  # whether the programs of this process may be those of several
+    devices = 1  # the maximum number of devices of one array so far
+    ranks = False  # whether programs of this process may span several ranks
 
 
 meshes = _Meshes()
@@ -41,7 +41,7 @@ _avals: dict[tuple[tuple[int, ...], np.dtype, Any], Aval] = {}
 
 
 def aval_of(shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> Aval:
-    """The one `Aval` of a shape, a dtype, and a sharding over several devices (None for an array of one device)."""
+    """The unique `Aval` of a shape, a dtype, and a sharding over several devices (None for an array on one device)."""
     key = (shape, dtype, sharding)
     aval = _avals.get(key)
     if aval is None:
@@ -67,7 +67,7 @@ def contiguous_strides(size: Sequence[int]) -> tuple[int, ...]:
 
 
 class LazyFill(NamedTuple):
-    """An array that does not exist yet; its elements are all `value`. Creating and overwriting it costs nothing."""
+    """An array that does not exist yet, whose elements are all `value`. Overwriting it needs no computation."""
 
     aval: Aval
     value: bool | int | float | complex = 0

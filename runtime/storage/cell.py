@@ -1,4 +1,4 @@
-"""The cell: what a storage of the device owns, its current array."""
+"""The cell, which holds the current array of a storage of the device."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from .recording import recording
 
 
 class Cell:
-    """The current content of a storage: an array in its natural shape, or a fill that stands for one.
+    """The current content of a storage: an array in its natural shape, or a lazy fill.
 
-    `array` is the content where the fast path of dispatch applies. It is None if the content is a fill, if the array is
-    on a device other than the first, or if tensors of several dtypes share the storage, so that one test covers all
-    three.
+    `array` is the content if the fast path of dispatch applies. It is None if the content is a fill, if the array is on
+    a device other than the first, or if tensors of several dtypes share the storage, so that one test covers all three.
     """
 
     content: jax.Array | LazyFill
@@ -26,8 +25,8 @@ class Cell:
     aval: Aval
     index = 0
     mixed = False
-    freed: Aval | None = None  # what the array was before its storage was resized to nothing
-    pending: Any = None  # while a tape records, the result of an operation not yet run, in place of content and array
+    freed: Aval | None = None  # the aval of the array before its storage was resized to 0 bytes
+    pending: Any = None  # while a tape records: the result of a recorded operation, in place of content and array
     observed = False  # whether a compiled step depends on the geometry of a tensor on it
 
     def __init__(self, content: jax.Array | LazyFill, index: int = 0) -> None:
@@ -43,7 +42,7 @@ class Cell:
 
     @property
     def memory(self) -> Cell:
-        """The cell that owns the array: another one if this presents the array of that one."""
+        """The cell that owns the array: another cell, if this one presents that cell's array."""
         return self
 
     @property
@@ -62,7 +61,7 @@ class Cell:
         return self.aval.nbytes
 
     def lay(self, array: jax.Array, axes: tuple[int, ...]) -> None:
-        """Hold an array with its axes in the order `axes`, in which a program uses it; see _jit/parameter_layout.py."""
+        """Hold an array with its axes permuted to `axes`, the order a program uses; see _jit/parameter_layout.py."""
         state = self.__dict__
         if "owner" in state:  # a trace on another thread identifies the cell by its array
             return
@@ -71,15 +70,15 @@ class Cell:
         state.pop("array", None)
 
     def laid_as(self, axes: tuple[int, ...]) -> jax.Array | None:
-        """The array with its axes in this order, or None if the cell does not hold it like that."""
+        """The array with its axes in this order, or None if the cell does not hold it in that order."""
         array, order = self.__dict__.get("laid", (None, None))
         return array if order == axes else None
 
     def put_back(self) -> None:
-        """Hold the array in its own order again."""
+        """Hold the array with its axes in their natural order again."""
         state = self.__dict__
         laid = state.get("laid")
-        if laid is None:  # another thread was here first
+        if laid is None:  # another thread has done this already
             return
         mutation_epoch.advance()
         content = put_transposed(laid[0], inverse_permutation(laid[1]), self.index)
@@ -87,26 +86,26 @@ class Cell:
         state.pop("laid", None)
 
     def settle(self, checked: bool = True) -> None:
-        """Hold the array as `content`: computed, if it is pending, and in its own order. See `Pending.settle`."""
+        """Hold the array as `content`: computed, if it is pending, and in natural order. See `PendingArray.settle`."""
         if self.pending is None:
             self.put_back()
         else:
             self.pending.settle(self, checked)
 
     def take(self, source: Cell) -> None:
-        """Hold what another cell of this aval holds: arrays are immutable, and the first write separates the two."""
+        """Share the content of another cell of the same aval; arrays are immutable, and a write separates the cells."""
         if source.pending is None or recording.tape is None:
             self.replace(source.content)
         else:
             source.pending.put_into(self)
 
     def copied(self) -> Cell:
-        """A second cell that holds the same, until the first write to either."""
+        """A second cell with the same content, until the first write to either."""
         lazy = self.pending is not None and recording.tape is not None
         return self.pending.cell(self.index) if lazy else Cell(self.content, self.index)
 
     def __getattr__(self, name: str) -> Any:
-        """Restore `content` and `array` of an array that is pending, or held in another order of axes."""
+        """Set `content` and `array` if the array is pending, or held with permuted axes."""
         if name in ("content", "array"):
             self.settle()
         try:
@@ -115,17 +114,17 @@ class Cell:
             raise AttributeError(name) from None
 
     def read(self) -> jax.Array:
-        """The array. A fill becomes an array first."""
+        """The array. A fill is materialised first."""
         content = self.content
         if content.__class__ is LazyFill:
             content = materialise(content, self.index)
-            if not isinstance(content, jax.core.Tracer):  # no write, so it must not look like one to a trace
+            if not isinstance(content, jax.core.Tracer):  # set directly: a trace must not see this as a write
                 self.__dict__["content"] = content
                 self.__dict__["array"] = None if self.index or self.mixed else content
         return content  # type: ignore[return-value]
 
     def write(self, array: jax.Array | LazyFill) -> None:
-        """Replace the array."""
+        """Replace the array, possibly by one of another shape, dtype or sharding."""
         self.replace(array)
         if isinstance(array, LazyFill):
             self.aval = array.aval

@@ -1,4 +1,4 @@
-"""New tensors on `jax:i`, i >= 1, made of DLPack capsules: torch's own constructor only makes tensors of `jax:0`."""
+"""Creates tensors on `jax:i`, i >= 1, from DLPack capsules: torch's own constructor only supports `jax:0`."""
 
 from __future__ import annotations
 

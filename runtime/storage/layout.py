@@ -1,4 +1,4 @@
-"""Where the array of a tensor lies: moved between shardings, with the same values."""
+"""Moves the array of a tensor to another sharding, without changing its values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tensors import cell_of
 def lay_out(tensor: Any, sharding: Any) -> bool:
     """Move the array of a tensor to a sharding of its axes; False if the tensor is only a part of its storage.
 
-    The values stay, so that no tensor on the storage changes, and autograd need not know.
+    No tensor on the storage changes its value, so autograd is not involved.
     """
     cell = cell_of(tensor)
     order = axes_in_memory(cell, TensorSpec.of(tensor))
@@ -49,7 +49,7 @@ def axes_in_memory(cell: Cell, spec: TensorSpec) -> tuple[int, ...] | None:
 
 
 def permuted(sharding: NamedSharding, order: tuple[int, ...]) -> NamedSharding:
-    """The sharding of an array whose axes are put into an order."""
+    """The sharding of an array after its axes are permuted to `order`."""
     if order == tuple(range(len(order))):
         return sharding
     parts = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))

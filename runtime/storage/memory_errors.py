@@ -1,4 +1,4 @@
-"""JAX's error of a full memory, as torch's."""
+"""Conversion of JAX's out-of-memory errors to torch's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ASKED = re.compile(r"allocat\w* (\d+) ?bytes", re.IGNORECASE)
 
 
 def as_torch_error(error: jax.errors.JaxRuntimeError) -> RuntimeError:
-    """The `torch.OutOfMemoryError` for an error of JAX that says so, with the sizes that are known; else the error."""
+    """Convert a JAX out-of-memory error to `torch.OutOfMemoryError`, with the known sizes; return others unchanged."""
     if not _FULL.search(str(error)):
         return error
     asked = _ASKED.search(str(error))

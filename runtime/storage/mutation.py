@@ -1,4 +1,4 @@
-"""A counter of all writes to cells, for caches that any write must invalidate."""
+"""A global counter of writes to cells, for caches that any write must invalidate."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Protocol
 
 
 class Invalidator(Protocol):
-    """A cache of the arrays of many cells, which saves its owner looking at each cell."""
+    """A cache of the arrays of many cells, so that its owner need not read each cell."""
 
     def invalidate(self) -> None:
-        """Drop the cached arrays: a cell got another array."""
+        """Drop the cached arrays, because a cell was written."""
 
 
 class MutationEpoch:
-    """The number of times that a cell got another array, and the caches to invalidate when it happens."""
+    """The number of writes to cells so far, and the caches to invalidate at the next one."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -27,7 +27,7 @@ class MutationEpoch:
             self.invalidate()
 
     def invalidate(self) -> None:
-        """Have every cache drop its arrays. A cache that fills again registers again."""
+        """Invalidate every cache. A cache registers again when it is refilled."""
         references, self.invalidators = self.invalidators, []
         for reference in references:
             cache = reference()

@@ -8,31 +8,31 @@ from typing import Any
 import torch
 
 NAME = "jax"
-NAMES = {NAME}  # with those by which a program of another library asks for the device
+NAMES = {NAME}  # device types that mean this device, with those of compatibility layers
 
 
 _thread = threading.local()
 
 
 def jax_devices() -> list[Any]:
-    """The devices of this process, which the indices of device "jax" number."""
+    """The devices of this process, in the order of the indices of device "jax"."""
     import jax
 
     return jax.local_devices()
 
 
 def device_count() -> int:
-    """How many devices JAX has."""
+    """The number of devices of this process."""
     return len(jax_devices())
 
 
 def current_index() -> int:
-    """The index that a bare "jax" means on this thread."""
+    """The index of the device that "jax" without an index means on this thread."""
     return getattr(_thread, "index", 0)
 
 
 def set_current_index(index: int) -> None:
-    """Make an index the one that a bare "jax" means on this thread."""
+    """Set the index of the device that "jax" without an index means on this thread."""
     _thread.index = index
 
 

@@ -1,4 +1,4 @@
-"""Arrays on a device: host arrays transferred, fills materialised, and copies with the axes in another order."""
+"""Puts arrays on a device: transfers host arrays, materialises fills, and copies with permuted axes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .ordinals import jax_devices
 
 
 def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes that undo a transposition."""
+    """The inverse of a permutation of axes."""
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
 def sharding_of_array(array: Any) -> jax.sharding.Sharding | None:
-    """The sharding of an array that lies on several devices; None for one device, and where JAX traces."""
+    """The sharding of an array on several devices; None for one device, and for tracers."""
     if array.__class__ is not ArrayImpl:
         return None
     sharding: jax.sharding.Sharding = array.sharding
@@ -33,7 +33,7 @@ def sharding_of_array(array: Any) -> jax.sharding.Sharding | None:
 
 
 def without_explicit_axes(sharding: Any) -> Any:
-    """The sharding on a mesh whose axes XLA handles: torch's operators do not say how their results are sharded."""
+    """The sharding with automatic mesh axes: torch's operators do not define shardings for explicit ones."""
     if sharding.__class__ is not NamedSharding or AxisType.Explicit not in sharding.mesh.axis_types:
         return sharding
     mesh: Any = Mesh(sharding.mesh.devices, sharding.mesh.axis_names)
@@ -41,10 +41,10 @@ def without_explicit_axes(sharding: Any) -> Any:
 
 
 def device_of(index: int | None) -> jax.Device | None:
-    """The device on which a new array of `jax:index` is put; None where nothing places it.
+    """The device to which a new array of `jax:index` is committed; None if it stays uncommitted.
 
-    An array of the first device is not committed to it: JAX moves it to the mesh of the arrays that it meets. It is
-    committed only where the user's default device is another one.
+    Arrays of the first device are uncommitted, so that JAX moves them to the mesh of the arrays they are combined with.
+    They are committed only if the user has set a default device.
     """
     default = jax.config.jax_default_device  # type: ignore[attr-defined]
     return None if index is None or (index == 0 and default is None) else jax_devices()[index]
@@ -53,10 +53,10 @@ def device_of(index: int | None) -> jax.Device | None:
 def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | None = None) -> jax.Array:
     """Transfer a host array to device `index`, or to the devices of a sharding.
 
-    It keeps its own dtype: outside `enable_x64` JAX would narrow 64-bit data. With None it is on JAX's default device.
+    Its dtype is kept: outside `enable_x64` JAX would narrow 64-bit data. With index None, JAX's default device is used.
     """
     wide = array.dtype.itemsize >= 8 and array.dtype.name != "complex64"
-    # Between its graphs torch compiles the frames of Python functions. It must not compile JAX's.
+    # Dynamo compiles the frames of Python functions between its graphs, but must not compile JAX's functions.
     watching = set_eval_frame(None)
     try:
         with (
@@ -71,22 +71,22 @@ def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | 
 
 
 def put_transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.Array:
-    """A copy of an array with its axes in another order. The host makes it, which needs no compilation."""
+    """A copy of an array with permuted axes, made on the host, which needs no compilation."""
     return put(np.array(np.asarray(array).transpose(axes), order="C"), index)
 
 
-no_jax_trace = trace_state_clean  # whether JAX traces nothing on this thread
+no_jax_trace = trace_state_clean  # whether no JAX trace is active on this thread
 
 
-_SMALL, _QUICKLY_FILLED = 1 << 16, 1 << 24  # bytes; the host fills so many sooner than XLA compiles a program
+_SMALL, _QUICKLY_FILLED = 1 << 16, 1 << 24  # bytes; up to the latter, the host fills faster than XLA compiles
 
 
 def materialise(fill: LazyFill, index: int) -> jax.Array:
-    """Make the array of a fill on device `index`. Arrays are immutable, so small ones are made once and shared."""
+    """Create the array of a fill on device `index`. Arrays are immutable, so small ones are created once and shared."""
     aval = fill.aval
     if not no_jax_trace():
         value: Any = fill.value
-        value = value.node.array.astype(aval.dtype) if hasattr(value, "node") else value  # a number of the trace
+        value = value.node.array.astype(aval.dtype) if hasattr(value, "node") else value  # a symbolic number
         return pinned(jax.lax.full(aval.shape, value, aval.dtype), aval.sharding)
     if aval.nbytes <= _SMALL and aval.sharding is None:
         return _constant(fill, repr(fill.value), index)
@@ -100,7 +100,7 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
 
 
 def fill_from_host(fill: LazyFill, index: int) -> jax.Array:
-    """Make the array of a fill on the host: on the device, XLA would compile a program for each shape."""
+    """Create the array of a fill on the host: on the device, XLA would compile a program for each shape."""
     aval = fill.aval
     if aval.sharding is None:
         return put(np.full(aval.shape, fill.value, aval.dtype), index)
@@ -109,7 +109,7 @@ def fill_from_host(fill: LazyFill, index: int) -> jax.Array:
 
 
 def pinned(array: jax.Array, sharding: jax.sharding.Sharding | None) -> jax.Array:
-    """A traced array, constrained to a sharding if there is one."""
+    """Constrain a traced array to a sharding, if there is one."""
     return array if sharding is None else jax.lax.with_sharding_constraint(array, sharding)
 
 

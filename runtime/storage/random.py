@@ -26,7 +26,7 @@ class _Drawing(threading.local):
     draw: Callable[[torch.Generator | None], Any] | None = None
 
 
-drawing = _Drawing()  # a trace of this thread replaces `draw_key` by its own `draw`
+drawing = _Drawing()  # while this thread traces, `draw` replaces `draw_key`
 
 
 def manual_seed(seed: int) -> None:
@@ -54,7 +54,7 @@ def get_rng_state(device: Any = "jax") -> torch.Tensor:
 
 
 def set_rng_state(state: torch.Tensor, device: Any = "jax") -> None:
-    """Set what `get_rng_state` returned.
+    """Restore a state that `get_rng_state` returned.
 
     Raises:
         RuntimeError: the state is not a CPU uint8 tensor of 16 bytes.

@@ -1,8 +1,8 @@
 """Results of a traced program: recorded when it is traced, rebuilt as tensors in every call.
 
-A program returns arrays, and results are tensors that may share memory: with each other, or with an input. A recorder
-turns each tensor on a new storage into a record and lists what the program must return; a builder turns the records
-into tensors on the arrays of one call. What lies on the storage of an input is rebuilt by `TensorSpec.on`.
+A program returns arrays, but its results are tensors that may share memory with each other or with an input. A recorder
+turns each tensor on a new storage into a record, and collects the arrays that the program must return; a builder turns
+the records into tensors on the arrays of one call. Tensors on the storage of an input are rebuilt by `TensorSpec.on`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .tensors import cell_of, new_tensor
 
 
 class ArraySource(NamedTuple):
-    """Where every call finds an array: among the program's outputs, among its inputs as they were, or nowhere yet."""
+    """Where each call gets an array: from the program's outputs, from its unchanged inputs, or as a lazy fill."""
 
     output: int | None = None
     input: int | None = None
     fill: LazyFill | None = None
 
     def content(self, outputs: Sequence[jax.Array], inputs: Sequence[jax.Array]) -> jax.Array | LazyFill:
-        """The array of a call, or the fill that stands for it."""
+        """The array of a call, or the lazy fill in its place."""
         if self.output is not None:
             return outputs[self.output]
         if self.input is not None:
@@ -40,7 +40,7 @@ class ArraySource(NamedTuple):
 
 
 class NewStorage(NamedTuple):
-    """A storage that the program makes, and the aval of its array."""
+    """A storage that the program creates, and the aval of its array."""
 
     source: ArraySource
     aval: Aval
@@ -48,24 +48,24 @@ class NewStorage(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class TensorOnStorage:
-    """A tensor on a new storage. Two tensors of one spec are two records."""
+    """A tensor on a new storage. Each tensor has a record of its own, even with equal specs."""
 
-    storage: int  # its number among the new ones
+    storage: int  # index among the new storages
     spec: TensorSpec
-    whole: bool = False  # whether it shows the storage's array as it is
+    whole: bool = False  # whether it is exactly the storage's array
 
 
 class ResultRecorder:
-    """Records tensors on storages that a traced program makes.
+    """Records tensors on storages that a traced program creates.
 
-    `outputs` are the arrays that the program must return for them, each once.
+    `outputs` are the arrays that the program must return for them, without duplicates.
     """
 
     def __init__(self, inputs: Sequence[jax.Array] = ()) -> None:
-        """`inputs` are arrays that a call passes anyway, and that need not be returned."""
+        """`inputs` are arrays that every call passes, so that they need not be returned."""
         self.outputs: list[jax.Array] = []
         self._sources = {id(array): ArraySource(input=i) for i, array in enumerate(inputs)}
-        self._inputs = inputs  # kept alive: they are known by their ids
+        self._inputs = inputs  # kept alive, because they are identified by id
         self._cells: dict[Cell, int] = {}
         self._records: list[TensorOnStorage] = []
 
@@ -81,7 +81,7 @@ class ResultRecorder:
         return record
 
     def source(self, content: jax.Array | LazyFill) -> ArraySource:
-        """Where a call finds this content of a cell; an array that no input is becomes an output."""
+        """Where a call gets this content of a cell; an array that is not an input becomes an output."""
         if content.__class__ is LazyFill:
             return ArraySource(fill=content)
         if id(content) not in self._sources:
@@ -90,10 +90,10 @@ class ResultRecorder:
         return self._sources[id(content)]
 
     def storages(self) -> list[NewStorage]:
-        """The storages of all recorded tensors, once these are complete.
+        """The storages of all recorded tensors; call it after the last `record`.
 
-        An array that no tensor shows as it is takes the shape of one that shows all of it, so that a call makes that
-        tensor and no other one below it.
+        If no tensor is exactly the array of a storage, but one is a reshape of it, the array gets that tensor's shape,
+        so that a call creates this tensor directly, without a base tensor.
         """
         contents: list[Any] = [cell.content for cell in self._cells]
         avals = [cell.aval for cell in self._cells]
@@ -116,12 +116,12 @@ class ResultRecorder:
 
 
 class ResultBuilder:
-    """Makes the tensors of one call from the contents of its new storages."""
+    """Creates the tensors of one call from the contents of its new storages."""
 
     def __init__(self, storages: Sequence[NewStorage], contents: Sequence[jax.Array | LazyFill], index: int) -> None:
         """`contents` are those of `storages`, on device `index`."""
         self.storages, self.contents, self.index = storages, contents, index
-        self._bases: dict[int, torch.Tensor] = {}  # the first tensor on each storage that exists in this call
+        self._bases: dict[int, torch.Tensor] = {}  # the first tensor on each storage in this call
 
     def tensor(self, record: TensorOnStorage) -> torch.Tensor:
         """The tensor of a record."""

@@ -1,5 +1,5 @@
-"""Whether the operations of a thread are recorded, and by what: in lazy mode, and while executables are compiled ahead
-of need."""
+"""The tape that records the operations of a thread, if any: in lazy mode, or while executables are compiled in the
+background."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ recording = _Recording()
 
 
 def run_recorded() -> None:
-    """Run what this thread has recorded, so that what it dispatches next comes after that."""
+    """Run all recorded operations of this thread, so that they come before the ones it dispatches next."""
     if recording.tape is not None:
         recording.tape.flush()
 
 
 def run_compiled_ahead() -> None:
-    """Run what waits for its executable. What lazy mode has recorded stays recorded."""
+    """Run operations that are waiting for their executables. Operations recorded by lazy mode stay recorded."""
     if recording.tape is not None and recording.tape.ahead:
         recording.tape.flush()

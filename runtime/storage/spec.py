@@ -1,4 +1,4 @@
-"""The geometry of a tensor: size, stride, offset, dtype and lazy bits, and the operand that dispatch makes of it."""
+"""The geometry of a tensor (size, stride, offset, dtype and lazy bits), and the operand that represents it in keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONJUGATE, NEGATIVE = 1, 2  # the lazy bits of torch
 
 
 class TensorSpec(NamedTuple):
-    """How a tensor lies on its storage. Stride and offset count elements of `dtype`, as torch's do."""
+    """The geometry of a tensor on its storage. Stride and offset count elements of `dtype`, as in torch."""
 
     size: Ints
     stride: Ints
@@ -44,24 +44,24 @@ class TensorSpec(NamedTuple):
         return TensorSpec.contiguous(size, self.dtype)
 
     def restrided(self, stride: Sequence[int]) -> TensorSpec:
-        """The same with other strides."""
+        """This spec with other strides."""
         return self._replace(stride=tuple(stride))
 
     def with_strides_of(self, like: torch.Tensor) -> TensorSpec:
-        """The same with the strides of a tensor of this size; those of axes of one element do not count."""
+        """This spec with the strides of a tensor of this size, normalized for axes of size 1 if it is contiguous."""
         return self.restrided(contiguous_strides(self.size) if like.is_contiguous() else like.stride())
 
     @property
     def extent(self) -> int:
-        """How many elements of the storage the tensor spans, from its first to its last."""
+        """The number of elements of the storage from the tensor's first to its last."""
         return 0 if 0 in self.size else 1 + sum((n - 1) * s for n, s in zip(self.size, self.stride, strict=True))
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie as in a fresh tensor of this size, and are not seen through a lazy bit."""
+        """Whether the strides are those of a fresh tensor of this size, and there are no lazy bits."""
         return not self.bits and self.stride == contiguous_strides(self.size)
 
     def covers(self, aval: Aval) -> bool:
-        """Whether the tensor is all of an array of `aval`, as it is."""
+        """Whether the tensor is exactly an array of `aval`."""
         return (
             self.size == aval.shape
             and self.stride == aval.stride
@@ -75,7 +75,7 @@ class TensorSpec(NamedTuple):
         return any(s == 0 and n > 1 for n, s in zip(self.size, self.stride, strict=True))
 
     def is_reshape_of(self, shape: Ints) -> bool:
-        """Whether the elements, without their bits, are all of an array of `shape` in its order, perhaps reshaped."""
+        """Whether the elements, without lazy bits, are those of an array of `shape` in order, perhaps reshaped."""
         if self.offset or math.prod(self.size) != math.prod(shape):
             return False
         expected = 1
@@ -86,7 +86,7 @@ class TensorSpec(NamedTuple):
         return True
 
     def on(self, base: torch.Tensor) -> torch.Tensor:
-        """Another tensor on the storage of `base`, of this geometry and unknown to autograd.
+        """Another tensor on the storage of `base`, with this geometry and without autograd history.
 
         A dtype other than that of `base` takes a storage of the device off the fast path.
         """
@@ -120,25 +120,25 @@ def with_bits(tensor: torch.Tensor, bits: int) -> torch.Tensor:
 class Operand:
     """A tensor argument as part of an executable's key. Interned by `operand_of`, so that keys compare identities."""
 
-    base: Aval  # of the array that is passed, or that is overwritten
+    base: Aval  # of the array that is passed or overwritten
     spec: TensorSpec  # with `dynamic`, its offset is 0
-    dynamic: bool  # whether the starts of the view's plan are passed, too
-    overwritten: bool  # written and never read: nothing is passed
+    dynamic: bool  # whether the starts of the view's plan are also passed
+    overwritten: bool  # written but never read: nothing is passed
 
     @property
     def reinterprets(self) -> bool:
-        """Whether the array's elements are not those of the tensor: they have another dtype, or lazy bits apply."""
+        """Whether the tensor's elements differ from the array's, because of another dtype or lazy bits."""
         return bool(self.spec.bits) or self.spec.dtype is not torch_dtype(self.base.dtype)
 
 
 @cache
 def operand_of(base: Aval, spec: TensorSpec, dynamic: bool = False, overwritten: bool = False) -> Operand:
-    """The one `Operand` of these fields."""
+    """The unique `Operand` with these fields."""
     return Operand(base, spec, dynamic, overwritten)
 
 
 def map_specs(function: Callable[[TensorSpec], Any], tree: Any) -> Any:
-    """The tree with the function applied to each spec."""
+    """Apply a function to each spec of a tree."""
     if isinstance(tree, TensorSpec):
         return function(tree)
     if isinstance(tree, (list, tuple)):

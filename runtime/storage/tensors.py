@@ -1,4 +1,4 @@
-"""New tensors on cells, and the cells of tensors."""
+"""Creates tensors on cells, and finds the cells of tensors."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def wrap(array: jax.Array, index: int = 0) -> torch.Tensor:
 def new_tensor(cell: Cell, size: Any, dtype: torch.dtype) -> torch.Tensor:
     """A new contiguous tensor of `size` and `dtype` on a cell."""
     if cell.index:
-        from .dlpack_tensor import create  # ctypes, wanted only beyond the first device
+        from .dlpack_tensor import create  # imports ctypes, needed only for devices other than the first
 
         tensor = create(list(size), dtype, cell.index)
     else:
         tensor = create_empty_tensor(tuple(size), dtype)
     tensor.untyped_storage().cell = cell  # type: ignore[attr-defined]
-    if 0 in size:  # torch's strides count such an axis as one of one element, but not in what is made here
+    if 0 in size:  # torch's strides treat an axis of size 0 like one of size 1, unlike those of the new tensor
         return meta_as_strided(tensor, size, contiguous_strides(size), 0)
     return tensor
 
 
 def covers_array(tensor: torch.Tensor, cell: Cell) -> bool:
-    """Whether a tensor shows all of its cell's array as it is. Then its offset is 0, too."""
+    """Whether a tensor is exactly its cell's array, which implies offset 0."""
     aval = cell.aval
     return (
         tensor.size() == aval.shape
@@ -59,7 +59,7 @@ def covers_array(tensor: torch.Tensor, cell: Cell) -> bool:
 
 
 def fill_tensor(size: Any, dtype: torch.dtype, value: bool | int | float | complex = 0, index: int = 0) -> torch.Tensor:
-    """A new contiguous tensor whose elements are all `value`. Its array is made when it is first read."""
+    """A new contiguous tensor whose elements are all `value`. Its array is created when it is first read."""
     aval = tensor_aval(array_shape(size), dtype)
     lazy = aval.zeros if value.__class__ is int and value == 0 else LazyFill(aval, narrow_number(value, aval.dtype))
     return new_tensor(Cell(lazy, index), size, dtype)

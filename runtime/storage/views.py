@@ -1,7 +1,7 @@
 """Strided views of N-d arrays, read and written by reshape, slice, transpose and broadcast.
 
-The base keeps its natural shape, so that XLA fuses a view into its consumer and shardings survive. Only strides that
-overlap, or that carry from one digit into the next, need a gather.
+The base keeps its natural shape, so that XLA fuses a view into its consumer and shardings are preserved. Only strides
+that overlap, or that carry from one digit into the next, need a gather.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .spec import Ints, TensorSpec
 
 
 class Plan(NamedTuple):
-    """How a view lies in its base: digit `j` of the refined shape is sliced from `starts[j]`, `counts[j]` long."""
+    """A view as slices of its base: digit `j` of the refined shape starts at `starts[j]` and has length `counts[j]`."""
 
     refined: Ints
     starts: Ints
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
 @lru_cache(maxsize=16384)
 def plan(shape: Ints, size: Ints, stride: Ints, offset: int) -> Plan | None:
-    """The plan of a view of a base of `shape`, or None where only a gather can express it."""
+    """The plan of a view of a base of `shape`, or None if the view needs a gather."""
     n = math.prod(shape)
     if n == 0 or 0 in size:
         return None
@@ -110,7 +110,7 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
     """The base with the elements of a view replaced by `value`, which has shape `view.size` and the base's dtype."""
     if 0 in view.size:
         return base
-    if view.is_expanded():  # several elements share a place: the one written last stays
+    if view.is_expanded():  # several indices share an element: the last value written wins
         value = value[tuple(slice(None if s else n - 1, None) for n, s in zip(view.size, view.stride, strict=True))]
         view = view._replace(size=_collapsed(view))
     if starts is None and view.is_reshape_of(base.shape):
@@ -143,8 +143,8 @@ _first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}
 def locate(shape: Ints, view: TensorSpec) -> tuple[TensorSpec, np.ndarray | None]:
     """The static part of a view of an array of `shape` and, where its starts are an operand, their values.
 
-    The starts of a geometry become an operand when a second offset of it is seen, so that a loop over `x[t]` compiles
-    twice, not once for every `t`. The static part then has offset 0.
+    The starts of a geometry become an operand when a second offset is seen, so that a loop over `x[t]` compiles twice,
+    not once for every `t`. The static part then has offset 0.
     """
     if view.is_reshape_of(shape):
         return (view.restrided(contiguous_strides(shape)) if shape == view.size else view), None

@@ -1,1 +1,1 @@
-"""Executables: kept in a folder for later processes, counted in memory, and announced while they are compiled."""
+"""XLA executables: stored in a folder for later processes, limited in memory, and reported while they are compiled."""

@@ -1,4 +1,4 @@
-"""Executables that a pool of threads compiles while the program goes on: XLA releases the GIL meanwhile."""
+"""Executables that a thread pool compiles while the program continues: XLA releases the GIL meanwhile."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def background(work: Callable[[], T]) -> Callable[[], T]:
-    """Have a thread of the pool do some work; what gives its result, and does the work if no thread has begun."""
+    """Run `work` on the pool. The returned function waits for the result, or does the work if no thread has begun."""
     try:
         future = _pool().submit(lambda: work() if threading.main_thread().is_alive() else None)
-    except RuntimeError:  # the interpreter ends
+    except RuntimeError:  # the interpreter is shutting down
         return work
 
     def result() -> T:
@@ -39,11 +39,11 @@ def background(work: Callable[[], T]) -> Callable[[], T]:
 
 
 class PendingExecutable:
-    """The executable of a program, now or later."""
+    """The executable of a program, which may still be compiling."""
 
     def __init__(self, program: EagerProgram, signature: tuple[Any, ...]) -> None:
         self.program, self.signature = program, signature
-        self.results: Sequence[Any] = ()  # the avals of what it gives, None for what it does not
+        self.results: Sequence[Any] = ()  # the avals of the results; None where a result is None
         self.executable: jax.stages.Compiled | None = None
         self._key: str | None = None
         self._lowered: LoweredProgram | None = None
@@ -52,14 +52,14 @@ class PendingExecutable:
 
     @classmethod
     def begin(cls, program: EagerProgram, operands: tuple[Any, ...]) -> PendingExecutable | None:
-        """Trace and lower a program that is not stored, and have it compiled.
+        """Load a program; if it is not stored, trace and lower it and start its compilation.
 
         Args:
             program: the program.
-            operands: of its first call: arrays, numbers of NumPy, and avals of arrays that are not yet computed.
+            operands: those of the call: arrays, NumPy scalars, and avals of arrays that are not computed yet.
 
         Returns:
-            None where `jax.jit` is to handle the call.
+            None if `jax.jit` should handle the call.
         """
         signature = program.signature(operands)
         if signature is None:
@@ -90,11 +90,11 @@ class PendingExecutable:
     def _submit(self) -> None:
         try:
             self._future = _pool().submit(self._work)
-        except RuntimeError:  # the interpreter ends
+        except RuntimeError:  # the interpreter is shutting down
             return
 
     def _work(self) -> None:
-        if threading.main_thread().is_alive():  # else nobody waits for what is left in the queue
+        if threading.main_thread().is_alive():  # otherwise nothing waits for the rest of the queue
             with self._lock:
                 self._make()
 
@@ -114,11 +114,11 @@ class PendingExecutable:
             program.coming = None
 
     def is_ready(self) -> bool:
-        """Whether `wait` returns at once."""
+        """Whether `wait` returns immediately."""
         return self.executable is not None or (self._future is not None and self._future.done())
 
     def wait(self) -> jax.stages.Compiled:
-        """The executable. What no thread has begun to compile is compiled by this one."""
+        """The executable. If no thread has started to compile it, this thread does."""
         future = self._future
         if self.executable is None and future is not None and not future.cancel():
             future.result()
@@ -129,5 +129,5 @@ class PendingExecutable:
         return self.executable
 
     def __call__(self, operands: tuple[Any, ...]) -> Sequence[jax.Array | None]:
-        """The results of a call."""
+        """Run the executable, waiting for it if necessary."""
         return call_compiled(self.wait(), operands)

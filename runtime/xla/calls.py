@@ -1,4 +1,4 @@
-"""A function of arrays of the first device, called as `jax.jit` calls one."""
+"""A function of arrays on the first device, with the call interface of `jax.jit`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .program import EagerProgram
 def program(
     function: Callable[..., Any], key: str | None, donated: Sequence[int] = (), one_tier: bool = False
 ) -> Callable[..., Any]:
-    """The function, compiled.
+    """Compile a function when it is first called, or load its stored executable.
 
     Args:
-        function: gives a tuple of arrays and None.
-        key: names it among stored ones, as text; None if it has no name that lasts.
-        donated: positions of the arrays that it may reuse.
-        one_tier: whether the first call has good code.
+        function: returns a tuple of arrays and None.
+        key: the text under which it is stored; None if it is not stored.
+        donated: positions of the donated arrays.
+        one_tier: whether the first call already runs good code.
     """
     source = EagerProgram(function, key, tuple(donated), one_tier)
     call = jit_of_compiled(function, source)
@@ -28,7 +28,7 @@ def program(
 
 
 def counting(call: Any) -> Callable[..., Any]:
-    """The calls of a program, counted until good code takes over."""
+    """Count the calls of a program until good code takes over."""
     source: EagerProgram = call.program
 
     @wraps(call)

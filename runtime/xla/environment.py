@@ -1,6 +1,6 @@
-"""What a stored program depends on besides itself: the releases, the sources of tenax, the machine, JAX's settings.
+"""The environment on which a stored program depends: releases, the sources of tenax, the machine, JAX's settings.
 
-All of it is part of the key, so that nothing has to be invalidated: another release or machine asks for other keys.
+All of it is part of the key, so that nothing has to be invalidated: another release or machine uses other keys.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PACKAGES = ("tenax", "torch", "jax", "jaxlib", "numpy")
 
 
 def key_of(*parts: Any) -> str:
-    """The name under which a program of these properties is stored.
+    """The name under which a program with these properties is stored.
 
-    Parts whose text differs from process to process give a key that is never met again, which is safe.
+    Parts whose text differs between processes result in a key that never occurs again, which is safe.
     """
     settings: dict[str, Any] = jax.config.values
     text = "\n".join(map(str, (environment(), sorted(settings.items(), key=str), trace_settings(), *parts)))
@@ -34,7 +34,7 @@ def key_of(*parts: Any) -> str:
 
 @cache
 def environment() -> str:
-    """A digest of what is the same for all programs of this process."""
+    """A digest of the properties that all programs of this process share."""
     device = jax.local_devices()[0]
     digest = hashlib.sha256()
     for fact in (
@@ -51,15 +51,15 @@ def environment() -> str:
 
 
 def cores() -> int | None:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # of systems other than Linux
+    except AttributeError:  # on systems other than Linux
         return os.cpu_count()
 
 
 def _processor() -> Iterator[str]:
-    """The instructions that the processor has: on the CPU the code is made for them."""
+    """The model and instruction sets of the processor, for which CPU code is compiled."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -69,8 +69,8 @@ def _processor() -> Iterator[str]:
 
 
 def sources() -> Iterator[Path]:
-    """The modules that make programs of operators. Reading all of tenax would take three times as long, and programs
-    of several operators are found by their text."""
+    """The modules that determine the programs of operators. Reading all of tenax would take three times as long, and
+    programs of several operators are looked up by their text."""
     import tenax.generated
 
     root = Path(__file__).parent.parent

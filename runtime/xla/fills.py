@@ -1,4 +1,4 @@
-"""Constant arrays that are made again and again, such as the buffers of a sharded model, by programs of their own."""
+"""Programs for constant arrays that are created repeatedly, such as the buffers of a sharded model."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .._torch.frames import set_eval_frame
 from .options import good_code
 from .stored import compile_or_load
 
-_OFTEN = 16  # arrays of one shape, dtype and value: until then, a program would take longer than uploads
-_MOST = 1 << 10  # entries; a full table starts over
+_OFTEN = 16  # arrays of one shape, dtype and value; for fewer, a program would take longer than uploads
+_MOST = 1 << 10  # entries; a full table is cleared
 
-_made: dict[Any, Any] = {}  # how many arrays were uploaded, or what makes another
+_made: dict[Any, Any] = {}  # the number of arrays uploaded so far, or the program that creates another
 
 
 def filled(
     shape: tuple[int, ...], dtype: np.dtype, value: Any, device: jax.Device | None, upload: Callable[[], jax.Array]
 ) -> jax.Array:
-    """An array of one value. The first ones of a kind are uploaded, as are those of a device that is named."""
+    """An array filled with one value. The first ones of a kind are uploaded, as are all for an explicit device."""
     if device is not None:
         return upload()
     key = shape, dtype, repr(value)  # 0.0 and -0.0 are equal

@@ -1,8 +1,8 @@
-"""The folder of compiled programs: one file for each, written atomically, verified when it is read.
+"""The folder of compiled programs: one file per program, written atomically and verified when it is read.
 
-A file is the SHA-256 digest of what follows it. Its name is the key of the program, whose first digit names a
-subfolder. Each of the 16 subfolders has its share of the limit, within which the files that were used last stay.
-Several processes may share the folder. It must belong to the user alone, because what it holds is executed.
+A file is a SHA-256 digest followed by the content. Its name is the key of the program, whose first digit is the name of
+a subfolder. Each of the 16 subfolders has an equal share of the limit, and keeps the most recently used files within
+it. Several processes may share the folder. Only the user may have write access, because its content is executed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .settings import bytes_of
 
 logger = logging.getLogger("tenax")
 
-_LAYOUT = "programs-1"  # of the files; another one would get another folder
+_LAYOUT = "programs-1"  # version of the file layout; another one would use another folder
 _DEFAULT_LIMIT = 1 << 30
 _SUBFOLDERS = 16
-_LOOKS = 32  # while a subfolder is written full, it is looked at that often
+_LOOKS = 32  # expected number of times that a subfolder's size is checked while its share is written once
 
 
 def location() -> Path | None:
-    """Where the environment says that programs are kept; None with TENAX_CACHE=0, and for a user without a home."""
+    """The path of the folder according to the environment; None with TENAX_CACHE=0, or for a user without a home."""
     if os.environ.get("TENAX_CACHE") == "0":
         return None
     chosen, caches = os.environ.get("TENAX_CACHE_DIR"), Path(os.environ.get("XDG_CACHE_HOME", ""))
@@ -41,7 +41,7 @@ def location() -> Path | None:
 
 @cache
 def folder() -> Path | None:
-    """The folder of this process, made if necessary; None where programs are not kept."""
+    """The folder of this process, created if necessary; None if programs are not stored."""
     path = location()
     if path is None:
         return None
@@ -58,12 +58,12 @@ def folder() -> Path | None:
 
 
 def limit() -> int:
-    """The most bytes that the folder may take (TENAX_CACHE_SIZE)."""
+    """The maximum size of the folder in bytes (TENAX_CACHE_SIZE)."""
     return bytes_of("TENAX_CACHE_SIZE", _DEFAULT_LIMIT)
 
 
 def read(key: str) -> bytes | None:
-    """The content that was stored under a key. A damaged file is deleted, and counts as none."""
+    """The content stored under a key, or None. A damaged file is deleted."""
     path = _path(key)
     if path is None:
         return None
@@ -76,12 +76,12 @@ def read(key: str) -> bytes | None:
         discard(key)
         return None
     with contextlib.suppress(OSError):
-        os.utime(path)  # it was used
+        os.utime(path)  # marks it as recently used
     return body
 
 
 def write(key: str, body: bytes) -> None:
-    """Store a content under a key. A full disk, or a folder that went away, is no error."""
+    """Store content under a key. A full disk or a missing folder is not an error."""
     path = _path(key)
     if path is None:
         return
@@ -100,7 +100,7 @@ def write(key: str, body: bytes) -> None:
     except OSError as error:
         logger.info("a compiled program is not kept: %s", error)
         return
-    # Keys are spread evenly, so their digits decide without a count that processes would have to share.
+    # Keys are evenly distributed, so their digits decide when to trim, without a count shared between processes.
     share = limit() // _SUBFOLDERS
     if int(key[1:9], 16) / 16**8 * share < len(body) * _LOOKS:
         from .housekeeping import trim

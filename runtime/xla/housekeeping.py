@@ -1,4 +1,4 @@
-"""The folder of programs is kept within its limit, measured and cleared."""
+"""Keeps the folder of stored programs within its limit, measures it and clears it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_STALE = 3600  # seconds after which a temporary file has no writer any more
+_STALE = 3600  # seconds after which a temporary file no longer has a writer
 
 
 class Usage(NamedTuple):
-    """What is in the folder."""
+    """The content of the folder: the number of programs, and its size."""
 
     programs: int
     bytes: int
 
 
 def _files(base: Path, pattern: str = "*") -> Iterator[tuple[float, int, Path]]:
-    """Time of use, size and path of each file; other processes may delete them meanwhile."""
+    """Time of last use, size and path of each file; other processes may delete files meanwhile."""
     for path in base.glob(pattern):
         with contextlib.suppress(OSError):
             status = path.stat()
@@ -28,7 +28,7 @@ def _files(base: Path, pattern: str = "*") -> Iterator[tuple[float, int, Path]]:
 
 
 def trim(subfolder: Path, most: int) -> None:
-    """Delete the files that were not used for the longest time, until nine tenths of the limit are left."""
+    """Delete stale temporary files and, above `most` bytes, the least recently used files down to nine tenths of it."""
     files = sorted(_files(subfolder))
     total = sum(size for _, size, _ in files)
     target = total if total <= most else most * 9 // 10
@@ -42,13 +42,13 @@ def trim(subfolder: Path, most: int) -> None:
 
 
 def usage(base: Path | None) -> Usage:
-    """How many programs a folder holds, and their size."""
+    """The number of programs in a folder, and the size of its files."""
     files = [] if base is None else [(path.suffix, size) for _, size, path in _files(base, "*/*")]
     return Usage(sum(not suffix for suffix, _ in files), sum(size for suffix, size in files if suffix != ".tmp"))
 
 
 def clear(base: Path | None) -> Usage:
-    """Delete all programs of a folder; what there was."""
+    """Delete all programs in a folder, and return what it contained."""
     found = usage(base)
     if base is not None:
         shutil.rmtree(base, ignore_errors=True)

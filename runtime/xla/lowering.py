@@ -1,7 +1,7 @@
-"""Lowered programs, made in MLIR contexts that are used again.
+"""Lowered programs, created in MLIR contexts that are reused.
 
-JAX makes a context for each program, which takes as long as lowering a small one. A context serves one program at a
-time, until that is compiled, because XLA may load dialects into it while other threads run.
+JAX creates a context for each program, which takes as long as lowering a small one. A context is used by one program at
+a time, until that is compiled, because XLA may load dialects into it while other threads run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import jax
 from .. import patches
 from .options import Code, first_code, good_code, has_one_tier
 
-_MOST = 128  # programs that a context serves: it keeps their types and locations
+_MOST = 128  # maximum programs per context, because it keeps their types and locations
 
 
 class _ReusedContext:
@@ -26,10 +26,10 @@ class _ReusedContext:
 
 
 class _Lowering(threading.local):
-    context: _ReusedContext | None = None  # of the program that this thread lowers
+    context: _ReusedContext | None = None  # for the program that this thread is lowering
 
 
-_free: list[_ReusedContext] = []  # those whose programs are compiled
+_free: list[_ReusedContext] = []  # contexts whose programs are compiled
 _lowering = _Lowering()
 
 
@@ -49,7 +49,7 @@ patches.wrap("jax._src.interpreters.mlir.make_ir_context", _reusing)
 
 
 class LoweredProgram:
-    """A program in StableHLO, which is compiled once."""
+    """A program in StableHLO, which can be compiled once."""
 
     def __init__(self, traced: jax.stages.Traced) -> None:
         try:
@@ -65,15 +65,15 @@ class LoweredProgram:
 
     @cached_property
     def first_code(self) -> Code:
-        """How it is compiled for its first calls."""
+        """How to compile the program for its first calls."""
         return self.good_code() if has_one_tier() else first_code(self.text)
 
     def good_code(self) -> Code:
-        """How it is compiled to be called often."""
+        """How to compile the program for frequent calls."""
         return good_code(self.text)
 
     def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
-        """The executable. The program cannot be compiled again."""
+        """Compile the program, which frees it: it cannot be compiled again."""
         compiled = self._lowered.compile(options)
         del self._lowered
         self._context.served += 1

@@ -1,9 +1,9 @@
-"""The executables of eager operations, within a budget of memory: those that were called least recently go.
+"""The memory budget for executables of eager operations: the least recently called ones are evicted.
 
-A call on the fast path leaves no trace of its time, which would cost as much as a tenth of a small operation. So when
-an eighth of the budget has been filled, a new age begins, and the tables of the fast path are emptied: the next call of
-each executable comes through `Dispatcher.run`, which notes the age. What is evicted are the executables of old ages.
-Programs of compiled functions count, and stay: their functions hold them.
+A call on the fast path records no time stamp, which would cost as much as a tenth of a small operation. Instead, a new
+age begins whenever an eighth of the budget has been filled, and the tables of the fast path are cleared: the next call
+of each executable goes through `Dispatcher.run`, which records the age. Executables of the oldest ages are evicted.
+Programs of compiled functions count too, but are never evicted: their functions hold them.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from typing import Any
 from .settings import bytes_of
 from .totals import totals
 
-_SHARE = 8  # the default budget is this part of the machine's memory
-_AGES = 8  # in which the budget is filled once
-_MAPS = 8  # the code of an executable takes four mappings of memory; half of those that a process may have are left
-_REMEMBERED = 1 << 16  # executables that were evicted
-_THRASHING = 256  # executables that were evicted and built again, after which the user is told
+_SHARE = 8  # the default budget is the machine's memory divided by this
+_AGES = 8  # number of ages in which the budget is filled once
+_MAPS = 8  # an executable's code takes four memory mappings; this leaves half of a process's limit for other uses
+_REMEMBERED = 1 << 16  # evicted executables whose keys are remembered
+_THRASHING = 256  # rebuilds of evicted executables after which the user is warned
 
 
 class CodeMemory:
     """The budget, and the dispatchers whose executables it bounds."""
 
     def __init__(self, budget: int, most: int) -> None:
-        """`budget` is in bytes, `most` the number of executables."""
+        """`budget` is in bytes; `most` is the maximum number of executables."""
         self.budget, self.most = budget, most
         self.dispatchers: list[Any] = []
         self.age = 0
         self.lock = threading.Lock()
-        self.filled = 0  # bytes when the age began
-        self.evicted: dict[int, None] = {}  # hashes of keys, the oldest first
-        self.known = 0  # executables in the tables of the dispatchers, at most
+        self.filled = 0  # bytes held when the age began
+        self.evicted: dict[int, None] = {}  # hashes of evicted keys, the oldest first
+        self.known = 0  # upper bound of the number of executables in the dispatchers' tables
         self.again = 0
 
     def make_room(self, name: str, key: Any) -> None:
-        """Evict executables if there is no room for the one that is built under a key."""
+        """Evict executables if there is no room for the one that is about to be built for a key."""
         with self.lock:
             if hash((name, key)) in self.evicted:
                 self.again += 1
@@ -48,7 +48,7 @@ class CodeMemory:
                     self.warn(name)
             if totals.held_bytes - self.filled > self.budget // _AGES:
                 self.begin_age()
-            # Those that only traces use are not compiled and have no size, but their jaxprs take memory.
+            # Executables that only traces use are not compiled and have no size, but their jaxprs take memory.
             self.known += 1
             if self.known >= self.most:
                 self.known = sum(len(dispatcher.entries) for dispatcher in self.dispatchers)
@@ -56,11 +56,11 @@ class CodeMemory:
                 self.shrink()
 
     def room(self) -> int:
-        """The bytes for eager operations: compiled functions leave them a quarter at least."""
+        """The bytes available to eager operations: at least a quarter, however much compiled functions take."""
         return max(self.budget - totals.pinned_bytes, self.budget // 4)
 
     def begin_age(self) -> None:
-        """Have the next call of each executable noted."""
+        """Begin a new age, in which the next call of each executable is recorded."""
         self.age += 1
         self.filled = totals.held_bytes
         for dispatcher in self.dispatchers:
@@ -89,7 +89,7 @@ class CodeMemory:
         self.filled = totals.held_bytes
 
     def warn(self, name: str) -> None:
-        """Say that executables come and go."""
+        """Warn that executables are evicted and rebuilt repeatedly."""
         warnings.warn(
             f"tenax: the program uses more executables than the {self.budget / 2**20:.0f} MiB of TENAX_CODE_MEMORY "
             f"hold, so that they are made again and again (now {name}). If the shapes of your data differ from step to "
@@ -99,7 +99,7 @@ class CodeMemory:
 
 
 def _memory() -> int:
-    """The machine's memory, or what the container may use of it."""
+    """The machine's memory, or the container's limit if that is lower, in bytes."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min(whole, _number("/sys/fs/cgroup/memory.max", whole))
 

@@ -1,4 +1,4 @@
-"""How XLA compiles a program that is not expected to run again: with the options by which it is ready soonest."""
+"""How XLA compiles a program that is not expected to run again: with the options that compile fastest."""
 
 from .options import Options, of_platform
 
@@ -12,5 +12,5 @@ _FASTEST: dict[str, Options] = {
 
 
 def options_for_one_run() -> Options | None:
-    """The compiler options of such a program; None for those of the process."""
+    """The compiler options for such a program; None for the process's defaults."""
     return of_platform(_FASTEST)

@@ -1,10 +1,10 @@
-"""How XLA compiles eager operations: first code that is ready soon, and good code once that one has worked enough.
+"""How XLA compiles eager operations: quickly compiled first code, and good code once that has computed enough.
 
-On the CPU three sets of options are in use. `_SOON` compiles in a fifth of the time of XLA's default, and its code
-takes about a nanosecond longer for each element that an operation computes; without fused multiply-adds its results
-may differ in the last bit. `_GOOD`, the older emitters at LLVM's first level of optimization, compiles in a third of
-the time, and its code is as fast as the default's, except for loops and for transposes and scatters of large arrays;
-its results are those of the default but for one program in ninety (benchmarks/code_tiers.py).
+On the CPU there are three sets of options: XLA's default and two others. `_SOON` compiles in a fifth of the default's
+time, and its code takes about a nanosecond longer for each element that an operation computes; it has no fused
+multiply-adds, so results may differ in the last bit. `_GOOD`, the older emitters at LLVM's optimization level 1,
+compiles in a third of the time, and its code is as fast as the default's except for loops and for transposes and
+scatters of large arrays; its results differ from the default's for one program in ninety (benchmarks/code_tiers.py).
 """
 
 import math
@@ -31,18 +31,18 @@ _SOON: dict[str, Options] = {
         "xla_cpu_parallel_codegen_split_count": "1",
     }
 }
-# Elements that an operation of a program has computed, on average, when good code pays for its compilation: the slower
-# code costs time for each, and the compilation costs time for each operation.
+# Elements computed per operation, on average, after which good code pays for its compilation: first code costs extra
+# time per element, and the compilation costs time per operation.
 ENOUGH = 1 << 21
-_LARGE = ENOUGH // 2  # in one call: good code from the first
-_SMALL_MOVED = 1 << 13  # elements of an array that good code transposes or scatters; larger ones have XLA's default
-_MANY = 16  # results: operators on lists, which the older emitters compile slowly
-_ITERATIONS = 256  # of a loop: an assumption
-_ROUNDS = 5  # iterations of the loops in which random bits are made
-_COMPARISONS = 64  # operations for each element that is sorted
+_LARGE = ENOUGH // 2  # elements per operation in one call; above it, the first call already runs good code
+_SMALL_MOVED = 1 << 13  # largest array, in elements, that good code transposes or scatters; else XLA's default
+_MANY = 16  # results; programs with more are operators on lists, which the older emitters compile slowly
+_ITERATIONS = 256  # assumed iterations of a loop
+_ROUNDS = 5  # iterations of the loops that generate random bits
+_COMPARISONS = 64  # operations per sorted element
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
 
-_OPERATION = re.compile(r"\b(?:stable|c|m)hlo\.")  # of a dialect of XLA
+_OPERATION = re.compile(r"\b(?:stable|c|m)hlo\.")  # an operation of an XLA dialect
 _TYPES = re.compile(r"tensor<((?:\d+x)*)(\w+)")
 _WINDOW = re.compile(r"window_dimensions = array<i64: ([\d, ]+)>")
 _MOVES = re.compile(r"stablehlo\.(?:transpose|scatter)\b")
@@ -50,24 +50,24 @@ _PARTS = re.compile(r"stablehlo\.(?:gather|slice|dynamic_slice)\b")
 
 
 def has_tiers() -> bool:
-    """Whether a program may begin with code that is ready soon."""
+    """Whether a program may start with first code."""
     return _TIERS and of_platform(_SOON) is not None
 
 
 def has_one_tier() -> bool:
-    """Whether all code is to be good code now, because every call of an operation must give the same bits."""
+    """Whether all code must be good code now, because every call of an operation must return the same bits."""
     return not _TIERS or torch.are_deterministic_algorithms_enabled()
 
 
 class Code(NamedTuple):
     """How a program is compiled."""
 
-    options: Options | None  # None: those of the process
-    work: int  # elements for each operation of a call, if good code is to take over; 0 if this code stays
+    options: Options | None  # None: the process's defaults
+    work: int  # elements per operation of a call; 0 if good code will not take over
 
 
 def first_code(text: str) -> Code:
-    """The code of a lowered program that its first calls run."""
+    """The code for the first calls of a lowered program."""
     soon = of_platform(_SOON)
     if soon is None:
         return Code(None, 0)
@@ -77,31 +77,31 @@ def first_code(text: str) -> Code:
 
 
 def good_code(text: str) -> Code:
-    """The code of a lowered program that is called often, or has large arrays."""
+    """The code for a lowered program that is called often, or has large arrays."""
     arrays = [math.prod(map(int, d[:-1].split("x"))) for d in {d for d, _ in _TYPES.findall(text)} if d]
     moves = _MOVES.search(text) and max(arrays, default=1) > _SMALL_MOVED
     return Code(None if moves or _loops(text) or _results(text) > _MANY else of_platform(_GOOD), 0)
 
 
 def of_platform(table: dict[str, Options]) -> Options | None:
-    """The options of the first device's platform, unless `XLA_FLAGS` names one of them."""
+    """The options for the first device's platform; None if it has none, or `XLA_FLAGS` sets one of them."""
     options, flags = table.get(jax.local_devices()[0].platform), os.environ.get("XLA_FLAGS", "")
     return None if options is None or any(name in flags for name in options) else options
 
 
 def computed(text: str) -> tuple[int, int]:
-    """About how many elements a call of a lowered program computes, and in how many operations; one at least.
+    """Estimate how many elements a call of a lowered program computes, and in how many operations; both at least 1.
 
-    Products of floating-point matrices and convolutions count as copies: a library computes them.
+    Products of floating-point matrices and convolutions count like copies, because a library computes them.
     """
     elements, operations = 1, 1
-    each = 1  # the factor of the operation whose region has begun
+    each = 1  # the cost per element of the operation whose region has begun
     for line in text.splitlines():
         if found := _WINDOW.search(line):
             each = math.prod(map(int, found[1].split(",")))
         elif "stablehlo.sort" in line:
             each = _COMPARISONS
-        ends = line.lstrip().startswith("})")  # a region, after which the types of its operation stand
+        ends = line.lstrip().startswith("})")  # the end of a region, followed by the types of its operation
         if not ends and (not _OPERATION.search(line) or "stablehlo.constant" in line):
             continue
         types = [(math.prod(map(int, d[:-1].split("x"))) if d else 1, kind) for d, kind in _TYPES.findall(line)]
@@ -109,7 +109,7 @@ def computed(text: str) -> tuple[int, int]:
         if not sizes:
             continue
         operations += 1
-        if "stablehlo.dot_general" in line and types[0][1].startswith(("i", "ui")):  # a plain loop
+        if "stablehlo.dot_general" in line and types[0][1].startswith(("i", "ui")):  # compiled as a plain loop
             elements += math.isqrt(math.prod(sizes[-3:]))
         else:
             elements += each * (sizes[-1] if _PARTS.search(line) else max(sizes))

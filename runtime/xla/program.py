@@ -1,8 +1,8 @@
-"""The executable of a function of arrays of the first device.
+"""The executable of a function of arrays on the first device.
 
-The first call loads a stored executable, without tracing the function, or traces, compiles and stores it. Its code may
-be one that was ready soon (`options.py`); then calls count what they compute, and good code takes over when that is
-enough (`takeover.py`). Which call that is depends on the program alone, so that results are reproducible.
+The first call loads a stored executable, without tracing the function, or traces, compiles and stores it. It may start
+with first code, which compiles quickly (`options.py`). Then calls count the work they do, and good code takes over when
+it is enough (`takeover.py`). Which call that is depends only on the program, so that results are reproducible.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from .waiting import waiting_for
 
 
 class EagerProgram:
-    """What is asked for calls that JAX's C++ function has not seen before. It has one executable, for the shapes and
-    settings of its first call, and `jax.jit` for whatever differs from those: traces, placed arrays, other settings."""
+    """Handles calls that JAX's C++ function has not seen before. It has one executable, for the shapes and settings of
+    its first call, and uses `jax.jit` for anything else: traces, committed arrays, other shapes or settings."""
 
     def __init__(
         self, function: Callable[..., Any], key: str | None, donated: tuple[int, ...], one_tier: bool = False
     ) -> None:
         self.function, self.key, self.donated = function, key, donated
-        self.one_tier = one_tier  # whether the first call has good code
+        self.one_tier = one_tier  # whether the first call already runs good code
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
-        self.work = 0  # elements that an operation computes in a call, if good code is to take over
+        self.work = 0  # elements computed per operation in a call; 0 if good code will not take over
         self.left = ENOUGH // 2  # elements until the next step of the takeover
-        self.good: Any = None  # the good code on its way
-        self.holder: Callable[[], Any] = lambda: None  # gives the object whose `run` this is, while it lives
-        self._count: Callable[[], Any] | None = None  # ends the account of the executable's memory
-        self.coming: Any = None  # the compilation of another thread that will give it (ahead.py)
+        self.good: Any = None  # returns the good code, once its compilation has started
+        self.holder: Callable[[], Any] = lambda: None  # a weak reference to the object whose `run` this is
+        self._count: Callable[[], Any] | None = None  # stops counting the executable's memory
+        self.coming: Any = None  # the executable that another thread is compiling (ahead.py)
 
     @cached_property
     def jitted(self) -> Callable[..., Any]:
-        """For calls that the executable is not made for."""
+        """The `jax.jit` function for calls that the executable cannot handle."""
         return jax.jit(self.function, donate_argnums=self.donated)
 
     def compiled_for(self, operands: tuple[Any, ...]) -> jax.stages.Compiled | None:
-        """The executable; None where `jax.jit` is to handle the call."""
+        """The executable, compiled if necessary; None if `jax.jit` should handle the call."""
         signature = self.signature(operands)
         if signature is None:
             return None
@@ -64,7 +64,7 @@ class EagerProgram:
         return self.executable if self.made_for == signature else None
 
     def is_due(self) -> bool:
-        """Count a call of code that was ready soon; whether it takes the next step of the takeover."""
+        """Count a call of first code; return whether the next step of the takeover is due."""
         self.left -= self.work
         return self.left < 0 or has_one_tier()
 
@@ -75,7 +75,7 @@ class EagerProgram:
         self.made_for, self.executable, self._count = signature, executable, hold(self, executable)
 
     def signature(self, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """What an executable is made for; None where `jax.jit` is to handle the call."""
+        """The types and settings for which an executable is compiled; None if `jax.jit` should handle the call."""
         if not trace_state_clean():
             return None
         arrays = jax.tree.leaves(operands)
@@ -85,7 +85,7 @@ class EagerProgram:
         return trace_settings(), jax.tree.structure(operands), [_signature(x) for x in arrays]
 
     def key_for(self, signature: tuple[Any, ...], *, good: bool = False) -> str | None:
-        """The name of the stored executable, of that with good code if so wanted; None where there can be none."""
+        """The name of the stored executable (with `good`, of the one with good code); None if it cannot be stored."""
         if self.key is None or folder() is None:
             return None
         good = good or self.one_tier or has_one_tier()
@@ -102,9 +102,9 @@ class EagerProgram:
         return found.compiled
 
     def trace(self, operands: tuple[Any, ...]) -> jax.stages.Traced:
-        """The function, traced for operands."""
+        """Trace the function for operands."""
 
-        # JAX keeps the lowered program, a megabyte, for as long as the function lives. This one ends here.
+        # JAX keeps the lowered program (a megabyte) for as long as the function lives, so this wrapper is temporary.
         @wraps(self.function)
         def function(*operands: Any) -> Any:
             return self.function(*operands)
@@ -112,10 +112,10 @@ class EagerProgram:
         return jax.jit(function, donate_argnums=self.donated).trace(*operands)
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
-        """The executable of a lowered program, which is stored under a key."""
+        """Compile a lowered program, and store it under a key."""
         options, work = lowered.good_code() if good or self.one_tier else lowered.first_code
         compiled = lowered.compile(options)
-        # A custom call needs what its lowering prepares in the process, such as pointers to the functions of LAPACK.
+        # Custom calls depend on state that their lowering sets up in the process, such as pointers to LAPACK functions.
         if key is not None and "custom_call" not in lowered.text:
             stored.store(key, compiled, work)
         if not good:
@@ -124,7 +124,7 @@ class EagerProgram:
 
 
 def _is_plain(operand: Any) -> bool:
-    """Whether JAX would put an operand on the first device, or has it there and would let it go anywhere."""
+    """Whether an operand is an uncommitted array on the first device, or a host value that JAX would put there."""
     if operand.__class__ is ArrayImpl:
         return not operand.committed and operand.sharding.device_set == _first_device()
     return isinstance(operand, (np.generic, np.ndarray, jax.core.ShapedArray))

@@ -1,4 +1,4 @@
-"""What environment variables say of compilation. docs/compilation.md lists them."""
+"""Settings of compilation from environment variables, which docs/compilation.md lists."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def bytes_of(name: str, default: int) -> int:
-    """The number of bytes that a variable states, such as 500M or 2G; the default where the variable is not set.
+    """The number of bytes in a variable, such as 500M or 2G; the default if the variable is not set.
 
     Raises:
-        ValueError: the text is no number of bytes.
+        ValueError: the text is not a number of bytes.
     """
     text = os.environ.get(name)
     if not text:
@@ -24,5 +24,5 @@ def bytes_of(name: str, default: int) -> int:
 
 
 def compiles_ahead() -> bool:
-    """Whether the program goes on while an eager operation is compiled (TENAX_SYNC_COMPILE)."""
+    """Whether eager operations are compiled in the background (TENAX_SYNC_COMPILE)."""
     return os.environ.get("TENAX_SYNC_COMPILE") != "1"

@@ -1,4 +1,4 @@
-"""Executables of the first device as files: written when they are compiled, loaded by later processes."""
+"""Executables of the first device as files: written after compilation, loaded by later processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stored(NamedTuple):
 
 
 def load(key: str) -> Stored | None:
-    """A stored executable; None where there is none, or where this process cannot load it."""
+    """Load a stored executable; None if there is none, or this process cannot load it."""
     body = folder.read(key)
     if body is None:
         return None
@@ -49,9 +49,9 @@ def load(key: str) -> Stored | None:
 
 
 def store(key: str, compiled: jax.stages.Compiled, note: int = 0) -> None:
-    """Write an executable and a number. One that XLA cannot serialize is compiled again in each process."""
+    """Write an executable and a number. If XLA cannot serialize it, each process compiles it again."""
     if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
-        return  # it may come from JAX's own cache, and what was loaded cannot be serialized again
+        return  # it may come from JAX's own cache, and a loaded executable cannot be serialized again
     try:
         body = pickle.dumps((serialize(compiled), note))
     except Exception as error:
@@ -61,7 +61,7 @@ def store(key: str, compiled: jax.stages.Compiled, note: int = 0) -> None:
 
 
 def remembered(name: str | None, find_out: Callable[[], T]) -> T:
-    """What a function finds out, stored under a name, so that later processes need not find it out again."""
+    """The result of `find_out`, which is stored under a name so that later processes need not compute it again."""
     key = None if name is None or folder.folder() is None else key_of("facts", name) + ".facts"
     body = None if key is None else folder.read(key)
     facts: T = find_out() if body is None else pickle.loads(body)
@@ -73,16 +73,16 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
 def compile_or_load(
     name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any
 ) -> jax.stages.Compiled:
-    """The executable of a lowered program.
+    """Load the stored executable of a lowered program, or compile and store it.
 
     Args:
-        name: what messages call it.
-        lowered: the program, under whose text the executable is stored.
-        options: further ones of XLA's.
-        facts: what the key must say that the text does not show.
+        name: its name in messages.
+        lowered: the program; the executable is stored under its text.
+        options: additional XLA options.
+        facts: further parts of the key, which the text does not contain.
     """
     key, text = None, "" if folder.folder() is None else lowered.as_text()
-    if text and "callback" not in text:  # whose text holds a pointer into this process
+    if text and "callback" not in text:  # the text of a callback contains a pointer into this process
         weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
         key = key_of(text, lowered.in_tree, lowered.out_tree, weak, options, *facts)
         found = load(key)

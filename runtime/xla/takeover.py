@@ -1,7 +1,7 @@
-"""How good code takes over from code that was ready soon, when the latter has computed enough.
+"""The takeover: good code replaces a program's first code once that has computed enough.
 
-Half-way, the program is traced and lowered again and compiled by a thread; at the end the thread is waited for. So the
-call from which on the good code runs is always the same one, however long the compilation takes.
+Halfway, the program is traced and lowered again and compiled by a thread; at the end, that thread is waited for. So it
+is always the same call that first runs good code, however long the compilation takes.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ logger = logging.getLogger("tenax")
 
 
 def advance(program: EagerProgram, call: Any, operands: tuple[Any, ...]) -> None:
-    """Take the next step: begin the compilation of good code, or have its calls run it.
+    """Take the next step: start compiling good code, or switch to it.
 
     Args:
-        program: what counted enough.
+        program: the program that has counted enough work.
         call: JAX's function that runs it.
-        operands: of the call that is about to run.
+        operands: the operands of the call that is about to run.
     """
     if not trace_state_clean() or program.made_for is None or program.signature(operands) != program.made_for:
-        return  # not a call of the executable
+        return  # this call does not use the executable
     try:
         if program.good is None:
             program.good = begin(program, operands)
             program.left = ENOUGH // 2
         if program.left < 0 or has_one_tier():
             finish(program, call)
-    except Exception as error:  # whatever XLA raises, such as a full memory: there is code that works
+    except Exception as error:  # whatever XLA raises, such as out of memory: the first code still works
         logger.warning("%s stays in code that is slow: %s: %s", program.function.__name__, type(error).__name__, error)
         program.work = 0
 
 
 def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
-    """What gives the good code: stored by an earlier process, or compiled by a thread."""
+    """Return a function that returns the good code, which is stored already or compiled by a thread."""
     signature: Any = program.made_for
     found = program.load(signature, good=True)
     if found is not None:
@@ -62,7 +62,7 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
 
 
 def finish(program: EagerProgram, call: Any) -> None:
-    """Have all calls run the good code."""
+    """Make all calls run the good code."""
     signature, good = program.made_for, program.good
     if good is None or signature is None:
         return  # another thread has finished

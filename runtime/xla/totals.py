@@ -1,4 +1,4 @@
-"""What compilation has cost this process: the figures of `tenax.explain()`."""
+"""Totals of what compilation has cost this process, for `tenax.explain()`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 import jax
 
-# Measured by benchmarks/soak.py on the CPU: what an executable of one operation takes, with its entries in the tables
-# of dispatch. A loaded one takes half of it.
+# The memory of an executable of one operation, including its entries in dispatch's tables, measured on the CPU by
+# benchmarks/soak.py. One that was loaded takes half as much.
 _BASE_BYTES = 220 << 10
 
 
 @dataclass
 class Totals:
-    """What compilation has cost this process; printed, it is a text to read."""
+    """What compilation has cost this process; `str()` gives a readable summary."""
 
     compiled: int = 0
     compile_seconds: float = 0.0  # lowering included
@@ -39,11 +39,11 @@ class Totals:
 
 
 totals = Totals()
-_counting = threading.RLock()  # a finalizer may run while its own thread counts
+_counting = threading.RLock()  # reentrant, because a finalizer may run while its thread is counting
 
 
 def hold(owner: Any, compiled: jax.stages.Compiled, pinned: bool = False) -> Callable[[], Any]:
-    """Count an executable for as long as its owner lives, or until what is returned is called."""
+    """Count an executable for as long as its owner lives, or until the returned function is called."""
     nbytes = _BASE_BYTES + max(0, compiled.runtime_executable().size_of_generated_code_in_bytes())  # type: ignore[union-attr]
     count = _count_pinned if pinned else _count_held
     count(1, nbytes)

@@ -1,4 +1,4 @@
-"""Says why a program waits: a line on stderr when compilation has held it up for two seconds, then progress."""
+"""Reports that a program waits for compilation: a line on stderr after two seconds of waiting, then progress."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .totals import count_compiled
 
 logger = logging.getLogger("tenax")
 
-_PATIENCE = 2.0  # seconds of waiting before something is said
-_PAUSE = 2.0  # seconds without compilation after which waiting starts anew
-_LOOK = 0.25  # seconds between two looks
+_PATIENCE = 2.0  # seconds of waiting before the line is printed
+_PAUSE = 2.0  # seconds without compilation after which the waiting time is reset
+_LOOK = 0.25  # seconds between two polls
 
 
 class _Watch:
-    """Looks at what is compiled from a thread of its own, which ends when nothing was compiled for a while."""
+    """Polls for compilations on a thread of its own, which ends when nothing has been compiled for a while."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.began: float | None = None  # when the first of the compilations that are under way did
+        self.began: float | None = None  # start time of the current period in which something is compiled
         self.ended = self.waited = 0.0
         self.name = ""
         self.programs = 0
-        self.active = 0  # compilations under way
+        self.active = 0  # compilations in progress
         self.alive = False
 
     def begin(self, name: str) -> None:
-        """A compilation begins."""
+        """Note the start of a compilation."""
         with self.lock:
             if not self.alive:
                 self.alive, self.waited, self.programs = True, 0.0, 0
@@ -43,7 +43,7 @@ class _Watch:
                 self.began = time.monotonic()
 
     def end(self) -> None:
-        """It has ended."""
+        """Note the end of a compilation."""
         with self.lock:
             self.programs += 1
             self.active -= 1
@@ -53,7 +53,7 @@ class _Watch:
                 self.began = None
 
     def look(self) -> None:
-        """Print the line once, and show progress on a terminal from then on."""
+        """Print the line once, then show progress if stderr is a terminal."""
         status: Any = None
         said = False
         while True:
@@ -72,11 +72,11 @@ class _Watch:
             status.stop()
 
     def text(self, waited: float) -> str:
-        """What is compiled."""
+        """The text of the line: what is being compiled."""
         return f"tenax: compiling {self.name}; {self.programs} programs before it, {waited:.1f} s so far"
 
     def announce(self, waited: float) -> Any:
-        """Print the line; on a terminal, start a display of progress."""
+        """Print the line; on a terminal, start and return a progress display."""
         if sys.stderr is None:
             return None
         print(
@@ -99,7 +99,7 @@ _watch = _Watch()
 
 @contextmanager
 def announced(name: str) -> Iterator[None]:
-    """Say so if waiting for the code of a program takes long."""
+    """Report to the user if waiting for the code of a program takes long."""
     quiet = os.environ.get("TENAX_QUIET") == "1"
     if not quiet:
         _watch.begin(name)
@@ -112,7 +112,7 @@ def announced(name: str) -> Iterator[None]:
 
 @contextmanager
 def timed(name: str) -> Iterator[None]:
-    """Count a compilation."""
+    """Count and time a compilation."""
     start = time.perf_counter()
     try:
         yield
@@ -124,6 +124,6 @@ def timed(name: str) -> Iterator[None]:
 
 @contextmanager
 def waiting_for(name: str) -> Iterator[None]:
-    """Count a compilation that holds up the caller, and say so if it takes long."""
+    """Count and time a compilation that blocks the caller, and report it to the user if it takes long."""
     with announced(name), timed(name):
         yield
