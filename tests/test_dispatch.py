@@ -254,6 +254,8 @@ def test_what_torch_refuses_is_refused_after_a_call_that_differs_in_strides_of_o
 def test_storages_have_pointers_of_their_own():
     x, y = torch.ones(3, device="jax"), torch.ones(3, device="jax")
     assert x.data_ptr() == x[:].data_ptr() != y.data_ptr() != 0
+    others = [torch.ones(1, device="jax") for _ in range(100)]
+    assert len({t.data_ptr() >> 36 for t in others}) == 100  # no view of one storage seems to begin another
     model = torch.nn.Linear(3, 3, device="jax")
     tied = torch.nn.ModuleList([model, torch.nn.Linear(3, 3, device="jax")])
     tied[1].weight = model.weight

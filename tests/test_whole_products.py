@@ -247,6 +247,21 @@ def test_compiled_steps_have_the_same_gradients() -> None:
         agree(f(*xs), expected)
 
 
+@pytest.mark.parametrize("gradient", [True, False])
+def test_negated_views_are_negated(gradient: bool) -> None:
+    torch.manual_seed(0)
+    operands = matrix(2, 3, 4), matrix(5, 4), matrix(5), matrix(2, 5, 3), matrix(2, 3, 3)
+    for place in range(5):
+        found = []
+        for device in ("cpu", "jax"):
+            xs = [x.to(device) for x in operands]
+            xs[place] = torch._neg_view(xs[place])  # type: ignore[attr-defined]
+            x, w, b, y, g = [z.requires_grad_(gradient) for z in xs[:4]] + [xs[4]]
+            result = F.linear(x, w, b) @ y
+            found.append([result, *(torch.autograd.grad(result, (x, w, b, y), g) if gradient else ())])
+        agree(found[1], found[0])
+
+
 def test_a_sparse_weight_is_decomposed() -> None:
     x, w = torch.ones(3, 4), torch.eye(4)
     found = F.linear(x.to("jax"), w.to("jax").to_sparse())

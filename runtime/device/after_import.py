@@ -42,7 +42,7 @@ class _Finder(MetaPathFinder):
         """The spec of the module, with a loader that calls the function."""
         if fullname != self.name:
             return None
-        others = (finder for finder in sys.meta_path if finder is not self)
+        others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
         spec = next((s for f in others if (s := f.find_spec(fullname, path, target)) is not None), None)
         if spec is None or spec.loader is None:
             return None

@@ -97,7 +97,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     """
     index = device_index(device)
     reported = _reported(index)
-    if "bytes_limit" not in reported:
+    if not {"bytes_limit", "bytes_in_use"} <= reported.keys():
         raise NotImplementedError(f"torch.jax.mem_get_info: {jax_devices()[index]} reports no limit")
     return reported["bytes_limit"] - reported["bytes_in_use"], reported["bytes_limit"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import torch
 
 from ..storage.ordinals import NAME
 from .storage_methods import PLAIN, is_ours
+
+_addresses = itertools.count(1)
 
 
 def make(data: torch.Tensor, index: int = 0) -> Any:
@@ -72,9 +75,10 @@ def _getitem(self: Any, index: Any) -> Any:
 
 
 def _data_ptr(self: Any) -> int:
-    # There is no address. Programs compare pointers to find tied weights, so each storage gets a unique number. The
-    # numbers are at least 1 MiB apart, so that offsets in small storages do not reach the next number.
-    return id(_cell(self)) << 16
+    # There is no address. Programs compare pointers to find tied weights, so each storage gets a unique number, 64 GiB
+    # from the next so that no offset reaches it.
+    state = vars(_cell(self))
+    return state["address"] if "address" in state else state.setdefault("address", next(_addresses) << 36)
 
 
 def _write_file(self: Any, *args: Any) -> Any:

@@ -30,26 +30,23 @@ _decomposed_linear = kernel_on(_aten.linear.default, COMPOSITE_IMPLICIT)
 _decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)
 
 
-def _stays_whole(x: torch.Tensor, y: torch.Tensor) -> bool:
+def _stays_whole(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor | None = None) -> bool:
     """Whether a product may stay whole: of ordinary tensors of one floating dtype, with no observer of its parts."""
-    return not (
-        x.__class__ not in _PLAIN
-        or y.__class__ not in _PLAIN
-        or x.dtype is not y.dtype
-        or x.dtype not in _DTYPES
-        or y.layout is not torch.strided
-        or x.layout is not torch.strided
-        or dispatch_modes()
-        or are_transforms_active()
-        or in_forward_mode()
-        or overridden
+    return (
+        type(x) in _PLAIN
+        and type(y) in _PLAIN
+        and x.dtype is y.dtype
+        and x.dtype in _DTYPES
+        and x.layout is y.layout is torch.strided
+        and not (x.is_neg() or y.is_neg() or (z is not None and z.is_neg()))  # what is redispatched skips that key
+        and not (dispatch_modes() or are_transforms_active() or in_forward_mode() or overridden)
     )
 
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Any:
     """The kernel of `linear` above autograd."""
     op, axes = _aten.linear.default, input.dim()
-    if not (axes and weight.dim() == 2 and _stays_whole(input, weight)) or (bias is not None and bias.dim() != 1):
+    if not (axes and weight.dim() == 2 and _stays_whole(input, weight, bias)) or (bias is not None and bias.dim() != 1):
         return _decomposed_linear(input, weight, bias)
     if not torch.is_grad_enabled():
         return op.redispatch(_BELOW, input, weight, bias)
@@ -60,7 +57,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
 
 def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: list[bool]) -> Any:
     """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
-    if _stays_whole(grad_output, weight) and not torch.is_grad_enabled():
+    if _stays_whole(grad_output, weight, self) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
     rows = grad_output.flatten(0, -2)
     return (
@@ -86,7 +83,7 @@ def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
 
 def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor, mask: list[bool]) -> Any:
     """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
-    if _stays_whole(grad, other) and not torch.is_grad_enabled():
+    if _stays_whole(grad, other, self) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
     left, right = (self, grad) if other.dim() > 2 else (self.flatten(0, -2), grad.flatten(0, -2))
     return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
