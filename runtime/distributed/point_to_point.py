@@ -74,7 +74,7 @@ class Messages:
         return work
 
     def receive(self, tensors: list[torch.Tensor], sources: list[int], tag: int) -> CollectiveWork:
-        """Receive into a tensor from the first of some ranks that sends with this tag."""
+        """Receive into a tensor from the first of the given ranks that sends with this tag."""
         name = self.agreement.name
         text = " or ".join(str(name(r)) for r in sources)
         kind = f"{tensors[0].dtype}{list(tensors[0].shape)}"

@@ -18,7 +18,7 @@ import torch
 from .. import patches
 
 _static_graph: ContextVar[bool] = ContextVar("_static_graph", default=False)  # of the reducer that DDP is creating
-_PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # among the arguments that follow those named here
+_PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # positions in `rest` below
 
 
 def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ def binary_cross_entropy_with_logits(
 ) -> Array:
     """Binary cross-entropy of sigmoid(self); `pos_weight` multiplies the loss of the positive part of the target.
 
-    The result has the dtype of the target, because torch computes it in place there.
+    The result has the dtype of the target, because torch computes it in place in a tensor of that dtype.
     """
     dtype = target.dtype
     _, self, target, weight, pos_weight = DEFAULT(self, target, weight, pos_weight)

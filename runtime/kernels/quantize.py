@@ -1,6 +1,6 @@
 """Fake quantization: values rounded to `quant_max - quant_min + 1` steps of `scale` around `zero_point`, as floats.
 
-Torch computes with the scale and its reciprocal in float32 (aten/src/ATen/native/quantized/FakeQuantPerTensorAffine.cpp
+torch computes with the scale and its reciprocal in float32 (aten/src/ATen/native/quantized/FakeQuantPerTensorAffine.cpp
 and FakeQuantPerChannelAffine.cpp).
 """
 

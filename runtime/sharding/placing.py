@@ -88,7 +88,7 @@ def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
 
     def move(tensor: torch.Tensor) -> torch.Tensor:
         sharding = placed.get(id(tensor))
-        if sharding is None:  # torch tries the conversion on a tensor of its own
+        if sharding is None:  # `Module._apply` first tries the conversion on an empty tensor
             return tensor.to("jax")
         if tensor.device.type == "jax":
             if not lay_out(tensor, sharding):

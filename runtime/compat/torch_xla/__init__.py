@@ -48,7 +48,7 @@ def device_count() -> int:
 
 
 def sync(wait: bool = False, reset_scope: bool = True) -> None:
-    """End the step: run what was recorded and the closures of `add_step_closure`; with `wait`, wait for the device."""
+    """End the step: run recorded operations and closures of `add_step_closure`; with `wait`, wait for the device."""
     end_step(wait)
 
 
@@ -91,7 +91,7 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
 
 
 def manual_seed(seed: int, device: Any = None) -> None:
-    """Seed the random numbers of the device."""
+    """Seed the device's random number generator."""
     from .core.xla_model import set_rng_state
 
     set_rng_state(seed, device)

@@ -1,4 +1,4 @@
-"""The collectives of `torch_xla.core.xla_model`, over `replicas`."""
+"""The collectives of `torch_xla.core.xla_model`, among the replicas of `replicas.py`."""
 
 from __future__ import annotations
 

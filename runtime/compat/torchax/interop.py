@@ -241,7 +241,7 @@ def _jitted_with(options: dict[str, Any], pure: FunctionalModule) -> Callable[..
 def extract_all_buffers(m: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
     """The tensors of a module by name: parameters that require a gradient; and buffers, frozen parameters, attributes.
 
-    A tied tensor has each of its names.
+    A tied tensor is listed under each of its names.
     """
     return _extract(m, dedup=False)
 

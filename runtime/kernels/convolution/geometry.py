@@ -16,8 +16,8 @@ Sizes = tuple[int, ...]
 
 
 class Geometry(NamedTuple):
-    """Sizes of all three arrays along each spatial axis. None follows from the others: a transposed convolution may
-    choose the size of its image, and an output may leave the end of the image unread."""
+    """Sizes of all three arrays along each spatial axis. The image size does not follow from the others: a transposed
+    convolution may choose it, and an output may leave the end of the image unread."""
 
     stride: Sizes
     padding: Sizes

@@ -87,7 +87,7 @@ def optimizer_step(
 
 
 def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
-    """End the step: run what was recorded and the closures of `add_step_closure`; with `wait`, wait for the device."""
+    """End the step: run recorded operations and closures of `add_step_closure`; with `wait`, wait for the device."""
     end_step(wait)
 
 
@@ -175,7 +175,7 @@ class RateTracker:
         return rate
 
     def global_rate(self) -> float:
-        """The rate since the beginning."""
+        """The rate since creation."""
         return self._count / max(time.time() - self._start_time, 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.fsdp.state_dict_utils`: whole models from the shards that each rank saved."""
+"""`torch_xla.distributed.fsdp.state_dict_utils`: consolidation of the shards that each rank saved."""
 
 from __future__ import annotations
 
