@@ -65,7 +65,7 @@ def add_step_closure(closure: Callable[..., Any], args: Sequence[Any] = (), run_
 
 
 class _Background:
-    """A thread that runs closures in order, until one raises."""
+    """A thread that runs closures in order; if one raises, the rest of its step is skipped."""
 
     def __init__(self) -> None:
         self.queue: queue.Queue[list[Closure]] = queue.Queue()
