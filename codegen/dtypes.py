@@ -14,7 +14,7 @@ from tenax.codegen.spec import DTYPES
 
 
 def taken(base: str) -> frozenset[str]:
-    """The dtypes of an operator by its name without overload; empty if torch's database lacks it."""
+    """The supported dtypes of an operator, by its name without overload; empty if torch's database lacks it."""
     # Keep torch from loading the devices of other packages, including tenax.
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     command = [sys.executable, "-m", "tenax.codegen.dtypes", base]

@@ -1,4 +1,4 @@
-"""The autocast policies as data: parse `autocast.yaml`, check it against torch's schemas, and make one row per op."""
+"""The autocast policies as data: parse `autocast.yaml`, check it against torch's schemas, and build one row per op."""
 
 from __future__ import annotations
 

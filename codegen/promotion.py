@@ -1,7 +1,8 @@
-"""The `promote:` of an overload, found by calling CPU torch with samples of its operator database (OpInfo).
+"""The `promote:` of an overload, determined by calling CPU torch with samples of its operator database (OpInfo).
 
-The generator does not import torch, so this module runs as a script, which prints the words of one overload. Whether
-halves are computed in float32 cannot be seen in dtypes: `NO_OPMATH` is printed as `DEFAULT`, which is never less exact.
+The generator does not import torch, so this module runs as a script, which prints the value for one overload. Dtypes do
+not show whether half precision is computed in float32, so `NO_OPMATH` is printed as `DEFAULT`, which is never less
+accurate.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 
 def promotion(overload: str) -> str:
-    """`KIND(names)` for an overload such as `hypot` or `eq.Tensor`; empty if torch promotes nothing there, or nothing
-    that its database shows."""
+    """`KIND(names)` for an overload such as `hypot` or `eq.Tensor`; empty if torch does not promote its arguments, or
+    if the database does not show it."""
     # Keep torch from loading the devices of other packages, including tenax.
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     command = [sys.executable, "-m", "tenax.codegen.promotion", overload]
@@ -23,12 +24,12 @@ def promotion(overload: str) -> str:
     return done.stdout.strip()
 
 
-# What an overload gives for the dtypes of its tensors, by name; None if it raises or gives no single tensor.
+# Maps dtypes by tensor name to the dtype of the result; None if the call raises or does not return a single tensor.
 Ask = Callable[[dict[str, Any]], Any]
 
 
 def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
-    """The names of the tensors of each sample that the overload takes, and a way to call it with other dtypes."""
+    """For each sample that the overload accepts, the names of its tensors and a function to call it with any dtypes."""
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 
@@ -45,7 +46,7 @@ def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
             def ask(dtypes: dict[str, Any], given: dict[str, Any] = given) -> Any:
                 try:
                     result = op(**{n: value.to(dtypes[n]) if n in dtypes else value for n, value in given.items()})
-                except Exception:  # torch raises whatever it likes for what it does not take
+                except Exception:  # the exception types for unsupported dtypes vary
                     return None
                 return result.dtype if isinstance(result, torch.Tensor) else None
 
@@ -54,18 +55,18 @@ def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
 
 
 def asked(overload: str) -> str:
-    """The same, by the torch of this process: the words for the sample with the most tensors."""
+    """`promotion` in this process, which imports torch; decided by the sample with the most tensors."""
     import torch
 
     tensors, ask = max(_questions(overload), key=lambda question: len(question[0]), default=([], None))
     if ask is None:
         return ""
-    # Those that widen the result; where two dtypes raise, torch promotes nothing.
+    # The tensors that widen the result; if mixed dtypes raise, torch does not promote.
     wider = [n for n in tensors if len(tensors) == 1 or ask({n: torch.float64}) == torch.float64]
     truths = ask(dict.fromkeys(tensors, torch.float32)) == torch.bool
     if truths:
         wider = [n for n in tensors if len(tensors) == 1 or ask({n: torch.float64}) is not None]
-    if wider != tensors or ask({}) == torch.int64:  # an index or a number, whatever the tensors are
+    if wider != tensors or ask({}) == torch.int64:  # an index or a count, whatever the tensors' dtypes
         return ""
     by_dtype = {dtype: ask(dict.fromkeys(tensors, dtype)) for dtype in (torch.int32, torch.bool, torch.complex64)}
     if truths:

@@ -248,7 +248,7 @@ def _order(name: str) -> tuple[int, str]:
 
 
 def has_functions(entry: Entry, context: Context) -> bool:
-    """Whether any function is generated for an entry."""
+    """Whether a function is generated for an entry."""
     return entry.lowered and (bool(entry.check) or context.generated(entry))
 
 

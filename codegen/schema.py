@@ -93,7 +93,7 @@ class Schemas:
         return iter(self.functions.values())
 
     def candidates(self, name: str) -> str:
-        """What a wrong name may have meant, for a message."""
+        """Similar names to suggest in a message about an unknown one."""
         return ", ".join(difflib.get_close_matches(name, self.functions, 5)) or "native_functions.yaml"
 
     @cached_property
@@ -149,7 +149,7 @@ def facts(release: str) -> Path:
 
 
 def releases() -> list[str]:
-    """The supported releases, which are those with committed facts, oldest first."""
+    """The supported releases, that is, those with committed facts, oldest first."""
     found = [path.stem.removeprefix("torch-") for path in FOLDER.glob("torch-*.tsv")]
     return sorted(found, key=lambda r: [int(n) for n in r.split(".")])
 

@@ -57,7 +57,7 @@ def family(f: Native, entries: Sequence[Entry]) -> str:
 
 
 def text(f: Native, family: str, dtypes: str = "", promote: str = "") -> str:
-    """The stub entry as YAML; `dtypes` and `promote` are the words for what torch supports, and how it promotes."""
+    """The stub entry as YAML; `dtypes` and `promote` are the values of these keys, omitted if empty."""
     lines = [f"- func: {f.func}"]
     if dtypes:
         lines.append(f"  dtypes: {dtypes}")

@@ -1,6 +1,6 @@
-"""Traits of an op, which the runtime needs besides its lowering: their values, and the rows that have them.
+"""Traits of an op that the runtime needs besides its lowering: their values, and the rows that have them.
 
-Each is a key of the entry, which is rendered into the rows of its variants.
+Each trait is a key of an entry, and is rendered into the rows of its variants.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ PREPARATIONS = {
     "truth_of_bytes": 1,
     "widen_to_out": 1,
 }
-# Those that only rows have which write: in place, or to `out=`.
+# Preparations that apply only to rows that write in place or to `out=`.
 OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
-# Those whose argument is a text.
+# Preparations whose argument is text.
 OF_TEXT = ("alert_not_deterministic", "raise_info")
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
@@ -58,7 +58,7 @@ REWRITES = ("matmul",)
 
 @dataclass(frozen=True)
 class Trait:
-    """One key. `rows` states which rows of an entry have it: all, the in-place ones, or that of its own overload."""
+    """One key. `rows` states which rows of an entry have it: all, the in-place ones, or only that of its overload."""
 
     name: str
     rows: str = "all"

@@ -1,4 +1,4 @@
-"""The contributor's loop: specs and kernels are watched, regenerated, and the changed entries tested."""
+"""The contributor's loop: watch specs and kernels, regenerate, and test the changed entries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tenax.codegen.fault import SpecError
 from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
 
-SECONDS = 0.3  # between two looks
+SECONDS = 0.3  # between two polls
 
 
 class Watcher:
-    """Knows the watched files as they were at the last look."""
+    """Holds the watched files as of the last poll."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -27,7 +27,7 @@ class Watcher:
         self.changed()
 
     def changed(self) -> dict[Path, str]:
-        """The files that differ from the last look, with their former texts; empty where a file is new."""
+        """The files that changed since the last poll, with their former text, which is empty for a new file."""
         found = {}
         for path in sorted([*self.tree.spec_files(), *self.tree.kernels.glob("*.py")]):
             written = path.stat().st_mtime_ns
@@ -40,7 +40,7 @@ class Watcher:
         return found
 
     def overloads(self, changed: dict[Path, str]) -> list[str]:
-        """The overloads of the entries that were edited, or whose kernel was."""
+        """The overloads of the entries that were edited, or whose kernel was edited."""
         entries = {path: spec.load(path)[0] for path in self.tree.spec_files()}
         found: list[str] = []
         for path, before in changed.items():
@@ -84,17 +84,17 @@ def coverage(overloads: list[str]) -> list[str]:
 
 
 def test(overloads: list[str]) -> None:
-    """Test overloads; the command prints what it finds."""
+    """Test overloads; the command prints its results."""
     subprocess.run(coverage(overloads), check=False)
 
 
 def wait() -> None:
-    """Wait until the next look."""
+    """Wait until the next poll."""
     time.sleep(SECONDS)
 
 
 def watch(tree: Tree, generate: Callable[[], int], say: Callable[[str], None], rounds: Iterator[object]) -> None:
-    """Wait for edits. After each, generate, and without faults test what was edited; one round is one look."""
+    """Wait for edits; after each, generate, and without faults test the edited entries. A round is one poll."""
     watcher = Watcher(tree)
     say("watching ops_spec/ and runtime/kernels/; Ctrl-C ends")
     for _ in rounds:

@@ -1,1 +1,1 @@
-"""Other libraries' public names over tenax, for programs written for them: `compat.torchax`, `compat.torch_xla`."""
+"""Public names of other libraries, implemented with tenax: `compat.torchax`, `compat.torch_xla`."""

@@ -1,7 +1,7 @@
 """`torch.distributed` on device "jax": the backend "tenax", one process per rank, over `jax.distributed`.
 
-Beside it, for meshes of one program: `tenax.distributed.axis_group`, the devices along an axis as a group of torch, and
-`tenax.distributed.plan`, what a step takes before there are devices.
+For meshes in a single program there are also `tenax.distributed.axis_group`, the devices along an axis as a process
+group, and `tenax.distributed.plan`, which estimates the resources of a step without the devices.
 """
 
 from __future__ import annotations

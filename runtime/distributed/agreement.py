@@ -1,8 +1,8 @@
-"""What the ranks of a group tell each other through its store: that they are about to run the same collective.
+"""Agreement of the ranks of a group, through its store, that they are about to run the same collective.
 
-A rank whose program is new compares it with those of the others before it runs, because a collective whose ranks do not
-agree hangs, or ends the process. With `TORCH_DISTRIBUTED_DEBUG=DETAIL` every call is compared. Beside that, each rank
-notes what it is doing, within a second, for the errors of the others.
+Before a rank runs a new program, it compares it with those of the others, because mismatched collectives hang or end
+the process. With `TORCH_DISTRIBUTED_DEBUG=DETAIL` every call is compared. In addition, each rank publishes its current
+call within a second, for the error messages of the others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PATIENCE = 0.5  # seconds
 
 
 def appears(store: Any, key: str, seconds: float) -> bool:
-    """Whether a key is in a store, or comes within some time. `Store.wait` would print a warning where it does not."""
+    """Whether a key is in a store within `seconds`. `Store.wait` would print a warning if it is not."""
     deadline, pause = time.monotonic() + seconds, 1e-4
     while not store.check([key]):
         if time.monotonic() > deadline:
@@ -37,16 +37,16 @@ def appears(store: Any, key: str, seconds: float) -> bool:
 
 
 class Agreement:
-    """The store of a group, as this rank uses it."""
+    """This rank's side of the agreement within a group."""
 
     def __init__(self, store: Any, ranks: tuple[int, ...], rank: int, timeout: timedelta, peers: Peers | None) -> None:
-        self.stores = store.clone(), store.clone()  # for the calls and for the monitor: a store serves one at a time
-        self.ranks = ranks  # of the group, as global ranks
+        self.stores = store.clone(), store.clone()  # for calls and for the monitor; a store serves one thread at a time
+        self.ranks = ranks  # the global ranks of the group
         self.rank = rank  # in the group
         self.timeout = timeout
         self.peers = peers
         self.every_call = dist.get_debug_level() == dist.DebugLevel.DETAIL
-        self.call = 0, "nothing yet"  # count and description of the last one: one value, since the monitor reads both
+        self.call = 0, "nothing yet"  # count and description of the last call; one value, as the monitor reads both
         self.fault = ""
         self._history = CallHistory(rank, len(ranks))
         self._noted = ""
@@ -62,7 +62,7 @@ class Agreement:
         """Count a call that is about to run.
 
         Raises:
-            DistBackendError: the next rank has called something else than this one, some calls ago.
+            DistBackendError: in an earlier call, the next rank called a different collective than this one.
         """
         count = self.call[0] + 1
         self.call = count, f"#{count} {description}"
@@ -76,7 +76,7 @@ class Agreement:
         """Wait until the other ranks are about to run the same call.
 
         Raises:
-            DistBackendError: one of them runs another, has ended, or does not come in time.
+            DistBackendError: one of them runs another call, has ended, or does not arrive in time.
         """
         store = self.stores[0]
         count, current = self.call
@@ -92,26 +92,26 @@ class Agreement:
             if theirs != current:
                 raise self.failed(self._disagreement(other, theirs, current))
         if self._compared:
-            store.delete_key(self._compared)  # everybody has read it
+            store.delete_key(self._compared)  # all ranks have read it
         self._compared = own
 
     def exchange(self, text: str) -> list[str]:
-        """What each rank says about the call that they are about to run, which they compare.
+        """Compare the call that is about to run, and return the text that each rank has passed.
 
         Raises:
-            DistBackendError: as `compare` does.
+            DistBackendError: as in `compare`.
         """
         store, count = self.stores[0], self.call[0]
         store.set(f"said/{count}/{self.rank}", text)
         self.compare()
         texts = [store.get(f"said/{count}/{rank}").decode() for rank in range(len(self.ranks))]
         if self._said:
-            store.delete_key(self._said)  # everybody has read it
+            store.delete_key(self._said)  # all ranks have read it
         self._said = f"said/{count}/{self.rank}"
         return texts
 
     def failed(self, reason: str) -> DistributedError:
-        """The error of the current call, which is also what the others will read of this rank."""
+        """The error of the current call; its reason is published to the other ranks."""
         if not self.fault:
             self.fault = reason
             self.note()
@@ -128,17 +128,17 @@ class Agreement:
         return self.ranks[rank]
 
     def note(self) -> None:
-        """Write down what this rank does, if that has changed."""
+        """Publish the current call of this rank, if it has changed."""
         text = "{}\n{}\n".format(*self.call) + self.fault
         if text != self._noted:
             self._noted = text
             try:
                 self.stores[1].set(f"state/{self.rank}", text)
             except RuntimeError:
-                return  # the store is gone with the process that had it
+                return  # the store has ended with the process that hosted it
 
     def states(self, store: Any) -> dict[int, tuple[int, str, str]]:
-        """What the other ranks do: the count of their calls, the last one, and why it failed."""
+        """The state of the other ranks: the number of calls, the last call, and why it failed."""
         found = {}
         for other in self.others:
             if store.check([f"state/{other}"]):
@@ -147,7 +147,7 @@ class Agreement:
         return found
 
     def reason(self, store: Any) -> str:
-        """Why the current call cannot be finished, or an empty text where it may."""
+        """Why the current call cannot finish; empty if it still may."""
         if self.peers is not None:
             for other in self.others:
                 how = self.peers.ended.get(self.name(other))
@@ -186,7 +186,7 @@ class Agreement:
         return f"{who} did not take part within the timeout of {self.timeout.total_seconds():g} s"
 
     def check(self, work: CollectiveWork) -> None:
-        """What the monitor does for a call that lasts: end it with an error where it cannot be finished."""
+        """Called by the monitor during a call: end it with an error if it cannot finish."""
         lasted = time.monotonic() - work.started
         if lasted < 1 or (self.peers is not None and any(self._just_ended(self.peers, o) for o in self.others)):
             return

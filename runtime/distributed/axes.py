@@ -1,6 +1,6 @@
-"""The axes of `jax.shard_map` as process groups: torch's collectives in a function of `t2j` become those of `jax.lax`.
+"""Axes of `jax.shard_map` as process groups: torch's collectives in a `t2j` function become those of `jax.lax`.
 
-Every device along the axes runs the same function, and a trace is of all of them, so it has no number of its own.
+Every device along the axes runs the same function, and a single trace covers all of them, so there is no rank.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _groups: dict[tuple[str, ...], AxisGroup] = {}
 def axis_group(*axes: str) -> AxisGroup:
     """The devices along axes of `jax.shard_map`, `jax.vmap` or `jax.pmap` as a process group of torch.
 
-    In a function of `t2j` that JAX maps over the axes, collectives of this group are those of `jax.lax`, which
-    `jax.grad` differentiates. torch's functional collectives also take its name, which is that of the axis; those of
-    several axes are joined by a comma.
+    In a `t2j` function that JAX maps over the axes, collectives of this group become those of `jax.lax`, which
+    `jax.grad` differentiates. torch's functional collectives also accept the group's name, which is that of the axis;
+    the names of several axes are joined by commas.
 
     Raises:
-        ValueError: no axis is named.
+        ValueError: no axis is given.
     """
     if not axes:
         raise ValueError("tenax.distributed.axis_group: expected the name of an axis")
@@ -43,7 +43,7 @@ def axis_group(*axes: str) -> AxisGroup:
 
 
 class NoRanks(dict[int, int]):
-    """The ranks of an axis, which no trace has: torch asks for them, too, in `permute_tensor`."""
+    """The ranks of an axis group, which has none: raises when torch looks them up, as in `permute_tensor`."""
 
     def __init__(self, group: AxisGroup) -> None:
         super().__init__()
@@ -60,14 +60,14 @@ class AxisGroup(JaxProcessGroup):
         ProcessGroup.__init__(self, 0, 1)  # type: ignore[call-arg]
         self.axes: Any = axes[0] if len(axes) == 1 else axes
         self._name, self._description = ",".join(axes), "undefined"
-        self._rank = 0  # stands for every one: they have the same shapes
+        self._rank = 0  # for any device: all have the same shapes
         self._coalesced: list[CollectiveWork] | None = None
 
     def rank(self) -> int:
         raise self.without_rank()
 
     def without_rank(self) -> NotImplementedError:
-        """The error of what needs the number of a device."""
+        """The error for operations that need a rank."""
         return NotImplementedError(
             f"the rank in the group of axis {self._name!r}{user_line()}: one trace is of all devices; expected "
             "tenax.call_jax with jax.lax.axis_index, or with jax.lax.ppermute in the place of permute_tensor"
@@ -77,7 +77,7 @@ class AxisGroup(JaxProcessGroup):
         """The number of devices.
 
         Raises:
-            RuntimeError: the function that is running is none of `t2j` that JAX maps over the axes.
+            RuntimeError: the running function is not a `t2j` function that JAX maps over the axes.
         """
         if isinstance(current_trace(), PureTrace):
             try:

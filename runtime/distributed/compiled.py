@@ -1,9 +1,9 @@
-"""Programs with collectives inside: what `tenax.jit` and `torch.compile` trace, compiled for all ranks that run it.
+"""Traces of `tenax.jit` and `torch.compile` that contain collectives, compiled for all ranks that run them.
 
-The whole program is one `shard_map` over the devices of the ranks, in which each rank computes on arrays of its own. So
-it does what it would do alone, and XLA sees the collectives among the computation.
+The whole program is one `shard_map` over the devices of the ranks, in which each rank computes on its own arrays, as it
+would alone, and XLA sees the collectives together with the computation.
 
-All ranks must run one program. They compare what they have traced before they compile it.
+All ranks must run the same program, so they compare their traces before they compile.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ Call = Callable[[list[jax.Array]], Sequence[jax.Array]]
 def compile_for_ranks(
     closed: ClosedJaxpr, arrays: Sequence[jax.Array], donated: tuple[int, ...], options: dict[str, Any] | None
 ) -> tuple[jax.stages.Lowered, Call]:
-    """Compile a program for the ranks whose collectives it has; what calls it.
+    """Compile a program for the ranks of its collectives; return the lowered program and a function that calls it.
 
     Args:
         closed: the program.
-        arrays: those of this rank for its first call.
-        donated: the numbers of those that it may reuse.
-        options: XLA's, for the compilation.
+        arrays: this rank's arguments of the first call.
+        donated: positions of the arguments that may be donated.
+        options: XLA's compiler options.
 
     Raises:
         DistBackendError: the ranks have traced different programs.
@@ -70,7 +70,7 @@ def compile_for_ranks(
         program = ClosedJaxpr(closed.jaxpr, found[count:known])
         return evaluate(program, found[:count], dict(zip(differing, found[known:], strict=True)))
 
-    # No result is replicated either, but XLA draws no conclusions from what it is told of results.
+    # The results are not replicated either, but XLA does not infer anything from the sharding of results.
     mapped = jax.shard_map(run, mesh=mesh, in_specs=operands.spec, out_specs=PartitionSpec(), check_vma=False)
     with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
         jitted = jax.jit(mapped, donate_argnums=operands.donated(donated), keep_unused=True, compiler_options=options)
@@ -86,10 +86,10 @@ def compile_for_ranks(
 
 
 class Operands:
-    """The arrays of a rank as its shards of global ones, which hold those of all ranks one after another.
+    """The arrays of a rank as its shards of global ones, which concatenate those of all ranks.
 
-    They must not be told to XLA as replicated, though `shard_map` would allow it: XLA may replace the sum of such
-    arrays by a multiplication. A scalar cannot be a shard, so the scalars of one dtype are passed as one array.
+    They must not be declared as replicated, though `shard_map` would allow it: XLA may replace the sum of replicated
+    arrays by a multiplication. A scalar cannot be a shard, so all scalars of one dtype are passed as one array.
     """
 
     def __init__(self, arrays: Sequence[jax.Array], mesh: Mesh) -> None:
@@ -110,7 +110,7 @@ class Operands:
         self._stack = jax.jit(lambda groups: [*map(jnp.stack, groups)])
 
     def donated(self, places: tuple[int, ...]) -> tuple[int, ...]:
-        """Which operands may be reused, if the arrays at some places may."""
+        """The operands that may be donated, given the positions of the arrays that may."""
         return tuple(n for n, i in enumerate(self.whole) if i in places)
 
     def passed(self, arrays: Sequence[jax.Array]) -> list[jax.Array]:
@@ -121,7 +121,7 @@ class Operands:
         return whole + self._stack([[arrays[i] for i in places] for places in self.scalars.values()])
 
     def restored(self, given: Sequence[jax.Array]) -> list[jax.Array]:
-        """The arrays of operands, within the program."""
+        """The arrays from the operands, within the program."""
         found: dict[int, jax.Array] = dict(zip(self.whole, given, strict=False))
         for places, packed in zip(self.scalars.values(), given[len(self.whole) :], strict=True):
             found.update((i, packed[n]) for n, i in enumerate(places))
@@ -129,7 +129,7 @@ class Operands:
 
 
 def _agree(home: GroupBase, name: str, description: Description, donated: tuple[int, ...]) -> list[int]:
-    """The numbers in which the programs of the ranks differ, if they differ in nothing else."""
+    """The indices of the numbers in which the programs of the ranks differ; raise if anything else differs."""
     agreement = home.agreement
     agreement.begin(f"the compilation of {name}")
     if len(agreement.ranks) == 1:
@@ -150,7 +150,7 @@ def _agree(home: GroupBase, name: str, description: Description, donated: tuple[
 
 
 def place(used: Sequence[GroupBase]) -> tuple[GroupBase, Mesh, dict[str, tuple[str, ...]]]:
-    """The group whose ranks run a program, their mesh, and its axes in the place of those of each group.
+    """The group whose ranks run a program, their mesh, and the axes of this mesh that replace the axis of each group.
 
     Raises:
         NotImplementedError: the program has collectives of groups that are not axes of one mesh of all ranks.

@@ -1,4 +1,4 @@
-"""What torch calls for the backend "tenax": groups, and the rendezvous `jax://` of JAX's own cluster detection."""
+"""The functions that torch calls for the backend "tenax": group creation, and the rendezvous `jax://`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .world import World, make_world
 
 dist: Any = torch.distributed
 
-_worlds: list[World] = []  # of the current default group
+_worlds: list[World] = []  # that of the current default group, if any
 
 
 def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
-    """The default group, which joins the processes, or a group of some of its ranks."""
+    """Create the default group, which joins the processes, or a group of some of its ranks."""
     reducer.install()
     traced_ddp.install()
     traced_batch_norm.install()
@@ -41,13 +41,13 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
 
 
 def _of_this_attempt(store: Any) -> Any:
-    """The store without what earlier attempts of `torchrun --max-restarts` wrote: torch 2.13 keeps one for all."""
+    """The store without the keys of earlier attempts of `torchrun --max-restarts`: torch 2.13 keeps one for all."""
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     return store if attempt == "0" else dist.PrefixStore(f"attempt {attempt}", store)
 
 
 def rendezvous(url: str, timeout: timedelta, **kwargs: Any) -> Iterator[tuple[Any, int, int]]:
-    """Store, rank and world size of `init_method="jax://"`: the processes that `jax.distributed` finds or has found."""
+    """Store, rank and world size of `init_method="jax://"`, from JAX's own cluster detection (`jax.distributed`)."""
     if not jax.distributed.is_initialized():
         jax.distributed.initialize(initialization_timeout=max(1, int(timeout.total_seconds())))
     rank, size = jax.process_index(), jax.process_count()

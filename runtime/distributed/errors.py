@@ -1,4 +1,4 @@
-"""The error of a collective that could not be finished, and the text by which errors and ranks name collectives."""
+"""The error of a collective that could not finish, and the description of collectives in errors and comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DistributedError = dist.DistBackendError
 
 
 def describe(name: str, arrays: Sequence[Any], **details: Any) -> str:
-    """`all_reduce(op=SUM) of float32[4], int64[2, 3]`."""
+    """Describe a collective, such as `all_reduce(op=SUM) of float32[4], int64[2, 3]`."""
     shown = ", ".join(f"{key}={value}" for key, value in details.items() if value is not None)
     shapes = ", ".join(f"{a.dtype.name}{list(a.shape)}" for a in arrays[:8])
     more = f", and {len(arrays) - 8} more" if len(arrays) > 8 else ""

@@ -1,4 +1,4 @@
-"""The process group of the backend "tenax": torch's calls, as collectives of `programs`."""
+"""The process group of the backend "tenax": torch's calls, implemented by the collectives of `programs`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _first(value: Any) -> Any:
 
 
 def _of_device(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Tensors of the CPU take torch's own gloo, as with the backend "cpu:gloo,jax:tenax"."""
+    """Use torch's own gloo for CPU tensors, as with the backend "cpu:gloo,jax:tenax"."""
 
     @functools.wraps(method)
     def call(self: JaxProcessGroup, *args: Any, **kwargs: Any) -> Any:
@@ -258,7 +258,7 @@ class JaxProcessGroup(GroupBase):
         result: Any,
         finish: Callable[[jax.Array], None],
     ) -> CollectiveWork:
-        """An all-to-all of parts of different sizes: the ranks tell each other the sizes, then send rows of one width.
+        """An all-to-all of parts of different sizes: the ranks exchange the sizes, then rows of equal width.
 
         Widths are rounded up to powers of two, so that few programs are compiled.
         """
@@ -289,10 +289,10 @@ class JaxProcessGroup(GroupBase):
         result: Any,
         finish: Callable[[jax.Array], None],
     ) -> CollectiveWork:
-        """An all-to-all within a program: of equal parts, or where each rank sends to one other.
+        """An all-to-all within a program: of equal parts, or a permutation in which each rank sends to one other.
 
         Raises:
-            NotImplementedError: the parts differ otherwise, so that no one program serves all ranks.
+            NotImplementedError: the parts differ in another way, so that the ranks would need different programs.
         """
         sizes = put(np.array([*sent, *received], np.int32), 0)
         table = self.in_order("all_to_all: sizes", lambda: np.asarray(self._run("all_gather", [sizes])[0]))
@@ -313,7 +313,7 @@ class JaxProcessGroup(GroupBase):
         return self._start("barrier", [zeros((1,), np.dtype(np.int32))], [], discard, op="SUM")
 
     def monitored_barrier(self, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
-        """A barrier whose error names the ranks that do not come in time."""
+        """A barrier whose error names the ranks that do not arrive in time."""
         refuse_in_trace("monitored_barrier")
         self.host.monitored_barrier(timeout or self._timeout, wait_all_ranks)
 
@@ -355,10 +355,10 @@ class JaxProcessGroup(GroupBase):
 
 
 def writing(tensors: list[Tensor], receives: bool) -> Finish:
-    """What puts results into tensors, if this rank receives any. In a trace every rank does, since all run one program:
-    those that receive none write what they have."""
+    """A function that writes results into tensors if this rank receives any. In a trace all ranks write, because they
+    run the same program; those that receive nothing write their own values."""
     return functools.partial(write_all, tensors) if receives or current_trace() is not None else discard
 
 
 def discard(results: list[jax.Array]) -> None:
-    """What ranks do that get no result."""
+    """Ignore the results, on ranks that receive none."""

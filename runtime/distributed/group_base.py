@@ -1,4 +1,4 @@
-"""A process group as torch sees it: its names and sizes, and how its collectives are run."""
+"""The base of process groups: names and sizes, as torch queries them, and the execution of collectives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def programs_of(devices: tuple[jax.Device, ...]) -> Programs:
 
 @functools.cache
 def channel_of(devices: tuple[jax.Device, ...]) -> Channel:
-    """The thread of all groups of the same devices: their messages share connections."""
+    """The thread shared by all groups of the same devices, whose messages share connections."""
     return Channel()
 
 
@@ -49,7 +49,7 @@ def monitor() -> Monitor:
     return Monitor()
 
 
-groups: weakref.WeakValueDictionary[str, GroupBase] = weakref.WeakValueDictionary()  # by their axes in programs
+groups: weakref.WeakValueDictionary[str, GroupBase] = weakref.WeakValueDictionary()  # by axis name in programs
 
 
 class GroupBase(ProcessGroup):
@@ -75,7 +75,7 @@ class GroupBase(ProcessGroup):
         monitor().ticks.append(self.agreement.note)
         self._coalesced: list[CollectiveWork] | None = None
 
-    # What torch asks of a group
+    # Properties that torch queries
 
     def rank(self) -> int:
         return self._rank
@@ -163,7 +163,7 @@ class GroupBase(ProcessGroup):
 
     @functools.cached_property
     def host(self) -> Any:
-        """The group of the same ranks for tensors on the CPU."""
+        """The group of the same ranks for CPU tensors."""
         return host_group(self._store, self._rank, self._size, self._timeout)
 
     # How collectives run
@@ -171,7 +171,7 @@ class GroupBase(ProcessGroup):
     def _start(
         self, name: str, arrays: Sequence[jax.Array], result: Any, finish: Finish, **details: Any
     ) -> CollectiveWork:
-        """Run one collective, and have `finish` put its results into tensors. In a trace it becomes a part of that."""
+        """Run one collective, and have `finish` write its results into tensors; in a trace, add it to the trace."""
         if current_trace() is not None:
             finish(self._trace(name, arrays, **details))
             return self._collected(finished(result))
@@ -182,7 +182,7 @@ class GroupBase(ProcessGroup):
         return self._submit(job, result, functools.partial(describe, name, arrays, **details))
 
     def _trace(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
-        """A collective among the equations of a trace. The arrays must be tracers: JAX adds up constants itself."""
+        """Add a collective to the trace. The arrays are made tracers, because JAX would reduce constants by itself."""
         if isinstance(current_trace(), PureTrace):
             raise NotImplementedError(
                 f"{name} inside a function of t2j{user_line()}: not supported, because JAX would have to know the axis "
@@ -207,19 +207,19 @@ class GroupBase(ProcessGroup):
         return work
 
     def _collected(self, work: CollectiveWork) -> CollectiveWork:
-        """The work, which the end of a coalescing block waits for, too."""
+        """The work, which is added to the open coalescing block, if any."""
         if self._coalesced is not None:
             self._coalesced.append(work)
         return work
 
     def in_order(self, name: str, job: Callable[[], Any]) -> Any:
-        """Do something after the calls that were made before, on the thread of the group; what it gives."""
+        """Run a job on the thread of the group, after all earlier calls, and return its result."""
         given: list[Any] = []
         self._submitted(lambda: given.append(job()), None, lambda: name).wait()
         return given[0]
 
     def carry_out(self, description: str, run: Callable[[], Any], new: bool = False) -> Any:
-        """Run a program on this thread, after the ranks have agreed about it if it is new; its results, computed."""
+        """Run a program on this thread, after the ranks have agreed on it if it is new; wait for its results."""
         agreement = self.agreement
         agreement.begin(description)
         if self._size > 1 and (new or agreement.every_call):
@@ -228,7 +228,7 @@ class GroupBase(ProcessGroup):
             return jax.block_until_ready(run())
         except (RuntimeError, ValueError) as error:  # XLA's errors are of either class
             if agreement.peers is not None:
-                agreement.peers.changed.wait(1)  # for the notice of who has ended
+                agreement.peers.changed.wait(1)  # for the notice that a rank has ended
             reason = agreement.reason(agreement.stores[0])
             raise agreement.failed(reason or str(error)) from error
 

@@ -1,7 +1,7 @@
-"""Jaxprs of the ranks of one program: compared equation by equation, and made the same where only numbers differ.
+"""Comparison of the ranks' jaxprs of a program, equation by equation, and unification where only numbers differ.
 
-What differs between ranks in a program that all of them run is which part of a tensor is theirs: starts of slices, and
-scalars. These become operands. Anything else cannot differ, since the ranks run one program.
+Ranks that run the same program differ in which part of a tensor they own, that is, in starts of slices and scalars.
+These become operands; any other difference is an error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RankNumber:
 
 
 def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """A jaxpr without calls of others, whose scalar constants are literals: ranks make these choices by themselves."""
+    """Inline all calls in a jaxpr, and make scalar constants literals: JAX may choose differently on each rank."""
     equations: list[JaxprEqn] = []
     constants: dict[Var, Any] = {}
 
@@ -61,7 +61,7 @@ def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
             source = e.source_info
             if callers:
                 source = source.replace(name_stack=callers[-1].name_stack + source.name_stack)
-            if len(callers) > 1:  # within an operation, whose trace may be that of an earlier call elsewhere
+            if len(callers) > 1:  # within an operation, whose cached trace may come from another call site
                 source = source.replace(traceback=callers[1].traceback)
             if e.primitive is jit_p:
                 inner = e.params["jaxpr"]
@@ -83,11 +83,11 @@ def inlined(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 class Description:
-    """What a jaxpr does, as texts to compare."""
+    """A jaxpr as checksums and numbers to compare."""
 
     def __init__(self, jaxpr: Jaxpr) -> None:
         self.equations = jaxpr.eqns
-        self.digests: list[int] = []  # of the equations and the results, without their numbers
+        self.digests: list[int] = []  # of the equations and of the results, without numbers
         self.numbers: list[RankNumber] = []
         names: dict[Any, int] = {}
 
@@ -104,7 +104,7 @@ class Description:
         self.digests.append(zlib.crc32(" ".join(results).encode()))
 
     def place(self, i: int) -> str:
-        """An equation, and the innermost line of the user's program that asked for it."""
+        """Describe an equation with the innermost line of the user's program that led to it."""
         if i >= len(self.equations):
             return "its results"
         traceback = self.equations[i].source_info.traceback
@@ -125,7 +125,7 @@ def numbers_of(equation: JaxprEqn) -> list[RankNumber]:
 
 
 def evaluate(closed: ClosedJaxpr, arguments: Sequence[Any], replaced: Mapping[int, Any]) -> list[Any]:
-    """The results of a jaxpr that calls no other, some of whose numbers are replaced by arrays."""
+    """Evaluate an inlined jaxpr with some of its numbers replaced by arrays."""
     if not replaced:
         return jaxpr_as_fun(closed)(*arguments)
     jaxpr, count = closed.jaxpr, itertools.count()
@@ -156,7 +156,7 @@ def _sliced(x: jax.Array, starts: Mapping[int, Any], start_indices: Any, limit_i
 
 
 def axes_among(jaxpr: Any) -> list[str]:
-    """The axes of groups that a program names. Its effects would not do: `ppermute` has none."""
+    """The axes of groups that a program names, from its equations, because `ppermute` has no named-axis effect."""
     return sorted(set(_axes(jaxpr)))
 
 
@@ -172,7 +172,7 @@ def _axes(jaxpr: Any) -> Iterator[str]:
 
 
 def renamed(jaxpr: Jaxpr, axes: Mapping[str, tuple[str, ...]]) -> Jaxpr:
-    """The jaxpr with each named axis as axes of another mesh."""
+    """The jaxpr with each named axis replaced by axes of another mesh."""
 
     def effects(found: Any) -> Any:
         return {
@@ -198,7 +198,7 @@ def _is_named(effect: Any, axes: Mapping[str, Any]) -> bool:
 
 
 def _within(value: Any, change: Callable[[Jaxpr], Jaxpr]) -> Any:
-    """A parameter of an equation with its jaxprs changed."""
+    """A parameter of an equation with `change` applied to its jaxprs."""
     if isinstance(value, Jaxpr):
         return change(value)
     if isinstance(value, ClosedJaxpr):

@@ -1,4 +1,4 @@
-"""`tenax.launch`: a function on several processes of this host."""
+"""`tenax.launch`: run a function in several processes on this host."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _TIMEOUT = timedelta(minutes=5)
 
 
 def launch(fn: Callable[..., Any], nprocs: int, args: Sequence[Any] = (), timeout: timedelta = _TIMEOUT) -> None:
-    """Call `fn(rank, *args)` in new processes of this host, which are the ranks of a default group of "tenax".
+    """Call `fn(rank, *args)` in new processes on this host, which are the ranks of a default group of "tenax".
 
     Each process has `RANK`, `LOCAL_RANK` and `WORLD_SIZE` in its environment, as under `torchrun`.
 
     Args:
         fn: a function of a module, which the processes import.
         nprocs: the number of processes.
-        args: what else the function takes; it is pickled.
-        timeout: of the collectives.
+        args: further arguments of the function, which are pickled.
+        timeout: the timeout of collectives.
 
     Raises:
         torch.multiprocessing.ProcessRaisedException: a rank raised; the message has its traceback. The other ranks
-            have been ended.
-        torch.multiprocessing.ProcessExitedException: a rank was killed. The other ranks have been ended.
+            have been terminated.
+        torch.multiprocessing.ProcessExitedException: a rank was killed. The other ranks have been terminated.
     """
     store = dist.TCPStore("127.0.0.1", 0, nprocs, is_master=True, wait_for_workers=False)
     torch.multiprocessing.start_processes(  # type: ignore[attr-defined]

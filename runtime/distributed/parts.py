@@ -1,4 +1,4 @@
-"""Parts of tensors, one for each rank: checked, and laid out as rows of one width."""
+"""Parts of tensors, one per rank: argument checks, and packing as rows of equal width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def padded(flat: jax.Array, counts: tuple[int, ...], width: int) -> jax.Array:
-    """Consecutive parts of a flat array as rows of one width."""
+    """Consecutive parts of a flat array as rows of equal width."""
     parts = jnp.split(flat, np.cumsum(counts)[:-1])
     return jnp.stack([jnp.pad(part, (0, width - part.size)) for part in parts])
 
@@ -34,7 +34,7 @@ def unpadded(rows: jax.Array, counts: tuple[int, ...]) -> jax.Array:
 
 @functools.partial(jax.jit, static_argnums=1)
 def rows_of(parts: list[jax.Array], width: int) -> jax.Array:
-    """Flat arrays as rows of one width."""
+    """Flat arrays as rows of equal width."""
     return jnp.stack([jnp.pad(part, (0, width - part.size)) for part in parts])
 
 
@@ -55,7 +55,7 @@ def expect(condition: bool, name: str, tensor: Tensor, expected: Any) -> None:
 
 
 def expect_rank(name: str, rank: int, size: int) -> None:
-    """Raise for a root, a source or a destination that the group does not have."""
+    """Raise for a root, source or destination that is not a rank of the group."""
     if not 0 <= rank < size:
         raise RuntimeError(f"{name}: invalid rank {rank} in the group; expected 0 to {size - 1}")
 

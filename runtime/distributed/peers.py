@@ -1,4 +1,4 @@
-"""Which processes have ended, as the coordinator tells every rank."""
+"""Notices from the coordinator about processes that have ended."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .errors import DistributedError
 
 
 def start_coordinator(world_size: int) -> tuple[int, int]:
-    """Start the coordinator as a child of this process, and return its two ports. It ends with the last rank."""
+    """Start the coordinator as a child process, which ends with the last rank, and return its two ports."""
     child = subprocess.Popen(
         [sys.executable, "-I", _jax_coordinator.__file__, str(world_size)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for the ranks
+        start_new_session=True,  # Ctrl-C is meant for the ranks
         text=True,
     )
     assert child.stdout is not None
     ports = child.stdout.readline().split()
     if len(ports) != 2:
         raise DistributedError(f"tenax: the coordinator of jax.distributed did not start (exit code {child.wait()})")
-    # Its standard input stays open until this process ends, because the thread has it.
+    # The thread keeps its standard input open until this process ends.
     threading.Thread(target=child.wait, name="tenax coordinator", daemon=True).start()
     return int(ports[0]), int(ports[1])
 
@@ -52,16 +52,16 @@ class Peers:
         atexit.register(self.leave)
 
     def long_gone(self, rank: int) -> bool:
-        """Whether a rank ended some time ago, so that what it took part in has ended here too, or never will."""
+        """Whether a rank ended more than a grace period ago, so that a call still waiting for it will never finish."""
         return rank in self.ended and time.monotonic() - self._ended_at[rank] > _GRACE
 
     def leave(self) -> None:
-        """Say that this process ends as it should, unless an exception ends it."""
+        """Tell the coordinator that this process ends normally, unless an exception ends it."""
         if getattr(sys, "last_value", None) is None and os.getpid() == self.pid:
             try:
                 self.connection.sendall(b"bye\n")
             except OSError:
-                return  # the coordinator was killed; there is nobody to tell
+                return  # the coordinator was killed
 
     def _listen(self) -> None:
         try:

@@ -1,7 +1,7 @@
-"""`send` and `recv`: programs of two processes, whose order the two ranks agree about through the store.
+"""`send` and `recv`: programs of two processes, whose order the two ranks agree on through the store.
 
-Both must run their common programs in one order, and torch lets them post sends and receives in any. So a sender
-announces each message, the receiver matches it with what it waits for, by tag, and gives it the next place in the
+Both must run their common programs in the same order, but torch allows sends and receives in any order. So a sender
+announces each message, and the receiver matches it with a posted receive by tag and assigns it the next place in the
 order of the pair.
 """
 
@@ -35,7 +35,7 @@ class _Receive:
     work: CollectiveWork
     tensors: list[torch.Tensor]
     tag: int
-    taken: bool = False  # by a message
+    taken: bool = False  # matched with a message
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ class Messages:
         self.pairs: dict[int, _Pair] = {}
 
     def pair(self, other: int) -> _Pair:
-        """The connection to another rank, made when it is first used."""
+        """The connection to another rank, created when it is first used."""
         with self.lock:
             if other not in self.pairs:
                 self.pairs[other] = _Pair(self, other)
@@ -74,7 +74,7 @@ class Messages:
         return work
 
     def receive(self, tensors: list[torch.Tensor], sources: list[int], tag: int) -> CollectiveWork:
-        """Receive into a tensor from the first of some ranks that sends with this tag."""
+        """Receive into a tensor from the first of the given ranks that sends with this tag."""
         name = self.agreement.name
         text = " or ".join(str(name(r)) for r in sources)
         kind = f"{tensors[0].dtype}{list(tensors[0].shape)}"
@@ -86,7 +86,7 @@ class Messages:
         return work
 
     def take(self, receives: list[_Receive], tag: int) -> _Receive | None:
-        """The oldest receive with a tag that no message has taken, also from another rank."""
+        """Take the oldest receive with this tag that no message, from any rank, has taken."""
         with self.lock:
             found = next((r for r in receives if r.tag == tag and not r.taken), None)
             if found is not None:
@@ -109,20 +109,20 @@ class Messages:
 
 
 class _Pair:
-    """This rank and another: two threads, one that matches announced messages, and one that runs programs in order."""
+    """This rank and another, with two threads: one matches announced messages, and one runs programs in order."""
 
     def __init__(self, messages: Messages, other: int) -> None:
         self.messages, self.other = messages, other
         low, high = sorted((messages.rank, other))
-        self.position = int(messages.rank == low)  # among the devices, of which the higher rank is the first
-        # The other way round than in any group, so that XLA gives the pair connections of its own.
+        self.position = int(messages.rank == low)  # among the devices, in which the higher rank comes first
+        # The reverse of the order in any group, so that XLA gives the pair its own connections.
         self.programs = Programs([messages.devices[high], messages.devices[low]])
         self.prefix = f"messages/{low}-{high}"
         self.matching, self.running = messages.store.clone(), messages.store.clone()
-        self.posting = messages.store.clone()  # used by who holds the condition
+        self.posting = messages.store.clone()  # used while holding `posted`
         self.sends: dict[int, _Send] = {}
         self.receives: list[_Receive] = []
-        self.arrived: list[tuple[int, int, str]] = []  # number, tag, kind of messages that nobody waits for yet
+        self.arrived: list[tuple[int, int, str]] = []  # number, tag, kind of messages without a receive yet
         self.matched: dict[int, _Receive] = {}
         self.sent = 0
         self.posted = threading.Condition()
@@ -148,7 +148,7 @@ class _Pair:
             self.posted.notify_all()
 
     def _assign(self) -> None:
-        """Give the messages that have arrived to who waits for them."""
+        """Match messages that have arrived with posted receives."""
         for message in list(self.arrived):
             receive = self.messages.take(self.receives, message[1])
             if receive is not None:
@@ -236,7 +236,7 @@ class _Pair:
 
 
 def _read(store: Any, key: str) -> str:
-    """The text of a key, or an empty text where it does not come soon."""
+    """The value of a key, or an empty string if it does not appear soon."""
     return store.get(key).decode() if appears(store, key, _PATIENCE) else ""
 
 

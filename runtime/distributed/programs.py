@@ -1,6 +1,6 @@
-"""Collectives as programs: one jitted `shard_map` over the devices of a group for each kind, shapes and dtypes.
+"""Collectives as programs: one jitted `shard_map` over the devices of a group per kind, shapes and dtypes.
 
-Every rank passes its arrays as its shard of a global array, whose first axis is that of all ranks one after another.
+Every rank passes its arrays as its shards of global arrays, which concatenate those of all ranks along the first axis.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ BODIES: dict[str, Callable[..., Arrays]] = {
 
 
 class Program(NamedTuple):
-    """A collective of certain shapes and dtypes."""
+    """A collective for given shapes and dtypes."""
 
     run: Callable[[Arrays], Arrays]
     description: str
 
 
 class Programs:
-    """The collectives over an ordered set of devices, one of each rank."""
+    """The collectives over an ordered set of devices, one per rank."""
 
     def __init__(self, devices: Sequence[jax.Device]) -> None:
         self.size = len(devices)

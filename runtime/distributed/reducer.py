@@ -1,9 +1,9 @@
-"""DDP's reducer, where parameters of the device may be without a gradient.
+"""DDP's reducer for device parameters that may not receive a gradient.
 
-The reducer copies a list of the used parameters from pinned memory to the device of the first parameter, and torch's
-Python backend has no pinned memory to offer. So a parameter on the CPU, which nothing uses, comes first: the list stays
-on the host, and the group reduces it there. A static graph has one, too, because the reducer finds its unused
-parameters in the first step. This costs a message of 4 bytes, for a gradient that does not exist.
+The reducer copies a list of the used parameters from pinned memory to the device of the first parameter, but torch's
+Python backend has no pinned memory. So an unused CPU parameter is put first: the list stays on the host, and the group
+reduces it there. This is also done for a static graph, whose unused parameters the reducer finds in the first step. It
+costs a message of 4 bytes, for a gradient that does not exist.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import torch
 
 from .. import patches
 
-_static_graph: ContextVar[bool] = ContextVar("_static_graph", default=False)  # of the reducer that DDP makes
-_PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # among the arguments that follow those named here
+_static_graph: ContextVar[bool] = ContextVar("_static_graph", default=False)  # of the reducer that DDP is creating
+_PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # positions in `rest` below
 
 
 def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
     class JaxReducer(plain):  # type: ignore[misc]
-        """The reducer of parameters of the device alone."""
+        """The reducer for device parameters only."""
 
         def _set_static_graph(self) -> None:
             raise NotImplementedError(
@@ -68,6 +68,6 @@ def _telling(plain: Callable[..., None]) -> Callable[..., None]:
 
 @functools.cache
 def install() -> None:
-    """Have DDP make such reducers."""
+    """Have DDP create such reducers."""
     patches.wrap("torch.distributed.Reducer", _with_parameter_of_the_host)
     patches.wrap("torch.nn.parallel.DistributedDataParallel._ddp_init_helper", _telling)

@@ -1,4 +1,4 @@
-"""Torch's reduce operations as functions of JAX arrays, over the ranks of a mesh."""
+"""torch's reduce operations as functions of JAX arrays, over the ranks of a mesh."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ AXIS = "ranks"
 
 
 class Ranks(NamedTuple):
-    """The ranks that a collective joins, as the axis of the mesh that a program runs over."""
+    """The ranks of a collective, as an axis of the mesh over which a program runs."""
 
     axis: str
     size: int
-    rank: Callable[[], Any]  # the number of this one
+    rank: Callable[[], Any]  # the rank of this device
 
 
-# What combines two arrays, where XLA has no collective for it.
+# Binary functions for reductions without a collective in XLA.
 _COMBINE: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
     "SUM": lax.add,
     "PRODUCT": lax.mul,
@@ -33,13 +33,13 @@ _COMBINE: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
     "BOR": lax.bitwise_or,
     "BXOR": lax.bitwise_xor,
 }
-# Sums of bool are those of NCCL: true where any is.
+# As in NCCL, a sum of bools is true if any of them is.
 _OF_BOOL = {"SUM": "BOR", "MAX": "BOR", "PRODUCT": "BAND", "MIN": "BAND", "BAND": "BAND", "BOR": "BOR", "BXOR": "BXOR"}
 _COLLECTIVES: dict[str, Callable[..., Any]] = {"SUM": lax.psum, "MIN": lax.pmin, "MAX": lax.pmax}
 
 
 def check(op: str, dtype: Any) -> None:
-    """Raise where a reduction does not exist for a dtype.
+    """Raise if a reduction does not exist for a dtype.
 
     Raises:
         RuntimeError: as torch does.
@@ -73,14 +73,14 @@ def reduce(x: jax.Array, op: str, ranks: Ranks, factor: float | None = None) -> 
 
 
 def fold(rows: jax.Array, op: str) -> jax.Array:
-    """The reduction of the first axis, in the order of ranks."""
+    """Reduce the first axis, in the order of ranks."""
     if rows.dtype == jnp.bool_:
         op = _OF_BOOL[op]
     return functools.reduce(_COMBINE[op], list(rows))
 
 
 def reduce_scatter(rows: jax.Array, op: str, ranks: Ranks, factor: float | None = None) -> jax.Array:
-    """This rank's row of the reduction of `rows`, which has one for each rank."""
+    """This rank's row of the reduction of `rows`, which has one row per rank."""
     if op == "PREMUL_SUM":
         rows, op = rows * jnp.asarray(factor, rows.dtype), "SUM"
     if op in ("SUM", "AVG") and rows.dtype != jnp.bool_:
@@ -90,12 +90,12 @@ def reduce_scatter(rows: jax.Array, op: str, ranks: Ranks, factor: float | None 
 
 
 def broadcast(x: jax.Array, root: int, ranks: Ranks) -> jax.Array:
-    """The array of one rank, bit for bit: the sum of its bits and of zeros elsewhere."""
+    """The array of one rank, bit for bit, as the sum of its bits and of zeros from the other ranks."""
     bits = bitcast(x, jnp.dtype(f"uint{8 * _part(x.dtype).itemsize}"))
     bits = lax.psum(jnp.where(ranks.rank() == root, bits, jnp.zeros_like(bits)), ranks.axis)
     return bitcast(bits, x.dtype)
 
 
 def _part(dtype: Any) -> Any:
-    """The dtype of an array's parts: the real numbers of complex ones."""
+    """The real dtype of the parts of a complex dtype; other dtypes are returned unchanged."""
     return jnp.dtype(f"float{dtype.itemsize * 4}") if jnp.issubdtype(dtype, jnp.complexfloating) else dtype

@@ -1,9 +1,10 @@
 """Causal attention over a split sequence (`context_parallel`) in compiled functions, as one program for all ranks.
 
-torch's ring attends to what it received in a way that depends on the rank: to half of the keys, with half of the
-queries, or not at all. Here every rank does the same, and a number of the rank, which becomes an operand, selects the
-halves. Balanced (rank r of n has chunks r and 2n-1-r), the work is torch's; unbalanced, blocks that torch skips are
-computed and dropped. Keys and values travel around a ring of `permute_tensor`, whatever `set_rotate_method` says.
+torch's ring branches on the rank: a received block is attended to with half of the keys, with half of the queries, or
+not at all. Here every rank runs the same code, and a flag that depends on the rank, which becomes an operand, selects
+the halves. If balanced (rank r of n has chunks r and 2n-1-r), the amount of work equals torch's; if not, blocks that
+torch skips are computed and dropped. Keys and values always travel by `permute_tensor`, regardless of
+`set_rotate_method`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _chosen(first: Tensor, halves: Halves) -> Tensor:
 
 
 def _next(tensors: list[Tensor], group: Any) -> list[Tensor]:
-    """Tensors of the rank before this one."""
+    """The tensors of the previous rank."""
     size = group.size()
     flat = permute_tensor(torch.cat([t.reshape(-1) for t in tensors]), [(r + 1) % size for r in range(size)], group)
     parts = flat.split([t.numel() for t in tensors])
@@ -49,25 +50,25 @@ def _next(tensors: list[Tensor], group: Any) -> list[Tensor]:
 
 
 def _rounds(group: Any, like: Tensor) -> Iterator[Tensor]:
-    """For each received block: whether its rank comes before this one, as a tensor of bool."""
+    """For each received block, whether its rank precedes this one, as a bool tensor."""
     rank = group.rank()
     for i in range(1, group.size()):
         yield torch.full((), i <= rank, device=like.device)
 
 
 class _Merged:
-    """Attention to some blocks of keys: its output, and the log-sum-exp of its scores, in float32."""
+    """Attention to some blocks of keys: the output and the log-sum-exp of the scores, in float32."""
 
     def __init__(self, out: Tensor, lse: Tensor) -> None:
         self.out, self.lse = out.float(), lse.float()
 
     def halves(self) -> tuple[_Merged, _Merged]:
-        """That of the first and the second half of the queries."""
+        """Split into the first and the second half of the queries."""
         first, second = (_Merged(o, s) for o, s in zip(_halves(self.out), _halves(self.lse), strict=True))
         return first, second
 
     def with_block(self, other: _Merged, wanted: Tensor | None = None) -> _Merged:
-        """With one more block of keys, if it is wanted."""
+        """Merge one more block of keys, where `wanted` is true."""
         lse = torch.logaddexp(self.lse, other.lse)
         mine, theirs = ((x.lse - lse).exp().unsqueeze(-1) for x in (self, other))
         out = mine * self.out + theirs * other.out
@@ -90,11 +91,11 @@ def _templated_ring_attention(
     """The output, the log-sum-exp, and the other results of torch's operator `op`.
 
     Args:
-        plain: torch's function of this name, which is called outside of traces.
-        group: the ranks that have the parts of the sequence.
-        seq_dim: its dimension, which is 2.
-        op: attention of one rank.
-        query: (batch, heads, L, E) of this rank, as are `key` and `value`.
+        plain: torch's function of this name, called outside of traces.
+        group: the ranks that hold the parts of the sequence.
+        seq_dim: the dimension of the sequence, which is 2.
+        op: attention on one rank.
+        query: (batch, heads, L, E) of this rank, like `key` and `value`.
     """
     if not _applies(query, key, is_causal):
         return plain(group, seq_dim, op, query, key, value, is_causal, **kwargs)
@@ -139,7 +140,7 @@ def _templated_ring_attention_backward(
 ) -> tuple[Any, ...]:
     """The gradients of query, key and value, and the other results of `op`, the derivative of one rank's attention.
 
-    Those of keys and values travel around with them.
+    The gradients of keys and values travel around the ring with them.
     """
     if not _applies(query, key, is_causal):
         return plain(
@@ -153,7 +154,7 @@ def _templated_ring_attention_backward(
         )
         return *(g.float() for g in found[:3]), *found[3:]
 
-    rows = [query, grad_out, out, logsumexp]  # what each query has
+    rows = [query, grad_out, out, logsumexp]  # one row per query
     grad_query, *found = derive(rows, key, value, is_causal=True)
     grads, rest = found[:2], found[2:]
     dtypes = query.dtype, key.dtype, value.dtype

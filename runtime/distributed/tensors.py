@@ -1,4 +1,4 @@
-"""The arrays of tensors that collectives take, and their results written back."""
+"""Arrays of the tensors passed to collectives, and writing results back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..trace.transfer import read
 
 
 def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
-    """The value of a tensor that a collective takes.
+    """The array of a tensor that is passed to a collective.
 
     Raises:
         NotImplementedError: the tensor is sparse.
@@ -28,18 +28,18 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
 
 
 def refuse_in_trace(name: str, instead: str = "call it between compiled functions") -> None:
-    """Raise where a call would happen once, while a function is traced, and never in the program, or where the ranks
-    would run different programs."""
+    """Raise while tracing, for a call that would happen only during the trace and not in the program, or that would
+    make the programs of the ranks differ."""
     if current_trace() is not None:
         raise NotImplementedError(f"{name} inside a compiled function{user_line()}: not supported; {instead}")
 
 
 def write(tensor: torch.Tensor, array: jax.Array) -> None:
-    """Put a result into a tensor, which may be any view."""
+    """Write a result into a tensor, which may be any view."""
     copy(tensor, wrap(array if array.shape == tensor.shape else array.reshape(tensor.shape)))
 
 
 def write_all(tensors: Sequence[torch.Tensor], arrays: Sequence[jax.Array]) -> None:
-    """Put results into tensors."""
+    """Write results into tensors."""
     for tensor, array in zip(tensors, arrays, strict=True):
         write(tensor, array)

@@ -1,9 +1,9 @@
-"""The threads of process groups: one for each set of devices runs its collectives in order, and one watches their time.
+"""The threads of process groups: one per set of devices runs its collectives in order, and one monitors timeouts.
 
-On the CPU, JAX computes a collective on the thread that calls it, and waits there for the other ranks, which Python
-cannot interrupt. So that thread is not the caller's, at the cost of two thread switches for each collective.
+On the CPU, JAX computes a collective on the calling thread, which waits for the other ranks without being
+interruptible. So collectives run on a separate thread, at the cost of two thread switches each.
 
-Each of these threads ends before Python does: one that comes back from C++ code while Python ends aborts the process.
+All these threads must end before Python does: one that returns from C++ code during finalization aborts the process.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .work import CollectiveWork
 
 
 class GroupThread(threading.Thread):
-    """A thread of a process group, which the end of the process wakes, and waits for."""
+    """A thread of a process group, which is woken and joined when the process ends."""
 
     def __init__(self, name: str, run: Callable[[], None], wake: Callable[[], object]) -> None:
         super().__init__(target=run, name=name, daemon=True)
         self.wake = wake
-        self.work: CollectiveWork | None = None  # that it runs in XLA
+        self.work: CollectiveWork | None = None  # the work that it is running in XLA
         _threads.append(self)
 
 
@@ -35,12 +35,12 @@ _process = os.getpid()
 
 
 def is_ending() -> bool:
-    """Whether the process ends."""
+    """Whether the process is ending."""
     return _ending.is_set()
 
 
 def end_thread_if_ending() -> None:
-    """End this thread, if it is one of a process group and the process ends. A thread that polls calls it."""
+    """End this thread if it belongs to a process group and the process is ending; polling threads call this."""
     if _ending.is_set() and isinstance(threading.current_thread(), GroupThread):
         raise SystemExit
 
@@ -55,10 +55,10 @@ class Channel:
         self._thread.start()
 
     def submit(self, work: CollectiveWork, job: Callable[[], None]) -> None:
-        """Run a job after those that were submitted before it; it ends the work.
+        """Run a job after those submitted before it, and then finish the work.
 
         Raises:
-            RuntimeError: this process is a fork of that of the thread.
+            RuntimeError: this process is a fork of the one with the thread.
         """
         if os.getpid() != self._process:
             raise RuntimeError(
@@ -81,7 +81,7 @@ class Channel:
 
 
 class Monitor:
-    """Looks twice a second at the calls of this process that last for more than a second."""
+    """Checks the running calls of this process twice a second."""
 
     PERIOD = 0.5
 
@@ -101,7 +101,7 @@ class Monitor:
         self._thread.join(2)
 
     def watch(self, work: CollectiveWork, check: Callable[[CollectiveWork], None]) -> None:
-        """Call a function again and again while a work lasts; it may end the work with an error."""
+        """Call `check` periodically until the work has finished; it may finish the work with an error."""
         self.checks[work] = check
 
     def _run(self) -> None:
@@ -123,12 +123,12 @@ _PATIENCE = 1.0  # seconds
 
 
 def _end_threads() -> None:
-    """End the threads before Python ends, after the calls that they run.
+    """Join the threads before Python ends, after their current calls.
 
-    A thread that waits inside XLA for other ranks, in a call that has ended with an error, cannot be ended, and the end
-    of JAX would wait for it: it ends the process here.
+    A thread that waits in XLA for other ranks, in a call that has finished with an error, cannot be stopped, and the
+    shutdown of JAX would wait for it; in this case the process exits here.
     """
-    if os.getpid() != _process:  # a fork has none of the threads, and their locks as they were
+    if os.getpid() != _process:  # a fork has no threads, but their locks in the state of the fork
         return
     _ending.set()
     for thread in _threads:

@@ -1,7 +1,7 @@
-"""`nn.SyncBatchNorm` in a trace: the statistics of every rank count.
+"""`nn.SyncBatchNorm` in a trace, where the statistics of all ranks count.
 
-torch drops the statistics of ranks without data, and how many ranks are left depends on values. In a trace all ranks
-have inputs of one shape, so none has to be dropped.
+torch drops the statistics of ranks without data, so the number of remaining ranks depends on values. In a trace all
+ranks have inputs of the same shape, so none has to be dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _traced(plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 @functools.cache
 def install() -> None:
-    """Have `nn.SyncBatchNorm` know of traces."""
+    """Make `nn.SyncBatchNorm` use `_forward` in traces."""
     patches.wrap("torch.nn.modules._functions.SyncBatchNorm.forward", _traced)
 
 
@@ -47,7 +47,7 @@ def _forward(
     group: Any,
     ranks: int,
 ) -> Tensor:
-    """The normalized input, of shape (batch, channels, ...); torch's backward finds in `ctx` what it expects."""
+    """The normalized input, of shape (batch, channels, ...); saves in `ctx` what torch's backward expects."""
     formats = torch.channels_last, torch.channels_last_3d
     x = input if any(input.is_contiguous(memory_format=f) for f in formats) else input.contiguous()
     channels = x.size(1)

@@ -1,7 +1,7 @@
-"""`DistributedDataParallel` in a trace: the program averages its gradients when a backward pass ends.
+"""`DistributedDataParallel` in a trace: the program averages gradients at the end of a backward pass.
 
-torch's reducer would keep arrays of the trace in C++ and ask for their values. XLA overlaps and fuses the collectives,
-so nothing is lost. What the ranks use of a model is the same in every call, as they run one program.
+torch's reducer would keep tracers in C++ and read their values. Nothing is lost without it: XLA overlaps and fuses the
+collectives, and the ranks use the same parameters in every call, because they run the same program.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def _traced(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def install() -> None:
-    """Have DDP know of traces."""
+    """Make DDP use `_forward` in traces."""
     patches.wrap("torch.nn.parallel.DistributedDataParallel.forward", _traced)
 
 
 def _forward(ddp: Any, *inputs: Any, **kwargs: Any) -> Any:
-    """A forward pass after which backward averages gradients, unless it is in `no_sync`."""
+    """Run a forward pass whose backward pass averages gradients, unless in `no_sync`."""
     refused = {
         "a communication hook": ddp._comm_hooks,
         "join()": ddp._join_config.enable,
@@ -66,8 +66,8 @@ def _forward(ddp: Any, *inputs: Any, **kwargs: Any) -> Any:
 
 
 def _synchronize_buffers(ddp: Any) -> None:
-    """Give every rank the buffers of the first one. torch's method keeps them in new lists, as attributes of the model,
-    and a compiled function would be traced again whenever these are others than before."""
+    """Broadcast the buffers of the first rank. torch's method would store them in new lists as attributes of the model,
+    and a compiled function would be traced again whenever these lists change."""
     if hasattr(ddp, "buffer_hook"):
         ddp._sync_buffers()
         return
@@ -86,7 +86,7 @@ class _Pass:
         self.handles: list[Any] = []
 
     def begin(self) -> None:
-        """Look which parameters get gradients, and average these at the end."""
+        """Record which parameters receive gradients, to average them at the end."""
         trace = current_trace()
         if trace is None or trace.returned:
             raise RuntimeError(
@@ -117,7 +117,7 @@ class _Pass:
 
 
 class _Sink(torch.autograd.Function):
-    """The results of a forward pass, at which backward begins."""
+    """The identity on the results of a forward pass, whose backward marks the begin of the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, pass_: _Pass, *tensors: torch.Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""A call of a collective, as torch's `Work`: it ends when its results are in the tensors, or with an error."""
+"""A call of a collective as torch's `Work`, which finishes when its results are in the tensors, or with an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import DistributedError
 
 
 class CollectiveWork(dist.Work):
-    """One call of a collective; `wait` returns when its results are in the tensors, or raises why they are not."""
+    """One call of a collective; `wait` returns when its results are in the tensors, or raises its error."""
 
     def __init__(self, result: Any, description: Callable[[], str]) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class CollectiveWork(dist.Work):
         self._future: Any = None
 
     def finish(self, error: Exception | None = None) -> bool:
-        """End the call, with an error or without one; False if it had ended before."""
+        """Finish the call, with or without an error; return False if it had already finished."""
         with self._lock:
             if self._done.is_set():
                 return False
@@ -59,11 +59,11 @@ class CollectiveWork(dist.Work):
         return True
 
     def is_completed(self) -> bool:
-        """Whether the call has ended."""
+        """Whether the call has finished."""
         return self._done.is_set()
 
     def is_success(self) -> bool:
-        """Whether the call has ended without an error."""
+        """Whether the call has finished without an error."""
         return self._done.is_set() and self._error is None
 
     def exception(self) -> Exception | None:
@@ -79,18 +79,18 @@ class CollectiveWork(dist.Work):
         return self._result
 
     def source_rank(self) -> int:
-        """The rank that the message of a `recv` came from."""
+        """The rank from which the message of a `recv` came."""
         return self._source
 
     def _source_rank(self) -> int:
         return self._source
 
     def came_from(self, rank: int) -> None:
-        """Note the rank that the message of a `recv` came from."""
+        """Record the rank from which the message of a `recv` came."""
         self._source = rank
 
     def get_future(self) -> torch.futures.Future:
-        """A future of the tensors, for callbacks and for DDP."""
+        """A future for the tensors, for callbacks and for DDP."""
         with self._lock:
             if self._future is None:
                 self._future = torch.futures.Future()
@@ -100,7 +100,7 @@ class CollectiveWork(dist.Work):
 
 
 def finished(result: Any) -> CollectiveWork:
-    """A call that has ended."""
+    """A call that has finished."""
     work = CollectiveWork(result, lambda: "a finished call")
     work.finish()
     return work

@@ -1,4 +1,4 @@
-"""The processes of the program: how they join `jax.distributed`, and the device of each rank."""
+"""The processes of the program: joining `jax.distributed`, and the device of each rank."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class World:
 
     rank: int
     devices: tuple[jax.Device, ...]  # by rank
-    peers: Peers | None  # None for a single rank, and where the user called `jax.distributed.initialize`
+    peers: Peers | None  # None for a single rank, or if the user called `jax.distributed.initialize`
 
 
-_joined: list[tuple[int, int, Peers | None]] = []  # (rank, world size, peers) of `join`, once in a process
+_joined: list[tuple[int, int, Peers | None]] = []  # (rank, world size, peers) of `_join`, at most once per process
 
 
 def make_world(store: Any, rank: int, size: int, timeout: timedelta) -> World:
     """Join the processes of the default group, and find the device of each rank.
 
     Raises:
-        RuntimeError: JAX has started alone in this process, or with other processes.
+        RuntimeError: JAX has already started in this process, alone or with other processes.
     """
     peers = None
     if size > 1:
@@ -75,7 +75,7 @@ def _join(store: Any, rank: int, size: int, timeout: timedelta) -> Peers:
     seconds = max(1, int(timeout.total_seconds()))
     try:
         join_coordinator(f"{host}:{service_port}", rank, size, seconds)
-        jax.devices()  # the processes exchange their devices
+        jax.devices()  # the processes exchange their device lists
     except (RuntimeError, ValueError) as error:
         raise DistributedError(
             f"init_process_group: rank {rank} of {size} could not join the others: {error}"
@@ -86,7 +86,7 @@ def _join(store: Any, rank: int, size: int, timeout: timedelta) -> Peers:
 
 
 def _take_one_accelerator() -> None:
-    """Give each rank of a host a GPU of its own, unless the launcher has done so."""
+    """Assign each rank of a host its own GPU, unless the launcher has done so."""
     local = os.environ.get("LOCAL_RANK")
     for option, variable in _VISIBLE.items():
         if local is not None and "," in os.environ.get(variable, ",") and option.upper() not in os.environ:
@@ -97,9 +97,9 @@ _VISIBLE = {"jax_cuda_visible_devices": "CUDA_VISIBLE_DEVICES", "jax_rocm_visibl
 
 
 def _host(store: Any) -> str:
-    """The address by which other ranks reach this process, which is rank 0."""
+    """The address at which other ranks reach this process, which is rank 0."""
     while isinstance(store, dist.PrefixStore):
         store = store.underlying_store
     if isinstance(store, dist.TCPStore):
-        return store.host  # by which everybody has reached it; rank 0 is on the same host
+        return store.host  # at which all ranks have reached the store; rank 0 is on the same host
     return "localhost" if isinstance(store, dist.HashStore | dist.FileStore) else socket.gethostname()

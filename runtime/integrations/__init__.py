@@ -1,1 +1,1 @@
-"""The device for trainers of other libraries: Accelerate, transformers, Lightning. Each is used only when imported."""
+"""Device support for trainers of other libraries: Accelerate, transformers, Lightning; each is opt-in by import."""

@@ -1,8 +1,8 @@
-"""What Accelerate and transformers have no setting for: fp16, bf16 and the backend of torch.compile on the device.
+"""fp16, bf16 and the torch.compile backend on the device, for which Accelerate and transformers have no setting.
 
-Their lists of devices and of backends are closed. Each function below is a row of `tenax.changes` that another way
-upstream would replace: an entry for registered devices in `Accelerator`'s list for fp16, in
-`is_torch_bf16_gpu_available`, and torch's own list of backends in place of the enumeration `DynamoBackend`.
+Their lists of devices and backends are closed. Each function below is a row of `tenax.changes`, and would be
+unnecessary with upstream support: registered devices in `Accelerator`'s list for fp16 and in
+`is_torch_bf16_gpu_available`, and torch's own list of backends instead of the enumeration `DynamoBackend`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def install(module: str) -> None:
 
 
 def _is_chosen() -> bool:
-    """Whether Accelerate has chosen the device, or will."""
+    """Whether Accelerate has chosen the device, or will choose it."""
     from accelerate import PartialState
 
     device = PartialState._shared_state.get("device") or os.environ.get(_VARIABLE, "cpu")
@@ -67,7 +67,7 @@ def _with_fp16(plain: Callable[..., None]) -> Callable[..., None]:
 def _with_notice(plain: Callable[[Any], None]) -> Callable[[Any], None]:
     @functools.wraps(plain)
     def set_device(self: Any) -> None:
-        told = self.device is not None  # by the variable
+        told = self.device is not None  # chosen by the variable
         plain(self)
         if self.device.type == "cpu" and not (told or self._cpu):
             tell_of_device(
@@ -78,12 +78,12 @@ def _with_notice(plain: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _backend(cls: Any, value: object) -> Any:
-    """The member of the enumeration for torch.compile's backend "tenax", which it lacks."""
+    """The member of `DynamoBackend` for torch.compile's backend "tenax", which it lacks."""
     if value != "TENAX":
         return None
     member = str.__new__(cls, value)
     member._name_ = member._value_ = value
-    cls._value2member_map_[value] = cls._member_map_[value] = member  # copies look it up by name or by value
+    cls._value2member_map_[value] = cls._member_map_[value] = member  # copying looks it up by name or by value
     return member
 
 

@@ -1,8 +1,8 @@
 """Lightning's `Trainer` and `Fabric` with `accelerator="jax"`: an accelerator, its strategies and precision plugins.
 
-Lightning exists under two names (`lightning.pytorch`, `pytorch_lightning`) with classes of their own, so each of ours
-is made for the one that was imported. They are registered by name in Lightning's registries. Which strategy and which
-precision plugin belong to an accelerator is written into two methods of Lightning's connectors, and has no registry.
+Lightning exists under two names (`lightning.pytorch`, `pytorch_lightning`) with separate classes, so ours are created
+for the package that was imported. They are registered by name in Lightning's registries. The choice of strategy and
+precision plugin for an accelerator is hard-coded in two methods of Lightning's connectors, which are wrapped.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .lightning_step import compiled_strategy
 
 @dataclass(frozen=True)
 class Family:
-    """The modules of one of Lightning's packages, and the names by which its connector keeps what the user wants."""
+    """The modules of one of Lightning's packages, and the attributes of its connector that store the user's choices."""
 
     root: str
     connector: str
-    registry: str  # of accelerators
+    registry: str  # name of the registry of accelerators
     precision: str
     precision_plugin: str
 
@@ -45,7 +45,7 @@ def _family(module: str) -> Family:
 
 
 def install(module: str) -> None:
-    """Register the device with the package of a connector's module that was just imported."""
+    """Register the device with a Lightning package, whose connector module was just imported."""
     family = _family(module)
     accelerator = _accelerator(family)
     getattr(family.part("accelerators"), family.registry).register("jax", accelerator, description="JAX, by tenax")

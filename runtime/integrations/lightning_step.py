@@ -1,4 +1,4 @@
-"""Lightning's strategy `jax_compiled`: `training_step`, backward pass, clipping and optimizer are one XLA program."""
+"""Lightning's strategy `jax_compiled`: `training_step`, backward, clipping and optimizer as one XLA program."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import torch
 
 from .._torch import pytree
 
-# Hooks that Lightning calls in the middle of what is one program here.
+# Hooks that Lightning calls between parts of what is one program here.
 _INSIDE = ("on_before_backward", "on_after_backward", "on_before_optimizer_step")
 
 
 def compiled_strategy(root: str, single: Any) -> Any:
-    """The class of the strategy, for a package of Lightning and its strategy for one device of JAX."""
+    """The strategy class for a Lightning package, derived from its strategy for one JAX device."""
     pytorch: Any = importlib.import_module(root)
     is_overridden: Any = importlib.import_module(f"{root}.utilities.model_helpers").is_overridden
 
     class CompiledStrategy(single):  # type: ignore[misc]
         """Compiles the step of a module with automatic optimization and one optimizer.
 
-        What `training_step` logs is a result of the program. The index of the batch is a symbolic number in it.
+        Logged values of `training_step` are results of the program. The batch index is a symbolic number in it.
 
         Raises:
-            ValueError: in `fit`, for what the program cannot contain: manual optimization, several optimizers,
-                accumulated gradients, hooks between backward pass and optimizer.
+            ValueError: in `fit`, if the program would need manual optimization, several optimizers, accumulated
+                gradients, or hooks between backward pass and optimizer.
         """
 
         strategy_name = "jax_compiled"
@@ -56,10 +56,10 @@ def compiled_strategy(root: str, single: Any) -> Any:
             return output
 
         def backward(self, closure_loss: torch.Tensor, optimizer: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
-            return closure_loss  # `training_step` did it
+            return closure_loss  # done in `training_step`
 
         def optimizer_step(self, optimizer: Any, closure: Any, model: Any = None, **kwargs: Any) -> Any:
-            return closure()  # `training_step` made the optimizer's step
+            return closure()  # `training_step` has stepped the optimizer
 
         def _compiled(self, module: Any, optimizer: Any, trainer: Any) -> Any:
             from .._jit.jitted import jit
@@ -99,5 +99,5 @@ def compiled_strategy(root: str, single: Any) -> Any:
 
 
 def detached(value: Any) -> Any:
-    """A tensor without its graph; anything else as it is."""
+    """A tensor, detached; anything else unchanged."""
     return value.detach() if isinstance(value, torch.Tensor) else value

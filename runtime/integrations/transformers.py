@@ -1,6 +1,6 @@
-"""transformers' `Trainer` with one XLA program for each step: forward, backward, clipping and optimizer.
+"""transformers' `Trainer` with one XLA program per step: forward, backward, clipping and optimizer.
 
-Importing this module also makes the trainer choose the device, as `tenax.integrations.accelerate` does.
+Importing this module also makes the trainer choose the device, like `tenax.integrations.accelerate`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from . import accelerate as accelerate
 class CompiledTrainer(Trainer):
     """A `Trainer` whose step is compiled.
 
-    Batches should have few different shapes, because each is a program of its own: pad to fixed lengths
-    (`DataCollatorWithPadding(..., padding="max_length")`), and drop the last, smaller batch. With accumulated gradients
-    the program of the last part also steps. Gradients are None when `on_pre_optimizer_step` is called.
+    Batches should have few different shapes, because each shape is compiled: pad to fixed lengths
+    (`DataCollatorWithPadding(..., padding="max_length")`), and drop the last, smaller batch. With gradient accumulation
+    the program of the last part also steps the optimizer. Gradients are None when `on_pre_optimizer_step` is called.
 
     Raises:
-        ValueError: for fp16, whose scaler Accelerate steps; bf16 needs none.
+        ValueError: for fp16, because Accelerate steps its scaler outside the program; bf16 needs no scaler.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -36,11 +36,11 @@ class CompiledTrainer(Trainer):
     def training_step(
         self, model: Any, inputs: Any, num_items_in_batch: torch.Tensor | int | None = None
     ) -> torch.Tensor:
-        """Run the program of one batch; the loss."""
+        """Run the program for one batch and return the loss."""
         model.train()
         inputs = self._prepare_inputs(inputs)
         items = num_items_in_batch
-        if isinstance(items, int):  # the value of a number is part of a program
+        if isinstance(items, int):  # the value of a Python number would be a constant of the program
             items = torch.tensor(items, device=self.args.device)
         loss, self._norm = self._compiled(model, inputs, items, self.accelerator.sync_gradients)
         return loss
@@ -55,9 +55,9 @@ class CompiledTrainer(Trainer):
             return loss.detach(), None
         limit = self.args.max_grad_norm or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
-        optimizer = cast("Any", self.optimizer).optimizer  # Accelerate's holds torch's
+        optimizer = cast("Any", self.optimizer).optimizer  # Accelerate's optimizer wraps torch's
         optimizer.step()
-        optimizer.zero_grad()  # the optimizer finds no gradients when the loop calls it again
+        optimizer.zero_grad()  # so that the loop's own call of the optimizer finds no gradients
         return loss.detach(), norm
 
     def _clip_grad_norm(self, model: Any) -> torch.Tensor | None:

@@ -14,7 +14,7 @@ _CUBIC = 0.044715  # the fit of the tanh form: Hendrycks and Gimpel 2016, Gaussi
 
 
 def _integral(x: Array) -> Array:
-    """Φ(x), of the normal distribution."""
+    """Φ(x), the standard normal distribution function."""
     return (1 + lax.erf(x * cast(math.sqrt(0.5), x.dtype))) / 2
 
 
@@ -37,8 +37,8 @@ def gelu_backward(grad_output: Array, self: Array, *, approximate: str = "none")
 def mish(self: Array) -> Array:
     """`x tanh(log(1 + exp x))`, as a quotient of polynomials in exp(x) or exp(-x), whichever is at most 1.
 
-    Far to the left that is `x exp(x)`, of which the exponential alone may be subnormal. `jax.nn.mish`, which takes the
-    tanh of softplus, gives 0 from -87.4 on down in float32, where the value is 1e-36, and takes 2.5 times as long.
+    Far to the left it is `x exp(x)`, computed with exp(x / 2) twice because exp(x) alone may be subnormal.
+    `jax.nn.mish`, the tanh of softplus, is 0 below -87.4 in float32, where the value is 1e-36, and is 2.5 times slower.
     """
     e = lax.exp(-jnp.abs(self))
     right = (1 + 2 * e) / (1 + 2 * e + 2 * e * e)
@@ -58,7 +58,7 @@ def logit(self: Array, eps: float | None = None) -> Array:
     """`log(x / (1 - x))`; `x` is first clamped to `[eps, 1 - eps]` unless `eps` is None or negative."""
     if eps is not None and eps >= 0:
         low, high = cast(eps, self.dtype), cast(1 - eps, self.dtype)
-        self = jnp.where(self < low, low, jnp.where(self > high, high, self))  # also where they cross
+        self = jnp.where(self < low, low, jnp.where(self > high, high, self))  # also if low > high
     return jax.scipy.special.logit(self)
 
 
@@ -73,7 +73,7 @@ def logit_backward(grad_output: Array, self: Array, eps: float | None = None) ->
 def softplus(self: Array, beta: Array, threshold: Array) -> Array:
     """`log(1 + exp(beta x)) / beta`, and `x` itself where `beta x` is above the threshold.
 
-    `jax.nn.softplus` has the same digits (2.3 ULP in float32) and twice as many equations to trace.
+    `jax.nn.softplus` is as accurate (2.3 ULP in float32) and traces twice as many equations.
     """
     scaled = self * beta
     linear = scaled > threshold
@@ -83,16 +83,16 @@ def softplus(self: Array, beta: Array, threshold: Array) -> Array:
 def elu_backward(
     grad_output: Array, alpha: Array, scale: Array, input_scale: Array, is_result: bool, self_or_result: Array
 ) -> Array:
-    """The derivative of `elu`, from its input or, which `elu_` leaves, from its result."""
+    """The gradient of `elu`, from its input, or from its result if `is_result` (`elu_` keeps only that)."""
     x, coefficient = self_or_result, alpha * scale
     slope = input_scale * (x + coefficient if is_result else coefficient * lax.exp(jnp.minimum(x, 0) * input_scale))
     return jnp.where(x <= 0, grad_output * slope, grad_output * scale)
 
 
 def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
-    """(log σ(x), exp(-|x|)): the second is what the backward needs.
+    """(log σ(x), exp(-|x|)); the backward needs the second.
 
-    `jax.nn.log_sigmoid` has the same digits (2.4 ULP in float32), ten more equations to trace, and no second result.
+    `jax.nn.log_sigmoid` is as accurate (2.4 ULP in float32), traces ten more equations, and has no second result.
     """
     x = cast(self, opmath(self.dtype))
     buffer = lax.exp(-jnp.abs(x))
@@ -100,7 +100,7 @@ def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
 
 
 def _middle(lower: Number, upper: Number, dtype: DType) -> Array:
-    """The slope outside training; torch has it in double precision, and a rounding more is seen in bfloat16."""
+    """The slope in evaluation, computed in float64 as in torch: an extra rounding would be visible in bfloat16."""
     return cast((cast(lower, FLOAT64) + cast(upper, FLOAT64)) / 2, dtype)
 
 
@@ -109,7 +109,7 @@ def rrelu_with_noise(
 ) -> tuple[Array, Array]:
     """(leaky relu with a random slope, the new noise): in training each negative element draws from [lower, upper).
 
-    The noise holds the slopes drawn, 1 for the others (Xu et al. 2015).
+    The noise holds the drawn slopes, and 1 for the other elements (Xu et al. 2015).
     """
     dtype = opmath(self.dtype)
     x = cast(self, dtype)
@@ -130,8 +130,8 @@ def rrelu_with_noise_backward(
     training: bool,
     self_is_result: bool,
 ) -> Array:
-    """`grad noise` after training, else the gradient of the leaky relu that was applied."""
-    del self_is_result  # both slopes are positive, so input and result have one sign
+    """`grad * noise` in training, otherwise the gradient of the leaky relu with the mean slope."""
+    del self_is_result  # both slopes are positive, so input and result have the same sign
     dtype = opmath(self.dtype)
     slope = cast(noise, dtype) if training else jnp.where(self > 0, 1, _middle(lower, upper, dtype))
     return cast(cast(grad_output, dtype) * slope, self.dtype)
@@ -157,7 +157,7 @@ def glu_backward(grad_output: Array, self: Array, dim: int) -> Array:
 
 
 def glu_jvp(glu: Array, x: Array, dx: Array, dim: int) -> Array:
-    """The derivative of `glu` along `dx`, with its result given."""
+    """The derivative of `glu` along `dx`, given the result `glu`."""
     _, b = _halves(x, dim)
     da, db = _halves(dx, dim)
     gate = lax.logistic(b)

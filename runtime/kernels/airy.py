@@ -1,4 +1,4 @@
-"""The Airy function, by Chebyshev series between its exponential and its oscillating side."""
+"""The Airy function Ai by Chebyshev series: one for the middle, others for its decaying and its oscillating side."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _zeta(x: Array) -> Array:
 
 @wide
 def special_airy_ai(x: Array) -> Array:
-    """Ai(x) of a float array; NaN at infinity, as in torch, where the limit is 0."""
+    """Ai(x) of a float array; NaN at infinity, as in torch (the limit is 0)."""
     middle = series(_MIDDLE, (jnp.clip(x, _LEFT, _RIGHT) + 1) / 3)
     right = jnp.maximum(x, _RIGHT)
     phase = _zeta(right)

@@ -31,7 +31,7 @@ def _amp_update_scale_(
     scale_backoff_factor: Any,
     growth_interval: int,
 ) -> tuple[Array, Array]:
-    """(scale, steps since its last change): backed off after inf or NaN, grown after an interval without."""
+    """(scale, steps since its last change): reduced after inf or NaN, grown after `growth_interval` steps without."""
     bad = cast(found_inf, self.dtype) != 0
     steps = growth_tracker + 1
     due = (steps == growth_interval) & ~bad

@@ -1,5 +1,5 @@
-"""Arithmetic of arrays of one dtype, broadcast. The operators of JAX's arrays look for a common dtype first, and take
-several times as long to trace."""
+"""Broadcasting arithmetic of arrays of one dtype. JAX's array operators promote dtypes first, and take several times
+as long to trace."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _binary(of_numbers: Callable[..., Array], of_bools: Callable[..., Array]) ->
 add = _binary(lax.add, jnp.add)
 sub = _binary(lax.sub, jnp.subtract)
 mul = _binary(lax.mul, jnp.multiply)
-div = _binary(lax.div, jnp.true_divide)  # of integers: cut
+div = _binary(lax.div, jnp.true_divide)  # integers truncate
 
 
 def scaled(x: Array, factor: Any) -> Array:
-    """`x` times a number, taken in x's dtype; what is 1 in the trace is not multiplied by."""
+    """`x` times a number cast to the dtype of `x`; a factor that is a Python 1 is skipped."""
     return x if not hasattr(factor, "dtype") and factor == 1 else mul(x, cast(factor, x.dtype))

@@ -20,7 +20,7 @@ def _how(query: Array, scale: float | None, causal: bool) -> How:
 
 
 def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
-    """(batch, heads, groups, L, S), where an axis of 1 serves all."""
+    """The mask as (batch, heads, groups, L, S), where axes of size 1 broadcast."""
     full = (*batch, heads * groups)
     if mask.ndim > len(full) + 2:
         found = f"attn_mask of shape {list(mask.shape)} for scores of {len(full) + 2} axes"
@@ -34,7 +34,7 @@ def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
 
 
 def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: bool = False) -> AttentionInputs:
-    """The arrays with the axes that `flash` wants."""
+    """The arrays with the axes that `flash` expects."""
     if not is_float(query):
         raise NotImplementedError(f"scaled_dot_product_attention: not implemented for query of {query.dtype}")
     if key.shape[-2] != value.shape[-2]:
@@ -63,7 +63,7 @@ def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: boo
 def attend(
     query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: float | None
 ) -> tuple[Array, Array]:
-    """(..., L, Ev) in the dtype of `query`, and the log-sum-exp of its rows, (..., L) in the compute dtype."""
+    """The output (..., L, Ev) in the dtype of `query`, and its log-sum-exp (..., L) in the compute dtype."""
     out, lse = flash(_how(query, scale, is_causal), _inputs(query, key, value, mask))
     shape = query.shape[:-1]
     return out.reshape(*shape, out.shape[-1]), lse.reshape(shape)
@@ -83,11 +83,11 @@ def scaled_dot_product_attention(
 ) -> Array:
     """(..., heads, L, E) x (..., heads, S, E) x (..., heads, S, Ev) to (..., heads, L, Ev).
 
-    `jax.nn.dot_product_attention` materializes all scores on the CPU, and a query that sees no key gets the mean of the
-    values, where torch has 0.
+    A float `attn_mask` is added to the scores; a bool one is true where a query attends to a key. With `enable_gqa`
+    each head of key and value serves several query heads.
 
-    `attn_mask` is added, or true where a key is seen; with `enable_gqa` each head of key and value serves several of
-    the query's.
+    `jax.nn.dot_product_attention` materializes all scores on the CPU, and gives a fully masked query the mean of the
+    values instead of torch's 0.
     """
     how, inputs = _how(query, scale, is_causal), _inputs(query, key, value, attn_mask, enable_gqa)
     if dropout_p > 0:
@@ -108,7 +108,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
     attn_mask: Array | None = None,
     scale: float | None = None,
 ) -> tuple[Array, Array]:
-    """The output (batch, heads, L, E) and log-sum-exp (batch, heads, L), as graphs captured on the CPU ask for them."""
+    """The output (batch, heads, L, E) and log-sum-exp (batch, heads, L); graphs captured on the CPU call this."""
     if dropout_p > 0:
         raise RuntimeError("_scaled_dot_product_flash_attention_for_cpu: Currently do not support dropout > 0")
     return attend(query, key, value, attn_mask, is_causal, scale)

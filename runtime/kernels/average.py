@@ -20,7 +20,7 @@ def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
     lead = x.ndim - len(axes)
     return lax.reduce_window(
         x,
-        np.zeros((), x.dtype),  # a constant of NumPy: JAX then knows a sum, which has a transpose
+        np.zeros((), x.dtype),  # with a NumPy constant, JAX recognizes a sum, which has a transpose
         lax.add,
         (1,) * lead + tuple(axis.kernel for axis in axes),
         (1,) * lead + tuple(axis.stride for axis in axes),
@@ -29,7 +29,7 @@ def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
 
 
 def _counts(axes: Sequence[WindowAxis], count_include_pad: bool) -> np.ndarray:
-    """How many elements torch divides each window by: without what lies beyond the padding, and perhaps without it."""
+    """torch's divisor of each window: nothing beyond the padding counts, and padding only if `count_include_pad`."""
     total = np.ones(())
     for axis in axes:
         padding = axis.padding if count_include_pad else 0
@@ -40,7 +40,7 @@ def _counts(axes: Sequence[WindowAxis], count_include_pad: bool) -> np.ndarray:
 
 
 def _divided(x: Array, axes: Sequence[WindowAxis], count_include_pad: bool, divisor_override: int | None) -> Array:
-    """Divide sums of windows, or gradients of averages; integers round towards zero."""
+    """Divide window sums, or gradients of averages, by the window counts; integers round towards zero."""
     if divisor_override is not None:
         counts = np.asarray(divisor_override)
     elif any(axis.is_open for axis in axes) and (count_include_pad or not any(axis.padding for axis in axes)):
@@ -65,7 +65,7 @@ def _avg_pool(self: Array, rank: int, options: Options, count_include_pad: bool,
 def _avg_pool_backward(
     grad_output: Array, self: Array, rank: int, options: Options, count_include_pad: bool, divisor_override: int | None
 ) -> Array:
-    """The gradient of `self`: each window spreads its own evenly."""
+    """The gradient of `self`: each window spreads its gradient evenly."""
     axes = windows(self.shape[-rank:], *options)
     shares = _divided(cast(grad_output, opmath(self.dtype)), axes, count_include_pad, divisor_override)
     return cast(jax.linear_transpose(lambda x: _sums(x, axes), cast(self, shares.dtype))(shares)[0], self.dtype)
@@ -80,7 +80,7 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """Windows over the last two axes, of float or integer."""
+    """Averages of windows over the last two axes, of float or integer."""
     return _avg_pool(self, 2, (kernel_size, stride, padding, 1, ceil_mode), count_include_pad, divisor_override)
 
 
@@ -93,7 +93,7 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Array:
-    """Windows over the last three axes, of float or integer."""
+    """Averages of windows over the last three axes, of float or integer."""
     return _avg_pool(self, 3, (kernel_size, stride, padding, 1, ceil_mode), count_include_pad, divisor_override)
 
 
@@ -107,7 +107,7 @@ def avg_pool2d_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    """The gradient of `self`: each window spreads its own evenly."""
+    """The gradient of `self`: each window spreads its gradient evenly."""
     options = (kernel_size, stride, padding, 1, ceil_mode)
     return _avg_pool_backward(grad_output, self, 2, options, count_include_pad, divisor_override)
 
@@ -122,20 +122,20 @@ def avg_pool3d_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    """The gradient of `self`: each window spreads its own evenly."""
+    """The gradient of `self`: each window spreads its gradient evenly."""
     options = (kernel_size, stride, padding, 1, ceil_mode)
     return _avg_pool_backward(grad_output, self, 3, options, count_include_pad, divisor_override)
 
 
 def _adaptive_table(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The table of an axis, and the lengths of its windows."""
+    """The positions of each window along an axis, padded with -1, and the window lengths."""
     starts, ends = adaptive(size, count)
     table = starts[:, None] + np.arange(max((ends - starts).max(initial=0), 1))
     return np.where(table < ends[:, None], table, -1), ends - starts
 
 
 def _adaptive_avg_pool(self: Array, output_size: Sizes, rank: int) -> Array:
-    """`output_size` windows that cover each of the last `rank` axes."""
+    """Averages of `output_size` windows that cover the last `rank` axes."""
     if not all(self.shape[-rank:]):
         size = f"input has sizes {list(self.shape)}"
         wanted = "Expected input to have non-zero size for non-batch dimensions"
@@ -151,14 +151,14 @@ def _adaptive_avg_pool(self: Array, output_size: Sizes, rank: int) -> Array:
 
 
 def _covered_mean(x: Array, axis: int, count: int) -> Array:
-    """As a table does for an axis of known size."""
+    """Average the windows of an axis of symbolic size, by a product with a matrix instead of a table."""
     inside = cast(covered(x.shape[axis], count), x.dtype)
     means = inside / inside.sum(1, keepdims=True)
     return jnp.moveaxis(jnp.tensordot(x, means, ((axis,), (1,)), precision="highest"), -1, axis)
 
 
 def _adaptive_avg_pool_backward(grad_output: Array, self: Array, rank: int) -> Array:
-    """The gradient of `self`: each window spreads its own evenly."""
+    """The gradient of `self`: each window spreads its gradient evenly."""
     x = cast(grad_output, opmath(grad_output.dtype))
     for axis in range(x.ndim - rank, x.ndim):
         table, lengths = _adaptive_table(self.shape[axis], x.shape[axis])
@@ -167,7 +167,7 @@ def _adaptive_avg_pool_backward(grad_output: Array, self: Array, rank: int) -> A
 
 
 def _column(lengths: np.ndarray, x: Array, axis: int) -> Array:
-    """`lengths` shaped to divide `x` along one axis."""
+    """`lengths` shaped to broadcast along one axis of `x`."""
     return jnp.asarray(lengths.reshape(-1, *(1,) * (x.ndim - axis - 1)), dtype=x.dtype)
 
 

@@ -1,6 +1,6 @@
-"""Batch normalization: per channel (axis 1) over all other axes. Statistics are float32 of narrower inputs.
+"""Batch normalization: per channel (axis 1) over all other axes. Statistics of narrower inputs are float32.
 
-What torch calls `save_invstd` or `save_var` is 1 / sqrt(variance + eps), shape [C], in all of these.
+torch's `save_invstd` and `save_var` are both 1 / sqrt(variance + eps), of shape [C].
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ def _count(x: Array) -> int:
 
 
 def _spread(channel: Array, x: Array) -> Array:
-    """A value per channel, to be combined with `x` in the accumulation dtype."""
+    """A value per channel, cast to the accumulation dtype and shaped to broadcast against `x`."""
     return lax.expand_dims(cast(channel, opmath(x.dtype)), _others(x))
 
 
 def _moments(x: Array) -> tuple[Array, Array]:
-    """(mean, variance) per channel, in one pass over `x` after a look at its first sample.
+    """(mean, variance) per channel, in one pass over `x` after the mean of its first sample.
 
-    Sums of squares lose the digits that the mean has over the spread; of differences from about the mean they lose
-    none. The price, two passes, is one less than subtracting the exact mean first.
+    A sum of squares loses precision if the mean is large relative to the spread; shifting by an approximate mean first
+    avoids this. With the normalization that makes two passes, one fewer than subtracting the exact mean first.
     """
     dims, n = _others(x), _count(x)
     x = cast(x, opmath(x.dtype))
@@ -60,7 +60,7 @@ def batch_norm_elemt(
 
 
 def _moved(running: Array | None, batch: Array, momentum: float) -> tuple[Array, ...]:
-    """The running statistic after this batch; nothing where there is none to write."""
+    """The running statistic after this batch, as a tuple that is empty if there is none."""
     if running is None:
         return ()
     share = cast(momentum, batch.dtype)
@@ -87,7 +87,7 @@ def native_batch_norm(
         unbiased = _unbiased(variance, _count(input))
         running = *_moved(running_mean, mean, momentum), *_moved(running_var, unbiased, momentum)
     else:
-        assert running_mean is not None and running_var is not None  # asked for by torch
+        assert running_mean is not None and running_var is not None  # required by torch
         mean, variance = (cast(x, opmath(input.dtype)) for x in (running_mean, running_var))
         running = running_mean, running_var
     invstd = _invstd(variance, eps, input)
@@ -104,7 +104,7 @@ def _batch_norm_with_update(
     momentum: float,
     eps: float,
 ) -> tuple[Array, ...]:
-    """`native_batch_norm` in training, with the empty reserve of an implementation that keeps nothing in it."""
+    """`native_batch_norm` in training, with an empty reserve, since nothing is kept in it."""
     out, mean, invstd, *running = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
     return out, mean, invstd, jnp.zeros((0,), np.uint8), *running
 
@@ -118,7 +118,7 @@ def _batch_norm_no_update(
     momentum: float,
     eps: float,
 ) -> tuple[Array, Array, Array, Array]:
-    """`native_batch_norm` in evaluation, the running mean and 1 / sqrt(variance + eps), and an empty reserve."""
+    """The output of `native_batch_norm` in evaluation, running mean, 1 / sqrt(variance + eps), and an empty reserve."""
     if running_mean is None or running_var is None:
         raise RuntimeError("_batch_norm_no_update: running_mean and running_var must be given in evaluation")
     out, *_ = native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
@@ -129,7 +129,7 @@ def _batch_norm_no_update(
 def batch_norm_update_stats(
     input: Array, running_mean: Array | None, running_var: Array | None, momentum: float
 ) -> tuple[Array, ...]:
-    """(mean and biased variance of the batch in the dtype of the running ones, running mean, running variance)."""
+    """(batch mean and biased variance in the dtype of the running ones, running mean, running variance)."""
     dtype = input.dtype if running_mean is None else running_mean.dtype
     mean, variance = _moments(input)
     unbiased = _unbiased(variance, _count(input))
@@ -149,12 +149,12 @@ def native_batch_norm_backward(
     eps: float,
     output_mask: Sequence[bool],
 ) -> Gradients:
-    """Gradients in input, weight and bias: one pass for two sums, one for the result."""
+    """Gradients of input, weight and bias: one pass for two sums, one for the result."""
     if train:
         assert save_mean is not None and save_invstd is not None  # results of the forward
         mean, invstd = save_mean, save_invstd
     else:
-        assert running_mean is not None and running_var is not None  # asked for by the forward
+        assert running_mean is not None and running_var is not None  # required by the forward
         mean, invstd = running_mean, _invstd(running_var, eps, input)
     _, _, grad_weight, grad_bias = batch_norm_backward_reduce(
         grad_out, input, mean, invstd, weight, False, output_mask[1], output_mask[2]
@@ -185,9 +185,9 @@ def batch_norm_gather_stats_with_counts(
     eps: float,
     counts: Array,
 ) -> tuple[Array, ...]:
-    """(mean, invstd, running mean, running variance) of a whole batch from its parts', [parts, C]; counts [parts].
+    """(mean, invstd, running mean, running variance) of a batch from those of its parts, [parts, C]; counts [parts].
 
-    Variances of parts add to the variance of their means (Chan, Golub and LeVeque, 1979).
+    The variance is the mean variance of the parts plus the variance of their means (Chan, Golub and LeVeque, 1979).
     """
     share = cast(counts, mean.dtype)[:, None]
     total = jnp.sum(share)
@@ -216,7 +216,7 @@ def batch_norm_backward_reduce(
     weight_g: bool,
     bias_g: bool,
 ) -> tuple[Array | None, Array | None, Array | None, Array | None]:
-    """Per channel (sum of grad, sum of grad * (input - mean), gradient in weight, in bias); None if not asked for."""
+    """Per channel (sum of grad, sum of grad * (input - mean), gradient of weight, of bias); None if not requested."""
     sum_dy, sum_dy_xmu = _sums(grad_out, input, mean)
     dtype = input.dtype if weight is None else weight.dtype
     return (
@@ -237,7 +237,7 @@ def batch_norm_backward_elemt(
     sum_dy_xmu: Array,
     count: Array,
 ) -> Array:
-    """Gradient in input, given the sums over a whole batch; `count` [parts] adds up to its size."""
+    """Gradient of input, given the sums over the whole batch; `count` [parts] sums to its elements per channel."""
     wide = opmath(input.dtype)
     n, invstd = cast(jnp.sum(count), wide), cast(invstd, wide)
     scale = invstd if weight is None else invstd * cast(weight, wide)

@@ -1,8 +1,8 @@
-"""Bessel functions of orders 0 and 1: Chebyshev series of what each is without its zeros, logarithm or exponential.
+"""Bessel functions of orders 0 and 1: Chebyshev series of each without its zeros, logarithm or exponential.
 
 The series were computed with mpmath at 50 digits, by interpolation at Chebyshev nodes, from the definitions in DLMF
 10.8 (power series), 10.17 (the amplitudes P and Q), 10.31 and 10.40 (K). In float64 they are exact to 1e-16 of their
-largest value; float32 drops the terms that it cannot hold.
+largest value; float32 drops the terms that it cannot resolve.
 
 `jax.scipy.special.bessel_jn` is NaN at 2.5e-9 (jax 0.10), and JAX has no Y and no K.
 """
@@ -122,7 +122,7 @@ def _amplitudes(x: Array, p: tuple[float, ...], q: tuple[float, ...]) -> tuple[A
 
 
 def _between(x: Array) -> tuple[Array, Array, Array, Array]:
-    """Whether |x| is below the edge; |x| or the edge itself on either side of it; the series variable of x²."""
+    """(x is below the edge, x clamped to below the edge, x clamped to above it, the series variable of x²), x >= 0."""
     small = x < _EDGE
     low, high = jnp.where(small, x, _EDGE), jnp.where(small, _EDGE, x)
     return small, low, high, low * low / 32 - 1
@@ -156,7 +156,7 @@ def special_bessel_j1(self: Array) -> Array:
 
 
 def _right_of_zero(x: Array, value: Array, at_zero: float) -> Array:
-    """A function with a pole at 0 that is real to its right only."""
+    """`value` for x > 0, `at_zero` at 0, and NaN below."""
     return jnp.where(x > 0, value, jnp.where(x == 0, at_zero, jnp.nan))
 
 
@@ -199,7 +199,7 @@ def special_scaled_modified_bessel_k1(x: Array) -> Array:
 
 @wide
 def special_modified_bessel_i0(self: Array) -> Array:
-    """I0, even, by XLA's scaled one; `jax.scipy.special.i0` has the derivative 1 at 0, by that of |x|."""
+    """I0, even, from XLA's scaled function; `jax.scipy.special.i0` has derivative 1 at 0, that of its |x|."""
     return lax.exp(magnitude(self)) * lax.bessel_i0e(self)
 
 

@@ -1,6 +1,6 @@
-"""Powers of two, exact by the bits of IEEE 754: frexp, exp2 and log2.
+"""frexp, exp2 and log2, exact at powers of two by way of the IEEE 754 bits.
 
-Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+Errors of JAX's functions were measured with jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tenax.words import Array, cast, is_complex, opmath
 
 
 class _Format(NamedTuple):
-    """A float format: an integer type of its size, the bits of the fraction, the bias of the exponent."""
+    """A float format: integer type of the same size, number of fraction bits, exponent bias."""
 
     integer: type
     digits: int
@@ -30,8 +30,8 @@ _FORMATS = {4: _Format(np.int32, 23, 127), 8: _Format(np.int64, 52, 1023)}
 def frexp(self: Array) -> tuple[Array, Array]:
     """(mantissa of the dtype of `self`, exponent int32) with `self = mantissa * 2 ** exponent`, 1/2 ≤ |mantissa| < 1.
 
-    A subnormal float32 is its own mantissa where XLA takes it for 0. `jnp.frexp` gives 0.5 and -149 for each of them,
-    and 0.5 and -1074 for those of float64.
+    A subnormal float32 is its own mantissa where XLA flushes it to 0. `jnp.frexp` returns 0.5 and -149 for all of
+    them, and 0.5 and -1074 for those of float64.
     """
     x = cast(self, opmath(self.dtype))
     integer, digits, bias = _FORMATS[x.dtype.itemsize]
@@ -47,7 +47,7 @@ def frexp(self: Array) -> tuple[Array, Array]:
 
 
 def _power(n: Array) -> Array:
-    """2ⁿ of whole numbers within the normal range of their float dtype."""
+    """2ⁿ for whole n, where the power is normal in the float dtype of `n`."""
     integer, digits, bias = _FORMATS[n.dtype.itemsize]
     return lax.bitcast_convert_type((lax.convert_element_type(n, integer) + bias) << digits, n.dtype)
 
@@ -56,7 +56,7 @@ def exp2(self: Array) -> Array:
     """2ˣ, exact where x is whole.
 
     `lax.exp2` is exp(x ln 2): 65 ULP off in float32 (at -93) and 81 in float64 (at -96), and inexact at 221 of the 254
-    whole numbers that float32 has a normal power for.
+    whole numbers whose power is normal in float32.
     """
     if is_complex(self):
         return lax.exp2(self)

@@ -1,7 +1,7 @@
-"""One step of an LSTM or GRU, and its backward, on gates that the caller has multiplied out.
+"""One step of an LSTM or GRU and its backward, given the matrix products of the gates.
 
 Gate order and workspaces are those of torch's CUDA kernels (aten/src/ATen/native/cuda/RNN.cu); a workspace is private
-to a forward and its backward. Float16 and bfloat16 compute in float32.
+to a forward and its backward. Float16 and bfloat16 are computed in float32.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _thnn_fused_lstm_cell(
 def _thnn_fused_lstm_cell_backward_impl(
     grad_hy: Array | None, grad_cy: Array | None, cx: Array, cy: Array, workspace: Array, has_bias: bool
 ) -> tuple[Array, Array, Array | None]:
-    """(gradient of the gates, of cx, of either bias)."""
+    """(gradient of the gates, of cx, of each bias)."""
     dtype = workspace.dtype
     saved, c_new, c, gh, gc = _wide(workspace, cy, cx, grad_hy, grad_cy)
     i, f, g, o = jnp.split(saved, 4, axis=-1)
@@ -64,7 +64,7 @@ def _thnn_fused_gru_cell(
 ) -> tuple[Array, Array]:
     """(hy, workspace) for gates [batch, 3 hidden] in the order reset, update, new.
 
-    The workspace holds reset, update and new gate, hx, and the new gate's hidden part.
+    The workspace holds the reset, update and new gates, hx, and the hidden part of the new gate.
     """
     dtype = input_gates.dtype
     x, h, old, b1, b2 = _wide(input_gates, hidden_gates, hx, input_bias, hidden_bias)

@@ -1,4 +1,4 @@
-"""Sums of Chebyshev series, which several special functions are tabulated as."""
+"""Evaluation of Chebyshev series, the form in which several special functions are tabulated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tenax.words import Array, cast
 
 
 def series(coefficients: tuple[float, ...], t: Array) -> Array:
-    """`Σ c_k T_k(t)` for t in [-1, 1], by Clenshaw's recurrence (DLMF 3.11.15); what t cannot resolve is cut."""
+    """`Σ c_k T_k(t)` for t in [-1, 1], by Clenshaw's recurrence (DLMF 3.11.15); terms below the precision are cut."""
     smallest = max(map(abs, coefficients)) * float(jnp.finfo(t.dtype).eps) / 8
     count = max(k for k, c in enumerate(coefficients) if abs(c) > smallest)
     first, *rest = (cast(c, t.dtype) for c in coefficients[: count + 1])  # a bare literal would be rounded to float32

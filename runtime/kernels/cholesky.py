@@ -1,4 +1,4 @@
-"""The Cholesky factorisation and what is solved with it."""
+"""Cholesky factorisation, and solving with the factor."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ INT32 = np.dtype("int32")
 def _first_failure(a: Array) -> Array:
     """The order of the first leading minor of `(*batch, n, n)` that is not positive, as LAPACK's `info`.
 
-    If none is, the factorisation failed by its own rounding, which is not that of this elimination: then it is the
-    order with the least pivot, as a part of its diagonal element.
+    If all are positive, the factorisation failed through rounding that this elimination does not share; the result is
+    then the order whose pivot is the smallest relative to its diagonal element.
     """
     n = a.shape[-1]
     rows = lax.iota(INT32, n)
@@ -44,7 +44,7 @@ def _first_failure(a: Array) -> Array:
 def linalg_cholesky_ex(self: Array, *, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
     """(L of `self = L L^H`, or U of `U^H U`; int32 info `(*batch)`). A failed factor is NaN.
 
-    `info` of a failure is found by plain elimination, which runs only when something failed.
+    The `info` of a failure is found by plain elimination, which runs only if some factorisation failed.
     """
     factor = cholesky(self, upper)
     if self.size == 0:
@@ -64,12 +64,12 @@ def cholesky(self: Array, upper: bool = False) -> Array:
     if self.size == 0:
         return self
     lower = adjoint_of(self) if upper else self
-    symmetric = graft(lower, (lower + adjoint_of(lower)) / 2)  # of which torch gives the derivative
+    symmetric = graft(lower, (lower + adjoint_of(lower)) / 2)  # the form that torch differentiates
     factor = jnp.tril(lax.linalg.cholesky(symmetric, symmetrize_input=False))
     return adjoint_of(factor) if upper else factor
 
 
 def cholesky_solve(self: Array, input2: Array, upper: bool = False) -> Array:
-    """X of `A X = self`, of A's factor `input2`; batches broadcast."""
+    """X of `A X = self`, given the factor `input2` of A; batches broadcast."""
     between = solve(input2, self, lower=not upper, adjoint=upper)
     return solve(input2, between, lower=not upper, adjoint=not upper)

@@ -1,4 +1,4 @@
-"""Elementary functions of complex numbers with the values at infinities and NaN of ISO C, Annex G, which XLA's lack."""
+"""Elementary complex functions with the values at infinities and NaN of ISO C, Annex G, unlike those of XLA."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenax.words import Array, is_complex
 
 
 def exp(self: Array) -> Array:
-    """e to the power of `self`: of an infinite real part 0 or infinite whatever the angle is (G.6.3.1).
+    """e to the power of `self`; for an infinite real part it is 0 or infinite, whatever the angle (G.6.3.1).
 
     `lax.exp` of -inf + inf i is NaN + NaN i instead of 0.
     """
@@ -24,7 +24,7 @@ def exp(self: Array) -> Array:
 
 
 def log(self: Array) -> Array:
-    """The natural logarithm: of an infinite part infinite, even beside a NaN (G.6.3.2).
+    """The natural logarithm; infinite if a part of `self` is infinite, even if the other is NaN (G.6.3.2).
 
     `lax.log` of inf + NaN i is NaN + NaN i instead of inf + NaN i.
     """
@@ -36,7 +36,7 @@ def log(self: Array) -> Array:
 
 
 def atanh(self: Array) -> Array:
-    """The inverse hyperbolic tangent; of an infinity ± iπ/2 (G.6.2.3).
+    """The inverse hyperbolic tangent; ± iπ/2 at an infinity (G.6.2.3).
 
     `lax.atanh` of 0 + NaN i is NaN - iπ/2 instead of 0 + NaN i, and of inf + NaN i it is -iπ/2 instead of 0 + NaN i.
     """
@@ -50,7 +50,7 @@ def atanh(self: Array) -> Array:
     )
     finite = jnp.isfinite(x) & jnp.isfinite(y)
     value = lax.atanh(jnp.where(finite, self, 0))
-    beneath = jnp.signbit(y) & (lax.imag(value) > 0)  # the cut, where -0 is lost
+    beneath = jnp.signbit(y) & (lax.imag(value) > 0)  # on the branch cut XLA loses the sign of -0
     return jnp.where(finite, jnp.where(beneath, jnp.conj(value), value), limit)
 
 
@@ -70,7 +70,7 @@ power.defjvps(
 
 
 def _product(self: Array, other: Array) -> Array:
-    """`self * other`; where NaN comes of an infinity times a zero, the infinity of its direction (G.5.1)."""
+    """`self * other`; an infinite product that would be NaN is an infinity in its direction instead (G.5.1)."""
     a, b, c, d = lax.real(self), lax.imag(self), lax.real(other), lax.imag(other)
     real, imag = a * c - b * d, a * d + b * c
     infinite = jnp.isinf(a * c) | jnp.isinf(b * d) | jnp.isinf(a * d) | jnp.isinf(b * c)
@@ -82,7 +82,7 @@ def _product(self: Array, other: Array) -> Array:
 
 
 def _direction(real: Array, imag: Array) -> tuple[Array, Array]:
-    """Parts in the direction of an infinite number: ±1 for infinite ones, ±0 for others; of a finite one no NaN."""
+    """Parts of an infinite number as ±1 (infinite) and ±0 (others); in other numbers, NaN parts become ±0."""
     infinite = jnp.isinf(real) | jnp.isinf(imag)
 
     def part(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Convolutions as torch has them: of every rank, stride, dilation and group count, their transposes and gradients."""
+"""torch's convolutions: any rank, stride, dilation and group count, with their transposes and gradients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenax.words import BOOL, Array
 
 
 def _spread(values: Sequence[int], count: int) -> tuple[int, ...]:
-    """One value per spatial dimension; torch lets a list of one stand for all."""
+    """One value per spatial dimension; a list of one value applies to all, as in torch."""
     return tuple(values) * count if len(values) == 1 else tuple(values)
 
 
@@ -27,7 +27,7 @@ def _geometry(
     output_padding: Sequence[int],
     groups: int,
 ) -> Geometry:
-    """The geometry, of which a transposed convolution takes the output to the image."""
+    """The geometry of a convolution; a transposed one maps its output to its image."""
     rank = input.ndim - 2
     stride, padding, dilation, extra = (_spread(v, rank) for v in (stride, padding, dilation, output_padding))
     sizes, kernel = tuple(input.shape[2:]), tuple(weight.shape[2:])
@@ -50,7 +50,7 @@ def _refuse(
     output_padding: Sequence[int],
     groups: int,
 ) -> None:
-    """Raise what ATen's `convolution` does where its Meta kernel is silent (ATen/native/Convolution.cpp)."""
+    """Raise the errors of ATen's `convolution` that its Meta kernel does not (ATen/native/Convolution.cpp)."""
     size, channels = list(weight.shape), weight.shape[0] if transposed else weight.shape[1] * groups
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
@@ -96,7 +96,7 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Array:
-    """(N, C, *spatial) convolved to (N, out, *spatial'), of float, complex or integer; without N as well."""
+    """(N, C, *spatial) convolved to (N, out, *spatial'), of float, complex or integer; N may be absent."""
     options = (stride, padding, dilation, transposed, output_padding, groups)
     if input.ndim < weight.ndim:
         return convolution(input[None], weight, bias, *options)[0]
@@ -118,7 +118,7 @@ def convolution_backward(
     groups: int,
     output_mask: Sequence[bool],
 ) -> tuple[Array | None, Array | None, Array | None]:
-    """Gradients of input, weight and bias, each only where `output_mask` asks for it."""
+    """Gradients of input, weight and bias, each None unless set in `output_mask`."""
     geometry = _geometry(input, weight, stride, padding, dilation, transposed, output_padding, groups)
     # JAX's transpose is linear, torch's gradient conjugate-linear.
     cotangent = grad_output.conj()
@@ -130,5 +130,5 @@ def convolution_backward(
         pair = (input, cotangent) if transposed else (cotangent, input)
         grads[1] = primitives.weight(geometry, *pair).conj()
     if output_mask[2]:
-        grads[2] = jnp.sum(grad_output, axis=(0, *range(2, grad_output.ndim)))  # half precision by way of float32
+        grads[2] = jnp.sum(grad_output, axis=(0, *range(2, grad_output.ndim)))  # sums half precision in float32
     return grads[0], grads[1], grads[2]

@@ -1,4 +1,4 @@
-"""Arrays made from numbers: ranges, evenly spaced points, triangles of indices."""
+"""Arrays created from numbers: ranges, evenly spaced points, triangular indices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Number = int | float
 
 
 def _steps(start: _Number, step: _Number, count: int, dtype: DType) -> Array:
-    """`start + step * i`. Torch's CPU accumulates in int64 or float64; integers of float32's range are exact there.
+    """`start + step * i`, in int64 or float64 as CPU torch, or in float32 for integers that it represents exactly.
 
     `jnp.arange` computes in the result's dtype: from -5 to 5 by 0.01 in float32, it has -1.1e-7 where torch has 9e-10.
     """
@@ -55,19 +55,19 @@ def closed_range(start: _Number, end: _Number, step: _Number = 1, *, dtype: DTyp
 
 
 def _points(start: Any, end: Any, steps: int, dtype: DType) -> Array:
-    """Evenly spaced points in the dtype they are computed in; the halves count from their own end, to meet both.
+    """Evenly spaced points in the compute dtype. Each half is computed from its own end, so that both ends are exact.
 
-    `jnp.linspace` interpolates between the ends instead: its points differ from torch's by an ULP, and truncated to
-    integers by one (32 of the 101 points from -3 to 7 in int32).
+    `jnp.linspace` interpolates between the ends instead: its points differ from torch's by an ULP, and by one when
+    truncated to integers (32 of the 101 points from -3 to 7 in int32).
     """
     compute = opmath(dtype) if is_float(dtype) or is_complex(dtype) else FLOAT64
-    # Integers lose their fraction before the points are spaced.
+    # For an integer dtype, the ends are truncated before the points are spaced.
     start, end = (cast(cast(x, dtype), compute) for x in (start, end))
     if steps < 2:
         return jnp.broadcast_to(start, (steps,))
     place = cast(lax.iota(INT64, steps), compute)
     last = lax.full((), steps - 1, compute)
-    # XLA would multiply by the reciprocal of a constant, and whole steps would not be whole.
+    # XLA would multiply by the reciprocal of a constant, and integral steps would not stay integral.
     step = (end - start) / lax.optimization_barrier(last)
     return jnp.where(lax.iota(INT64, steps) < steps // 2, start + step * place, end - step * (last - place))
 
@@ -84,7 +84,7 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: DType
     exponents = _points(start, end, steps, dtype)
     powers = jnp.power(cast(base, exponents.dtype), exponents)
     if not (is_float(dtype) or is_complex(dtype)):
-        # A power that is an integer must not be cut to the one below.
+        # An integral power must not be truncated to the integer below.
         near = jnp.round(powers)
         powers = jnp.where(jnp.abs(powers - near) <= 1e-12 * jnp.abs(near), near, powers)
     return cast(powers, dtype)
@@ -93,11 +93,11 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: DType
 def _triangle(first: np.ndarray, counts: np.ndarray, dtype: DType | None) -> Array:
     """(2, n) coordinates of runs in rows: row `i` holds `counts[i]` columns from `first[i]` on.
 
-    `jnp.tril_indices` searches a mask of the whole matrix: 37 ms and 20 MB for 1000 by 1000, against 2 ms here.
+    `jnp.tril_indices` searches a mask of the whole matrix: 37 ms and 20 MB for 1000 by 1000, instead of 2 ms.
     """
     total = int(counts.sum())
     before = np.cumsum(counts) - counts
-    # The barrier keeps XLA from computing the rows when it compiles, which takes half a minute for that matrix.
+    # The barrier keeps XLA from constant-folding the rows, which takes half a minute for that matrix.
     repeats = lax.optimization_barrier(jnp.asarray(counts, INT64))
     rows = jnp.repeat(jnp.arange(counts.size, dtype=INT64), repeats, total_repeat_length=total)
     columns = lax.iota(INT64, total) + jnp.asarray(first - before, INT64)[rows]

@@ -24,7 +24,7 @@ def _ints(x: Lengths) -> Array:
 def _states(log_probs: Array, targets: Array, lengths: Array, longest: int, blank: int) -> tuple[Array, Array]:
     """(label of each state [N, 2 S + 1], its log-probability at each time [T, N, 2 S + 1])."""
     if targets.ndim == 1:
-        # One sequence after the other; what is read past the end of one is not used.
+        # The targets are concatenated; labels read past the end of one are not used.
         start = jnp.cumsum(lengths, dtype=np.int32) - lengths
         place = start[:, None] + jnp.arange(longest, dtype=np.int32)
         targets = jnp.take(targets, place, mode="clip") if targets.size else jnp.zeros(place.shape, np.int32)
@@ -34,7 +34,7 @@ def _states(log_probs: Array, targets: Array, lengths: Array, longest: int, blan
 
 
 def _longest(targets: Array, target_lengths: Lengths) -> int:
-    """The number of labels to make room for: the longest target where the lengths are known, else the most it can."""
+    """The length of the longest target if the lengths are known, otherwise an upper bound."""
     return targets.shape[-1] if hasattr(target_lengths, "dtype") else max(target_lengths, default=0)
 
 
@@ -50,12 +50,12 @@ def _log_sum(*terms: Array) -> Array:
     nothing = top == -jnp.inf
     shift = jnp.where(nothing, cast(0, top.dtype), top)
     total = sum(jnp.exp(term - shift) for term in terms)
-    # The derivative of log(0) would be NaN, also where it is not used.
+    # The derivative of log(0) would be NaN even where the value is not used.
     return jnp.where(nothing, top, jnp.log(jnp.where(nothing, cast(1, top.dtype), total)) + shift)
 
 
 def _skips(labels: Array) -> Array:
-    """Whether a state may follow the one two before it: not between equal labels, nor between blanks."""
+    """Whether a state may follow the state two before it: not if both are blanks or the same label."""
     differ = labels[:, 2:] != labels[:, :-2]
     return jnp.concatenate([jnp.zeros((labels.shape[0], min(2, labels.shape[1])), bool), differ], 1)
 
@@ -70,7 +70,7 @@ def _ctc_loss(
 ) -> tuple[Array, Array]:
     """(negative log-likelihood [N], log_alpha [N, T, 2 S + 1]) of log_probs [T, N, C]; inf where no path fits.
 
-    `targets` is [N, S], or all of them one after the other; log_alpha is undefined beyond a sequence's own length.
+    `targets` is [N, S], or 1-d with all targets concatenated; log_alpha is undefined beyond the length of a sequence.
     """
     spans, lengths = _ints(input_lengths), _ints(target_lengths)
     labels, emit = _states(log_probs, targets, lengths, _longest(targets, target_lengths), blank)
@@ -104,7 +104,7 @@ def _ctc_loss_backward(
     blank: int,
     zero_infinity: bool = False,
 ) -> Array:
-    """Gradient [T, N, C] in what log_softmax was taken of, as torch has it: probability less posterior by class."""
+    """Gradient [T, N, C] of the logits before log_softmax, as in torch: probability minus posterior per class."""
     spans, lengths = _ints(input_lengths), _ints(target_lengths)
     labels, emit = _states(log_probs, targets, lengths, _longest(targets, target_lengths), blank)
     skips, state = _skips(labels), jnp.arange(labels.shape[1], dtype=np.int32)
@@ -113,7 +113,7 @@ def _ctc_loss_backward(
 
     def retreat(beta: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
         time, emitted = at
-        # A state that may be skipped to gives its weight to the one two before.
+        # A state that may be reached by a skip passes its weight to the state two before.
         onward = _log_sum(beta, _later(beta, -1), _later(jnp.where(skips, beta, nothing), -2))
         last = jnp.where(ends, zero, nothing)
         remaining = (spans - 1 - time)[:, None]
@@ -124,10 +124,10 @@ def _ctc_loss_backward(
     _, log_beta = loops.scan(retreat, jnp.full_like(emit[0], -jnp.inf), (times, emit), reverse=True)
 
     nll = neg_log_likelihood[None, :, None]
-    # A path's probability counts the emission twice; the posterior of a state is at most 1, so it adds up as it is.
+    # alpha + beta counts the emission twice. A posterior is at most 1, so posteriors are summed without logarithms.
     posterior = jnp.exp(jnp.swapaxes(log_alpha, 0, 1) + log_beta - emit + nll)
     inside = times[:, None, None] < spans[None, :, None]
-    # What log_alpha has for states beyond a target's own is undefined: CPU torch leaves there what memory held.
+    # log_alpha is undefined for states beyond the target's own: CPU torch leaves them uninitialized.
     own = inside & (state <= 2 * lengths[:, None])
     rows = jnp.arange(labels.shape[0], dtype=np.int32)[None, :, None]
     place = (times[:, None, None], rows, labels[None])

@@ -1,4 +1,4 @@
-"""Deformable convolution: each tap of the kernel reads the image where an offset says, and may be weighted by a mask.
+"""Deformable convolution: each tap of the kernel reads the image at an offset, optionally weighted by a mask.
 
 Dai et al., Deformable Convolutional Networks, 2017; with the mask, Zhu et al., Deformable ConvNets v2, 2019.
 """
@@ -32,7 +32,7 @@ def deform_conv2d(
     Args:
         input: (n, c, h, w).
         weight: (out, c / groups, kh, kw).
-        offset: (n, 2 * offset_groups * kh * kw, h', w'), for each tap how far down and how far right.
+        offset: (n, 2 * offset_groups * kh * kw, h', w'), the vertical and horizontal offset of each tap.
         mask: (n, offset_groups * kh * kw, h', w'); not read without `use_mask`.
         bias: (out,).
     """
@@ -82,7 +82,7 @@ def _deform_conv2d_backward(
 
 
 def bilinear(image: Array, y: Array, x: Array) -> Array:
-    """The image at real places, zero outside of it: (n, g, c, h, w) at (n, g, ...) gives (n, g, ..., c)."""
+    """Interpolate the image at real positions, zero outside: (n, g, c, h, w) at (n, g, ...) to (n, g, ..., c)."""
     height, width = image.shape[3:]
     batch = np.arange(image.shape[0]).reshape(-1, 1, *[1] * (y.ndim - 2))
     group = np.arange(image.shape[1]).reshape(-1, *[1] * (y.ndim - 2))

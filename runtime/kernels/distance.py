@@ -13,7 +13,7 @@ from tenax.kernels import loops
 from tenax.kernels.reduction import Dims
 from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype, root, truth
 
-# From more rows than this on, torch takes Euclidean distances through one matrix product (`_cdist_forward`).
+# For more rows than this, torch computes Euclidean distances by one matrix product (`_cdist_forward`).
 _ROWS_BY_DIFFERENCE = 25
 
 
@@ -23,7 +23,7 @@ def _keep(x: Array, dims: Sequence[int], keepdim: bool) -> Array:
 
 
 def _powsum(x: Array, p: float, dims: Sequence[int]) -> Array:
-    """sum(|x| ** p) in the accumulation dtype, real; p=0 counts what is not zero."""
+    """sum(|x| ** p) in the accumulation dtype, real; p=0 counts the nonzero elements."""
     x = cast(x, opmath(x.dtype))
     if p == 0:
         terms = cast(truth(x), real_dtype(x.dtype))
@@ -47,8 +47,8 @@ def linalg_vector_norm(
 ) -> Array:
     """(sum |x|^ord)^(1/ord) over `dim`, of `self` cast to `dtype` first; real. `ord` is a Python number.
 
-    `jnp.linalg.vector_norm` computes powers in the dtype itself: in float16, the norm of a hundred elements 300 is inf,
-    and 3000 here. Its derivative at 0 is NaN, where torch's and this one's are 0.
+    `jnp.linalg.vector_norm` computes powers in the dtype itself: in float16, the norm of a hundred elements 300 is inf
+    instead of 3000. Its derivative at 0 is NaN, where this one's is 0, as in torch.
     """
     x, dims = self if dtype is None else cast(self, dtype), axes(self, dim)
     return _keep(cast(_pnorm(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
@@ -69,14 +69,14 @@ def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:
 
 
 def shrink(norm: Array, maxnorm: float) -> Array:
-    """The factor that takes a vector of this norm to `maxnorm`, or 1 where it is short enough."""
+    """The factor that scales a vector of this norm down to `maxnorm`; 1 if it is short enough."""
     limit = cast(maxnorm, norm.dtype)
     # 1e-7 as in at::renorm, so that the result does not exceed the limit by rounding.
     return jnp.where(norm > limit, limit / (norm + 1e-7), cast(1, norm.dtype))
 
 
 def _euclidean_dist(x1: Array, x2: Array) -> Array:
-    """2-norms of x1[..., i, :] - x2[..., j, :] by one product: fast, and inexact where rows nearly coincide."""
+    """2-norms of x1[..., i, :] - x2[..., j, :] by one matrix product: fast, but inexact for nearly equal rows."""
     square1, square2 = jnp.sum(x1 * x1, -1)[..., :, None], jnp.sum(x2 * x2, -1)[..., None, :]
     product = jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=lax.Precision.HIGHEST)
     return root(jnp.maximum(square1 + square2 - 2 * product, cast(0, x1.dtype)))
@@ -90,7 +90,7 @@ def _differences(x1: Array, x2: Array) -> Array:
 def _cdist_forward(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """p-norms of all differences of rows: [..., P, M] and [..., R, M] to [..., P, R].
 
-    `compute_mode` for p=2: 1 by matrix product, 2 by differences, else by product where the rows are many.
+    `compute_mode` for p=2: 1 by matrix product, 2 by differences, otherwise by product if there are many rows.
     """
     if x1.shape[-1] == 0:
         batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
@@ -103,7 +103,7 @@ def _cdist_forward(x1: Array, x2: Array, p: float, compute_mode: int | None) -> 
 
 
 def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
-    """Gradient of `_cdist_forward` in x1, shape [..., P, M] with x1 and x2 broadcast; zero where a distance is."""
+    """Gradient of x1 in `_cdist_forward`, [..., P, M] with x1 and x2 broadcast; 0 where the distance is 0."""
     if cdist.size == 0:
         return jnp.zeros_like(x1)
     differences = _differences(x1, x2)
@@ -129,7 +129,7 @@ def _pairs(n: int) -> tuple[Array, Array]:
     starts = row * (2 * n - row - 1) // 2
     k = jnp.arange(n * (n - 1) // 2, dtype=np.int32)
     i = loops.searchsorted(starts, k, side="right").astype(np.int32) - 1
-    # The last row has no entry and shares its start with the end.
+    # The last row has no entry; its start is the total count.
     return i, k - starts[i] + i + 1
 
 

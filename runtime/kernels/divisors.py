@@ -1,6 +1,6 @@
 """Greatest common divisors and least common multiples of integers, wrapping as torch's loop does (`Math.h`).
 
-`jnp.gcd` and `jnp.lcm` do not end for the smallest integer of a dtype, which has no absolute value.
+`jnp.gcd` and `jnp.lcm` do not terminate for the smallest integer of a dtype, which has no absolute value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tenax.words import Array, cast
 
 
 def _reduced(pair: tuple[Array, Array]) -> tuple[Array, Array]:
-    """One step of Euclid's algorithm, where it has not ended."""
+    """One step of Euclid's algorithm, for the elements that have not finished."""
     a, b = pair
     left = a != 0
     return jnp.where(left, lax.rem(b, jnp.where(left, a, jnp.ones_like(a))), a), jnp.where(left, a, b)
@@ -26,7 +26,7 @@ def gcd(self: Array, other: Array) -> Array:
 
 
 def lcm(self: Array, other: Array) -> Array:
-    """|self / gcd * other|, its absolute value taken in at least 32 bits, where C takes it."""
+    """|self / gcd * other|, with the absolute value taken in at least 32 bits, as in C."""
     divisor, self, other = jnp.broadcast_arrays(gcd(self, other), self, other)
     wide = self.dtype if self.dtype.itemsize > 2 else np.int32
     quotient = lax.div(self, jnp.where(divisor == 0, jnp.ones_like(divisor), divisor))

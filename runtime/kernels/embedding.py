@@ -1,4 +1,4 @@
-"""Rows of a table by index: the gradient of a lookup, renormalization, and bags of rows reduced together."""
+"""Rows of a table by index: the gradient of a lookup, renormalization, and reductions of bags of rows."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SUM, MEAN, MAX = 0, 1, 2
 
 
 def _rows(table: Array, indices: Array) -> Array:
-    """table[indices], of indices that were checked."""
+    """table[indices], for indices whose bounds were checked."""
     return table.at[indices].get(mode="promise_in_bounds")
 
 
 def _scatter(
     rows: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, dtype: np.dtype
 ) -> Array:
-    """Sum of the rows per index, [num_weights, D]; none for the padding, and a mean under `scale_grad_by_freq`.
+    """Sum of the rows per index, [num_weights, D], without the padding; a mean with `scale_grad_by_freq`.
 
-    The sum is accumulated in the wide dtype: an index may occur thousands of times.
+    The sum is accumulated in the wide dtype, because an index may occur thousands of times.
     """
-    # An index past the end is dropped; a negative one would count from the end.
+    # Indices past the end are dropped; negative ones would count from the end.
     kept = jnp.where((indices == padding_idx) | (indices < 0), num_weights, indices)
     if scale_grad_by_freq:
         times = jnp.zeros((num_weights,), FLOAT32).at[kept].add(1, mode="drop")
@@ -36,17 +36,17 @@ def _scatter(
 def embedding_dense_backward(
     grad_output: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Array:
-    """Gradient in the table, [num_weights, D]; `padding_idx` gets none."""
+    """Gradient of the table, [num_weights, D]; 0 for `padding_idx`."""
     rows = cast(grad_output, opmath(grad_output.dtype)).reshape(indices.size, grad_output.shape[-1])
     return _scatter(rows, indices.reshape(-1), num_weights, padding_idx, scale_grad_by_freq, grad_output.dtype)
 
 
 def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
-    """The table with those rows that are looked up scaled down to a norm of `max_norm`."""
+    """The table with the looked-up rows scaled down to a norm of at most `max_norm`."""
     indices = indices.reshape(-1)
     rows = _rows(cast(self, opmath(self.dtype)), indices)
     rows = rows * shrink(linalg_vector_norm(rows, norm_type, 1, True), max_norm)
-    # An index that occurs twice is written the same row twice.
+    # Repeated indices write the same row repeatedly.
     return self.at[indices].set(cast(rows, self.dtype))
 
 
@@ -69,8 +69,8 @@ def _embedding_bag(
 ) -> tuple[Array, Array, Array, Array]:
     """(bags [B, D], bag of each index, number of indices per offset, row that each maximum is from).
 
-    Bag b holds the indices from offsets[b] on, without the padding; an empty one is zero. The last result is empty
-    but for maxima.
+    Bag b holds the indices from offsets[b] on, without the padding; an empty bag is zero. The last result is empty
+    unless `mode` is MAX.
     """
     bags = offsets.shape[0] - include_last_offset
     bag = _bag(indices, offsets[:bags])
@@ -90,7 +90,7 @@ def _embedding_bag(
 
 
 def _largest(rows: Array, indices: Array, bag: Array, bags: int) -> tuple[Array, Array]:
-    """(maximum of each bag and column, the index it was looked up by): zeros for an empty bag."""
+    """(maximum of each bag and column, the index of its row), zeros for an empty bag."""
     last = indices.shape[0]
     top = jnp.full((bags, rows.shape[1]), -jnp.inf, rows.dtype).at[bag].max(rows, mode="drop")
     hit = (rows == top.at[bag].get(mode="clip")) | jnp.isnan(rows)
@@ -112,7 +112,7 @@ def _embedding_bag_dense_backward(
     per_sample_weights: Array | None,
     padding_idx: int = -1,
 ) -> Array:
-    """Gradient in the table, [num_weights, D]."""
+    """Gradient of the table, [num_weights, D]."""
     wide, sizes = cast(grad, opmath(grad.dtype)), bag_size[: grad.shape[0]]
     if mode == MAX:
         rows = jnp.where(sizes[:, None] == 0, num_weights, maximum_indices)
@@ -136,7 +136,7 @@ def _embedding_bag_per_sample_weights_backward(
     mode: int,
     padding_idx: int = -1,
 ) -> Array:
-    """Gradient in the weight of each index: its row times the gradient of its bag."""
+    """Gradient of the weight of each index: its row times the gradient of its bag."""
     if offset2bag.shape != indices.shape:
         offset2bag = _bag(indices, offsets)
     wide = opmath(weight.dtype)

@@ -1,4 +1,4 @@
-"""The whole layers that `nn.MultiheadAttention` and `nn.TransformerEncoderLayer` call when no gradient is asked for."""
+"""The fused layers that `nn.MultiheadAttention` and `nn.TransformerEncoderLayer` call when no gradient is needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jax.typing import ArrayLike
 from tenax.kernels.attention import attend
 from tenax.words import BOOL, Array, cast, opmath
 
-# Which queries and keys a mask speaks of, by the number ATen gives: (L, S), (batch, S) or (batch, heads, L, S).
+# ATen's numbers for the shape of a mask: (L, S), (batch, S) or (batch, heads, L, S).
 QUERY_KEY, BATCH_KEY, ALL = range(3)
 
 
@@ -20,7 +20,7 @@ def _linear(x: Array, weight: Array, bias: Array) -> Array:
 
 
 def _shown(mask: Array | None, mask_type: int | None) -> Array | None:
-    """True where a key is seen, for scores (batch, heads, L, S); torch's masks are true, or not zero, elsewhere."""
+    """True where a key is attended to, for scores (batch, heads, L, S); torch's masks are true or nonzero elsewhere."""
     if mask is None:
         return None
     shown = ~cast(mask, BOOL)
@@ -42,7 +42,7 @@ def _native_multi_head_attention(
     average_attn_weights: bool = True,
     mask_type: int | None = None,
 ) -> tuple[Array, Array | None]:
-    """(batch, L, embed) attends to (batch, S, embed): the output, and the weights of the heads or their mean."""
+    """Attention of (batch, L, embed) to (batch, S, embed): the output, and the weights of the heads or their mean."""
     weights, biases = jnp.split(qkv_weight, 3), jnp.split(qkv_bias, 3)
 
     def heads(x: Array, number: int) -> Array:
@@ -52,7 +52,7 @@ def _native_multi_head_attention(
     q, k, v = heads(query, 0), heads(key, 1), heads(value, 2)
     shown = _shown(mask, mask_type)
     out, lse = attend(q, k, v, shown, False, None)
-    # A query that sees no key is undefined here, where `scaled_dot_product_attention` gives zero.
+    # A fully masked query is NaN here, unlike in `scaled_dot_product_attention`, where it is zero.
     lse = jnp.where(lse == -jnp.inf, jnp.nan, lse)
     out = jnp.where(jnp.isnan(lse)[..., None], jnp.nan, out)
     out = _linear(out.swapaxes(1, 2).reshape(query.shape), proj_weight, proj_bias)

@@ -1,6 +1,6 @@
-"""The exponential's relatives and their inverses, where XLA's lose digits.
+"""Functions related to the exponential, and inverses, where those of XLA lose digits.
 
-Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+Errors of JAX's functions were measured with jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenax.words import Array, cast, is_complex
 
 
 def _taylor(x: Array, first: int, step: int, largest: float) -> Array:
-    """Σ xᵏ / (first + step k)!, to the term that the dtype cannot resolve at |x| = `largest`."""
+    """Σ xᵏ / (first + step k)!, up to the first term that the dtype cannot resolve at |x| = `largest`."""
     terms = [1 / math.factorial(first)]
     while terms[-1] * largest ** (len(terms) - 1) > terms[0] * float(jnp.finfo(x.dtype).eps) / 16:
         terms.append(1 / math.factorial(first + step * len(terms)))
@@ -26,7 +26,7 @@ def _taylor(x: Array, first: int, step: int, largest: float) -> Array:
 
 
 def expm1(self: Array) -> Array:
-    """exp(x) - 1, near 0 by its Taylor series with the first term kept apart, so that only the rest is rounded.
+    """exp(x) - 1; near 0 a Taylor series whose first term is kept apart, so that only the rest is rounded.
 
     `lax.expm1` is 5.4 ULP off in float32 (at 0.22) and 3.9 in float64 (at 0.37).
     """
@@ -38,7 +38,7 @@ def expm1(self: Array) -> Array:
 
 
 def log1p(self: Array) -> Array:
-    """log(1 + x); in float64 with the rounding of 1 + x divided out again.
+    """log(1 + x); in float64 corrected for the rounding of 1 + x.
 
     `lax.log1p` is 206 ULP off in float64 (at -0.412), and 1.8 in float32, where it is used.
     """
@@ -51,7 +51,7 @@ def log1p(self: Array) -> Array:
 
 
 def sinh(self: Array) -> Array:
-    """(exp(x) - exp(-x)) / 2, without overflow before the result's.
+    """(exp(x) - exp(-x)) / 2, which overflows only where the result does.
 
     `lax.sinh` is 24 ULP off in float32 (at 76) and 5.3 near 0 (at 0.45); in float64 17 and 4.9.
     """
@@ -66,7 +66,7 @@ def sinh(self: Array) -> Array:
 
 
 def cosh(self: Array) -> Array:
-    """(exp(x) + exp(-x)) / 2, without overflow before the result's.
+    """(exp(x) + exp(-x)) / 2, which overflows only where the result does.
 
     `lax.cosh` is 24 ULP off in float32 (at 53) and 17 in float64 (at 62).
     """
@@ -77,16 +77,16 @@ def cosh(self: Array) -> Array:
 
 
 def _half_exp(x: Array) -> Array:
-    """exp(x) / 2 for x ≥ 0. XLA has exp(x - ln 2) in its sinh, which multiplies the rounding of the argument by x."""
+    """exp(x) / 2 for x ≥ 0. XLA's sinh uses exp(x - ln 2), which multiplies the rounding of the argument by x."""
     highest = cast(math.log(float(jnp.finfo(x.dtype).max)) - 1, x.dtype)
     root = lax.exp(x / 2)
     return jnp.where(x > highest, root / 2 * root, lax.exp(jnp.minimum(x, highest)) / 2)
 
 
 def asin(self: Array) -> Array:
-    """The arcsine; of a small number the number itself.
+    """The arcsine; a small number is its own arcsine.
 
-    `lax.asin` halves its argument on the way: of 2.2e-38 in float32 it is 0.
+    `lax.asin` halves its argument internally: asin(2.2e-38) is 0 in float32.
     """
     if is_complex(self):
         return lax.asin(self)

@@ -11,9 +11,9 @@ from tenax.words import FLOAT32, Array, DType, cast, is_complex
 
 
 def _frequencies(indices: Array, n: int, d: float, dtype: DType) -> Array:
-    """`indices / (n d)` by the reciprocal, as torch.
+    """`indices / (n d)`, multiplied by the reciprocal as in torch.
 
-    `jnp.fft.fftfreq` divides: of the 3900 frequencies of n = 1 to 39 and five spacings, 877 are another float32.
+    `jnp.fft.fftfreq` divides: of the 3900 frequencies of n = 1 to 39 and five spacings, 877 differ in float32.
     """
     if not is_complex(dtype) and not jnp.issubdtype(dtype, jnp.floating):
         raise RuntimeError(f"result type Float can't be cast to the desired output type {dtype}")

@@ -1,11 +1,11 @@
-"""softmax(query @ key.T * scale + mask) @ value, in memory that grows with the sequence and not with its square.
+"""softmax(query @ key.T * scale + mask) @ value, in memory that is linear in the sequence length.
 
-The method is FlashAttention's (Dao et al. 2022): scores are made a tile at a time, and again for the gradient, from the
-logarithm of each row's sum. Products take the inputs' dtype and sum in the compute dtype, which the softmax is in.
-Price: the second derivative makes all scores at once.
+The method is FlashAttention (Dao et al. 2022): scores are computed tile by tile, and recomputed for the gradient from
+the log-sum-exp of each row. Products have operands of the inputs' dtype and accumulate in the compute dtype, as does
+the softmax. The cost is that a second derivative materializes all scores.
 
 Arrays: query (batch, heads, groups, L, E), key and value (batch, heads, S, E), and a mask of five axes, each full or 1,
-for scores (batch, heads, groups, L, S); `groups` query heads share one of key and value.
+for scores (batch, heads, groups, L, S); `groups` query heads share one head of key and value.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from jax import lax
 from tenax.kernels import loops
 from tenax.words import BOOL, Array, cast, opmath
 
-# Scores in a tile: 16 MiB of float32. Fewer rows than NARROW would leave matrix units idle.
+# Scores per tile: 16 MiB of float32. Fewer rows than NARROW would leave matrix units idle.
 TILE, NARROW = 1 << 22, 64
 
 Start = tuple[Any, Any, Any]  # of a tile: batch, head, row
 
 
 class How(NamedTuple):
-    """What of an attention is no array."""
+    """The parameters of an attention that are not arrays."""
 
     scale: float
     causal: bool = False
@@ -39,7 +39,7 @@ class How(NamedTuple):
 
 
 class AttentionInputs(NamedTuple):
-    """What attention is a function of; `seed` is the data of a random key."""
+    """The arrays that attention is a function of; `seed` is the data of a random key."""
 
     query: Array
     key: Array
@@ -49,7 +49,7 @@ class AttentionInputs(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """How many of each axis are made at a time, and how often that is done."""
+    """The size of a tile along each axis, and the number of tiles."""
 
     batch: int
     heads: int
@@ -58,9 +58,9 @@ class Tile(NamedTuple):
 
 
 def _tile(query: Array, key: Array, devices: int) -> Tile | None:
-    """The tile for these arrays; None when one holds all, and for symbolic sizes, which have no number of tiles.
+    """The tile for these arrays; None if a single tile suffices, and for symbolic sizes, which cannot be tiled.
 
-    On several devices it has the whole batch and all heads: XLA gathers an axis that is split, to take a part of it.
+    On several devices a tile has the whole batch and all heads, because slicing a sharded axis would gather it.
     """
     batch, heads, groups, length, _ = query.shape
     if not all(isinstance(n, int) for n in (*query.shape, *key.shape)):
@@ -84,11 +84,11 @@ def _tile(query: Array, key: Array, devices: int) -> Tile | None:
     return Tile(sizes[0], sizes[1], sizes[2], (batch // sizes[0], heads // sizes[1], -(-length // sizes[2])))
 
 
-# Some of the scores
+# One tile of scores
 
 
 def _dot(form: str, a: Array, b: Array, dtype: Any) -> Array:
-    """A product in which groups and rows are one axis "r": XLA would transpose scores to contract two axes."""
+    """A product with groups and rows merged into one axis "r": to contract two axes, XLA would transpose scores."""
     shape = next(x for x in (a, b) if x.ndim == 5).shape
     merged = (x.reshape(*x.shape[:2], x.shape[2] * x.shape[3], x.shape[4]) if x.ndim == 5 else x for x in (a, b))
     made = jnp.einsum(form, *merged, preferred_element_type=dtype)
@@ -106,7 +106,7 @@ def _scores(how: How, x: AttentionInputs, start: Start) -> Array:
 
 
 def _kept(how: How, seed: Array, shape: Sequence[int], whole: Sequence[int], start: Start) -> Array:
-    """What dropout keeps. Each row of the `whole` has a key of its own, so that tiles have no part in it."""
+    """The dropout mask. Each row of the `whole` has its own random key, so the mask does not depend on the tiling."""
     index: Any = 0
     for axis, first in enumerate((start[0], start[1], 0, start[2])):
         place = lax.broadcasted_iota(jnp.uint32, shape[:4], axis) + jnp.asarray(first, jnp.uint32)
@@ -117,7 +117,7 @@ def _kept(how: How, seed: Array, shape: Sequence[int], whole: Sequence[int], sta
 
 
 def _some(how: How, whole: Sequence[int], x: AttentionInputs, start: Start = (0, 0, 0)) -> tuple[Array, Array]:
-    """The output of some rows and the logarithm of each row's sum; a row without keys gives 0 and -inf."""
+    """The output of some rows and their log-sum-exp; 0 and -inf for a fully masked row."""
     scores = _scores(how, x, start)
     top = lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True, initial=-jnp.inf))
     top = jnp.where(top == -jnp.inf, 0, top)
@@ -136,10 +136,10 @@ def _some(how: How, whole: Sequence[int], x: AttentionInputs, start: Start = (0,
 def _some_gradients(
     how: How, whole: Sequence[int], x: AttentionInputs, lse: Array, grad: Array, slope: Array, start: Start = (0, 0, 0)
 ) -> tuple[Array, Array, Array, Array]:
-    """Of query, key, value and scores, in the compute dtype.
+    """Gradients of query, key, value and scores, in the compute dtype.
 
-    `slope` is the sum of each row of grad * output, or what is to be added to it where the output was rounded to half
-    precision: its rounding would be the greatest error of these gradients.
+    `slope` is the row sum of grad * output, plus the term of the log-sum-exp. In half precision it is only that term,
+    and the sum is recomputed here: the rounding of the output would be the largest error of these gradients.
     """
     compute, dtype = lse.dtype, x.query.dtype
     weights = jnp.exp(_scores(how, x, start) - jnp.where(lse == -jnp.inf, 0, lse)[..., None])
@@ -168,7 +168,7 @@ def _start(i: Array, tile: Tile) -> Start:
 
 
 def _place(x: Array, tile: Tile, start: Start, rows: bool) -> tuple[list[Any], list[int]]:
-    """Start and size of the tile's part of `x`, whose fourth axis may be rows; an axis of 1 serves all."""
+    """Start and size of the tile's part of `x`, whose fourth axis may be rows; axes of size 1 are not cut."""
     starts, sizes = [jnp.int32(0)] * x.ndim, list(x.shape)
     for axis, size, first in zip((0, 1, 3), tile[:3], start, strict=True):
         if sizes[axis] > 1 and (rows or axis < 3):
@@ -191,7 +191,7 @@ def _inputs(x: AttentionInputs, tile: Tile, start: Start) -> AttentionInputs:
 
 
 def _padded(x: Array, tile: Tile) -> Array:
-    """With rows up to a multiple of the tile's."""
+    """Pad the rows to a multiple of the tile's."""
     missing = tile.rows * tile.counts[2] - x.shape[3]
     return x if missing == 0 or x.shape[3] == 1 else jnp.pad(x, [(0, missing * (axis == 3)) for axis in range(x.ndim)])
 
@@ -254,7 +254,7 @@ def _backward(how: How, x: AttentionInputs, out: Array, lse: Array, grad: Array,
 
 
 def _parts(x: AttentionInputs) -> Gradients:
-    """What has a derivative."""
+    """The differentiable inputs."""
     return x.query, x.key, x.value, None if x.mask is None or x.mask.dtype == BOOL else x.mask
 
 
@@ -268,7 +268,7 @@ def _gradients_fwd(how: How, x: AttentionInputs, out: Array, lse: Array, grad: A
 
 
 def _gradients_bwd(how: How, saved: Any, cotangents: Gradients) -> Any:
-    """By the derivative of the plain formula. What it says of the inputs counts `out` and `lse` in."""
+    """Differentiate the plain formula. The gradients of the inputs include what flows through `out` and `lse`."""
     x, grad, of_lse = saved
 
     def some(query: Array, key: Array, value: Array, mask: Array | None) -> tuple[Array, Array]:
@@ -286,7 +286,7 @@ gradients.defvjp(_gradients_fwd, _gradients_bwd)
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def flash(how: How, x: AttentionInputs) -> tuple[Array, Array]:
-    """(batch, heads, groups, L, Ev) in the dtype of the query, and the log-sum-exp of its rows in the compute dtype."""
+    """(batch, heads, groups, L, Ev) in the dtype of the query, and the log-sum-exp of the rows in the compute dtype."""
     return _forward(how, x)
 
 

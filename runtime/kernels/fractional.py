@@ -1,4 +1,4 @@
-"""Fractional maximum pooling: windows at pseudo-random places (Graham, arXiv:1412.6071)."""
+"""Fractional max pooling: windows at pseudo-random positions (Graham, arXiv:1412.6071)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tenax.words import Array, cast
 
 
 def _fractional_starts(sample: Array, size: int, kernel: int, count: int) -> Array:
-    """Starts of `count` windows of pseudo-random distances, (planes, count)."""
+    """Starts of `count` windows at pseudo-random distances, (planes, count)."""
     if count < 2:
         return jnp.full((*sample.shape, count), size - kernel, jnp.int32)
     alpha = lax.full((), (size - kernel) / (count - 1), sample.dtype)
@@ -25,12 +25,12 @@ def _fractional_starts(sample: Array, size: int, kernel: int, count: int) -> Arr
 
 
 def _fractional_max_pool(self: Array, kernel: Sizes, counts: Sizes, samples: Array, order: Sequence[int]) -> Best:
-    """Windows at random places of each plane; `order` says which sample belongs to which axis."""
+    """Maxima of windows at random positions of each plane; `order[i]` is the sample number of axis i."""
     rank = len(order)
     kernel, counts = spread(kernel, rank), spread(counts, rank)
     sizes = self.shape[self.ndim - rank :]
     planes = per_plane(self, rank)
-    samples = samples.reshape(-1, rank)[: planes.shape[0]]  # torch takes those of a longer batch too
+    samples = samples.reshape(-1, rank)[: planes.shape[0]]  # torch also accepts samples of a longer batch
     places = jnp.zeros((planes.shape[0], 1, 1), jnp.int32)
     for number, size, k, count in zip(order, sizes, kernel, counts, strict=True):
         starts = _fractional_starts(samples[:, number], size, k, count)[:, None, :, None, None]

@@ -1,6 +1,6 @@
-"""JAX's own attention kernels, cuDNN's on NVIDIA GPUs and Pallas on TPUs, where they take the arguments.
+"""JAX's own attention kernels, cuDNN on NVIDIA GPUs and Pallas on TPUs, where they support the arguments.
 
-They compute neither dropout nor a second derivative: JAX has no rule for the latter, as torch has none for its own.
+They compute neither dropout nor a second derivative, for which JAX has no rule (nor has torch for its own kernels).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kernel = Callable[[How, AttentionInputs], Array]
 
 
 def _cudnn(how: How, x: AttentionInputs) -> Array:
-    """By `jax.nn.dot_product_attention`; it averages the values for a row without keys, which gives 0 here."""
+    """Call `jax.nn.dot_product_attention`; fully masked rows, for which it averages the values, are set to 0."""
     batch, heads, groups, length, size = x.query.shape
     query = x.query.reshape(batch, heads * groups, length, size)
     bias = shown = None
@@ -67,7 +67,7 @@ _tpu_flash.defvjp(_tpu_flash_fwd, _tpu_flash_bwd)
 
 
 def _pallas(how: How, x: AttentionInputs) -> Array:
-    """By the kernel of `jax.experimental.pallas.ops.tpu`, which wants a key and value for each head of the query."""
+    """Call the kernel of `jax.experimental.pallas.ops.tpu`, which needs a key and value head for each query head."""
     if x.mask is not None or x.query.dtype not in (BFLOAT16, FLOAT32):
         raise NotImplementedError("a mask that is no causal one, or a dtype that TPUs do not multiply")
     batch, heads, groups, length, size = x.query.shape
@@ -77,12 +77,12 @@ def _pallas(how: How, x: AttentionInputs) -> Array:
     return out.reshape(batch, heads, groups, length, size)
 
 
-# By JAX's default backend: the platform as lowering calls it, and the kernel.
+# By JAX's default backend: the platform's name in lowering rules, and the kernel.
 _KERNELS: dict[str, tuple[str, Kernel]] = {"gpu": ("cuda", _cudnn), "tpu": ("tpu", _pallas)}
 
 
 def _takes(kernel: Kernel, how: How, x: AttentionInputs) -> bool:
-    """Whether JAX can trace the kernel and its derivative, which refuse what they do not compute."""
+    """Whether JAX can trace the kernel and its derivative, which raise for unsupported arguments."""
     if how.dropout_p or any(not isinstance(n, int) or n == 0 for a in x[:3] for n in a.shape):
         return False
     try:
@@ -93,7 +93,7 @@ def _takes(kernel: Kernel, how: How, x: AttentionInputs) -> bool:
 
 
 def attention(how: How, x: AttentionInputs) -> Array:
-    """(batch, heads, groups, L, Ev): by a fused kernel, or `flash`."""
+    """The output (batch, heads, groups, L, Ev), from a fused kernel or `flash`."""
 
     def default(x: AttentionInputs) -> Array:
         return flash(how, x)[0]

@@ -1,6 +1,6 @@
 """The logarithm of the gamma function and its derivatives, of one argument and of several.
 
-Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+Errors of JAX's functions were measured with jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _STIRLING_FROM = 10
 
 
 def _positive(x: Array) -> Array:
-    """ln Γ(x) for x > 0: by its zeros at 1 and 2, by the recurrence up to 10, by Stirling's series above."""
+    """ln Γ(x) for x > 0: series around the zeros at 1 and 2, the recurrence up to 10, and Stirling's series above."""
     big = x >= _STIRLING_FROM
     large = jnp.where(big, x, _STIRLING_FROM)
     inverse = 1 / large
@@ -76,9 +76,9 @@ def lgamma(self: Array) -> Array:
 
 @wide
 def digamma(self: Array) -> Array:
-    """The logarithmic derivative of Γ; infinite at 0, against the sign of the zero; NaN at negative integers.
+    """The logarithmic derivative of Γ; infinite at 0, with the opposite sign of the zero; NaN at negative integers.
 
-    `lax.digamma` is NaN at 0, and in float32 183 ULP off (at -0.5).
+    `lax.digamma` is NaN at 0, and 183 ULP off in float32 (at -0.5).
     """
     return jnp.where(self == 0, jnp.copysign(jnp.inf, -self), lax.digamma(self))
 
@@ -87,7 +87,7 @@ def digamma(self: Array) -> Array:
 def polygamma(n: int, self: Array) -> Array:
     """The n-th derivative of digamma, `(-1)ⁿ⁺¹ n! ζ(n + 1, x)` (DLMF 25.11.12).
 
-    `jax.scipy.special.polygamma(1, -9.5)` is -2.9e12 instead of 9.77, by its ζ.
+    `jax.scipy.special.polygamma(1, -9.5)` is -2.9e12 instead of 9.77, because of its ζ.
     """
     if n == 0:
         return digamma(self)
@@ -99,17 +99,17 @@ def polygamma(n: int, self: Array) -> Array:
 
 
 def _zeta(s: Array, q: Array) -> Array:
-    """ζ of q > 0. Of a large s only q⁻ˢ is left, where XLA multiplies 0 and ∞; above 1 that is torch's NaN too."""
+    """ζ for q > 0. For a large s only q⁻ˢ is left, where XLA computes 0 * ∞; for q > 1 torch has that NaN too."""
     value = special.zeta(s, q)
     alone = jnp.isnan(value) & (s > 1) & (q > 0) & (q <= 1)
     return jnp.where(alone, jnp.where(q < 1, jnp.inf, 1), value)
 
 
 def _reflected_zeta(s: Array, q: Array) -> Array:
-    """Σ (q + k)⁻ˢ for q below 0 too: its terms below 0 are, but for their sign, those from 1 - u to -q, where u > 0.
+    """Σ (q + k)⁻ˢ, also for q below 0: up to sign, its terms below 0 are those from ceil(q) - q to -q.
 
-    `jax.scipy.special.zeta` sums a few terms before it takes the integral, which is wrong below -9: ζ(2, -9.5) is
-    -2.9e12 instead of 9.77.
+    `jax.scipy.special.zeta` sums a few terms and integrates the rest, which is wrong below -9: ζ(2, -9.5) is -2.9e12
+    instead of 9.77.
     """
     negative = q < 0
     rest = jnp.where(negative, q - lax.floor(q), q)
@@ -125,7 +125,7 @@ def _reflected_zeta(s: Array, q: Array) -> Array:
 def special_zeta(self: Array, other: Array) -> Array:
     """Hurwitz's ζ(s, q) of s = `self`, q = `other` (DLMF 25.11.1); infinite at the poles, NaN where it is complex.
 
-    JAX's underflows on the way in float32: ζ(10.05, 7799) is 0 instead of 6.5e-37.
+    JAX's underflows internally in float32: ζ(10.05, 7799) is 0 instead of 6.5e-37.
     """
     s, q = jnp.broadcast_arrays(self, other)
     pole = (q <= 0) & (q == lax.floor(q))
@@ -139,7 +139,7 @@ def special_zeta(self: Array, other: Array) -> Array:
 def mvlgamma(self: Array, p: int) -> Array:
     """ln Γ_p(x) = p(p-1)/4 ln π + Σ ln Γ(x - j/2), j < p (DLMF 35.3.4). A float array.
 
-    `jax.scipy.special.multigammaln` is 17 ULP off in float32 and 23 in float64 (p = 3, at 2.4), by `lax.lgamma`.
+    `jax.scipy.special.multigammaln` is 17 ULP off in float32 and 23 in float64 (p = 3, at 2.4) due to `lax.lgamma`.
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")

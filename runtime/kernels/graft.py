@@ -1,6 +1,6 @@
-"""A value with the derivative of another: where JAX has no rule for what computes the value, or not torch's.
+"""A value with the derivative of another, where JAX has no rule for the value's computation, or not torch's rule.
 
-The other is dead code where nobody differentiates.
+Without differentiation the other is dead code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tenax.words import Array
 
 @jax.custom_jvp
 def graft(value: Array, slope: Array) -> Array:
-    """`value`, of which JAX takes the derivative of `slope`; both of one shape and dtype."""
+    """`value`, with the derivative of `slope`; both have the same shape and dtype."""
     return value
 
 

@@ -15,26 +15,26 @@ from jax import lax
 
 from tenax.words import Array, cast, opmath
 
-# The numbers ATen gives to the modes.
+# ATen's numbers for the modes.
 BILINEAR, NEAREST, BICUBIC = range(3)
 ZEROS, BORDER, REFLECTION = range(3)
 
-# Positions along an axis (float, whole), and the weight of each.
+# Positions along an axis (integral floats), and the weight of each.
 Taps = list[tuple[Array, Array]]
 
 
 def _unnormalized(x: Array, size: int, align_corners: bool) -> Array:
-    """Coordinates in [-1, 1] as pixels."""
+    """Convert coordinates in [-1, 1] to pixels."""
     return (x + 1) / 2 * (size - 1) if align_corners else ((x + 1) * size - 1) / 2
 
 
 def _clipped(x: Array, size: int) -> Array:
-    """NaN becomes 0. Written so that the gradient is zero at the border and beyond, as torch has it."""
+    """Clip to [0, size - 1]; NaN becomes 0. As in torch, the gradient is zero at the border and beyond."""
     return jnp.where(x > 0, jnp.where(x < size - 1, x, size - 1), 0)
 
 
 def _reflected(x: Array, size: int, align_corners: bool) -> Array:
-    """Mirrored at the centres of the border pixels, or at their edges."""
+    """Reflect at the centres of the border pixels, or at their edges."""
     low, span = (0.0, float(size - 1)) if align_corners else (-0.5, float(size))
     if span == 0:
         return jnp.zeros_like(x)
@@ -44,7 +44,7 @@ def _reflected(x: Array, size: int, align_corners: bool) -> Array:
 
 
 def _inside(x: Array, size: int, padding_mode: int, align_corners: bool) -> Array:
-    """Coordinates moved into the image as the padding mode has it; `ZEROS` leaves them."""
+    """Coordinates moved into the image according to the padding mode; `ZEROS` leaves them unchanged."""
     if padding_mode == REFLECTION:
         x = _reflected(x, size, align_corners)
     return x if padding_mode == ZEROS else _clipped(x, size)
@@ -64,7 +64,7 @@ def _cubic_weights(t: Array) -> list[Array]:
 
 
 def _taps(x: Array, size: int, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Taps:
-    """What the samples read along one axis."""
+    """The positions that the samples read along one axis, with weights."""
     x = _unnormalized(x, size, align_corners)
     if interpolation_mode == BICUBIC:
         low = jnp.floor(x)
@@ -78,7 +78,7 @@ def _taps(x: Array, size: int, interpolation_mode: int, padding_mode: int, align
 
 
 def _sample(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Array:
-    """(N, C, *sizes) at the points (N, *out, rank), whose last axis starts with the last size's coordinate."""
+    """(N, C, *sizes) at the points (N, *out, rank), whose coordinates are in reverse order of `sizes`."""
     sizes = input.shape[2:]
     compute = opmath(input.dtype)
     grid = cast(grid, compute)
@@ -94,9 +94,9 @@ def _sample(input: Array, grid: Array, interpolation_mode: int, padding_mode: in
         for (x, w), size in zip(corner, sizes, strict=True):
             within = (x >= 0) & (x <= size - 1)
             inside &= within
-            # Clipped while float: a far point must not overflow the integer.
+            # Clipped before the cast, so that a far point does not overflow the integer.
             place = place * size + cast(jnp.clip(x, 0, size - 1), jnp.int32)
-            # Torch leaves out what a volume has not; of an image it takes zeros, which NaN spoils.
+            # Outside, torch skips the samples of a volume; those of an image are zeros times a weight that may be NaN.
             weight = weight * (jnp.where(within, w, 0) if len(sizes) == 3 else w)
         value = jax.vmap(lambda plane, at: plane.at[:, at].get(mode="promise_in_bounds"))(image, place)
         total = total + jnp.where(inside[:, None], cast(value, compute), 0) * weight[:, None]
@@ -104,7 +104,7 @@ def _sample(input: Array, grid: Array, interpolation_mode: int, padding_mode: in
 
 
 def grid_sampler(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Array:
-    """(N, C, H, W) at (N, h, w, 2) gives (N, C, h, w); volumes with one axis more. Modes are ATen's numbers."""
+    """(N, C, H, W) at (N, h, w, 2) to (N, C, h, w); volumes have one axis more. Modes are ATen's numbers."""
     return _sample(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
@@ -117,7 +117,7 @@ def grid_sampler_backward(
     align_corners: bool,
     output_mask: Sequence[bool],
 ) -> tuple[Array | None, Array | None]:
-    """Gradients of the image and of the grid, where `output_mask` asks for them: torch wants a tensor for the grid."""
+    """Gradients of image and grid, as set in `output_mask`; for the grid, zeros instead of None, as torch expects."""
     compute = opmath(input.dtype)
 
     def of_input(x: Array) -> Array:
@@ -139,7 +139,7 @@ def affine_grid_generator(theta: Array, size: Sequence[int], align_corners: bool
     rank = len(sizes)
     grid = theta[:, :, rank].reshape(size[0], *(1,) * rank, rank)
     for axis, n in enumerate(sizes):
-        # n points from -1 to 1, which are the centres of the border pixels, or their edges.
+        # n points in [-1, 1], whose ends are the centres of the border pixels, or their edges.
         steps = (2 * lax.iota(theta.dtype, n) - (n - 1)) / (max(n - 1, 1) if align_corners else n)
         column = theta[:, :, rank - 1 - axis].reshape(size[0], *(1,) * rank, rank)
         grid = grid + steps.reshape(n, *(1,) * (rank - axis)) * column

@@ -16,14 +16,14 @@ from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, opmath, pr
 
 
 def _count(place: Array, inside: Array, bins: int, weight: Array | None, dtype: np.dtype) -> Array:
-    """Weighted number of elements at each place in range(bins), of those inside."""
+    """Weighted number of elements in each bin of range(bins), among those inside."""
     held = cast(1, opmath(dtype)) if weight is None else cast(weight, opmath(dtype))
     total = jnp.zeros((bins,), opmath(dtype)).at[jnp.where(inside, place, bins)].add(held, mode="drop")
     return cast(total, dtype)
 
 
 def _outer(x: Array, range: Sequence[float] | None, widen: float, empty: Sequence[float]) -> tuple[Array, Array]:
-    """(lowest, highest) edge: the range given, or the data's; widened where the two are equal."""
+    """(lowest, highest) edge: the given range or that of the data, widened if it is a point."""
     if range is None and x.size:
         low, high = lax.reduce_min(x, (0,)), lax.reduce_max(x, (0,))
     else:
@@ -35,8 +35,8 @@ def _outer(x: Array, range: Sequence[float] | None, widen: float, empty: Sequenc
 def histc(self: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
     """Number of elements in each of `bins` equal bins of [min, max], or of the data's range if those are equal.
 
-    Integers, which CPU torch refuses, are counted exactly, as other devices of torch do. `jnp.histogram` compares
-    values with edges: for 0, 0.1, ..., 9.9 in 100 bins over [0, 10], 14 of its counts differ from torch's, none here.
+    Integers, which CPU torch rejects, are counted exactly, as on torch's other devices. `jnp.histogram` compares values
+    with edges: for 0, 0.1, ..., 9.9 in 100 bins over [0, 10], 14 of its counts differ from torch's, none here.
     """
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
@@ -48,7 +48,7 @@ def histc(self: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array
 
 
 def _edges(low: Array, high: Array, bins: int) -> Array:
-    """bins + 1 evenly spaced edges, counted from the nearer end as torch.linspace does: values sit on them."""
+    """bins + 1 evenly spaced edges, computed from the nearer end as in torch.linspace, since values may equal them."""
     step = (high - low) / bins
     i = jnp.arange(bins + 1, dtype=np.int32)
     from_low, from_high = low + step * cast(i, step.dtype), high - step * cast(bins - i, step.dtype)
@@ -63,7 +63,7 @@ def _histogramdd_bin_edges(
     weight: Array | None = None,
     density: bool = False,
 ) -> list[Array]:
-    """Edges per column of `self` [..., D]; `range` is low, high for each column in turn."""
+    """Edges per column of `self` [..., D]; `range` has low and high of each column."""
     columns = self.reshape(-1, len(bins)).T
     edges = []
     for d, (x, n) in enumerate(zip(columns, bins, strict=True)):
@@ -106,7 +106,7 @@ def histogram(self: Array, bins: Array, *, weight: Array | None = None, density:
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """Weighted number of occurrences of each integer from 0 to the largest; on concrete arrays.
 
-    int64 without weights, float32 with float32 weights, else float64. In a compiled function there are `minlength`.
+    int64 without weights, float32 with float32 weights, else float64. In a compiled function the length is `minlength`.
     `jnp.bincount` counts negative numbers as 0, where torch raises an error.
     """
     if minlength < 0:
@@ -136,7 +136,7 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
 
 @jax.jit
 def _range(x: Array) -> tuple[Array, Array]:
-    """The least and the greatest element."""
+    """The smallest and the largest element."""
     return lax.reduce_min(x, (0,)), lax.reduce_max(x, (0,))
 
 

@@ -1,9 +1,9 @@
-"""Writes of a part of an array.
+"""Writes to a part of an array.
 
-XLA for CPUs writes in place, and fuses the computation of the part into the write. It overlooks that the computation
-reads the array where a reshape lies between (openxla/xla#49176), and then reads what it has just written:
+XLA's CPU backend writes in place, and fuses the computation of the part into the write. If that computation reads the
+array through a reshape, XLA overlooks it (openxla/xla#49176) and reads what it has just written:
 `y[1:] = y[:-1].clone()` repeats the first row. So a part is computed before it is written, behind a barrier that
-compiled programs keep (`dispatch/aot_call.py`). Price: one more buffer, of the size of the part.
+compiled programs keep (`dispatch/aot_call.py`). The cost is one more buffer, of the size of the part.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import jax
 from jax import lax
 
-# By platform: how programs of several operations are compiled, without the pass that drops barriers before fusion.
+# Compiler options for programs of several operations, by platform: skip the pass that drops barriers before fusion.
 KEPT_BARRIERS: dict[str, dict[str, Any]] = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
 
 
 def computed(part: jax.Array) -> jax.Array:
-    """A part that is computed before it is written."""
+    """`part`, behind a barrier where needed, so that it is computed before it is written."""
     return lax.optimization_barrier(part) if jax.default_backend() in KEPT_BARRIERS else part
 
 

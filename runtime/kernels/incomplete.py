@@ -1,8 +1,8 @@
-"""The regularized incomplete gamma functions, each part of the quadrant by the expansion that converges there.
+"""The regularized incomplete gamma functions, using in each region the expansion that converges there.
 
-In float32 `lax.igamma` and `lax.igammac` are 1.4e5 ULP off where a and x are near 8000 (jax 0.10, by
-`tests/coverage/ulp.py`), and in float64 `lax.igammac` is 1.8e5 off where these are 5e3. They are NaN at a = inf, where
-torch has the limits, and have a derivative by a, where torch raises.
+In float32 `lax.igamma` and `lax.igammac` are 1.4e5 ULP off for a and x near 8000 (jax 0.10, measured with
+`tests/coverage/ulp.py`), and in float64 `lax.igammac` is 1.8e5 off near 5e3. They are NaN at a = inf, where torch has
+the limits, and have a derivative with respect to a, where torch raises.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tenax.kernels import loops
 from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
-# Temme's uniform expansion is used for a above and |x - a| / a below these.
+# Temme's uniform expansion is used for a > _LARGE and |x - a| / a < _NEAR.
 _LARGE = 20
 _NEAR = 0.3
 _WIDEST = 0.36  # |η| there
@@ -34,7 +34,7 @@ _STIRLING_FROM = 10
 
 @lru_cache
 def _temme(precision: float) -> tuple[tuple[float, ...], ...]:
-    """The coefficients of ηⁿ in C_k(η), by row of k; what is below the precision in the region of use is left out.
+    """The coefficients of ηⁿ in C_k(η), one row per k, without terms below the precision where they are used.
 
     With μ - ln(1 + μ) = η²/2, C_0 = 1/μ - 1/η and C_k = C'_(k-1)/η ± g_k/μ, where g_k cancels the pole (DLMF 8.12.11).
     """
@@ -66,7 +66,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
 
 
 def _excess(mu: Array) -> Array:
-    """μ - ln(1 + μ), by the series of artanh near 0, where the difference would cancel (DLMF 4.6.4)."""
+    """μ - ln(1 + μ); near 0, where the difference would cancel, by the series of artanh (DLMF 4.6.4)."""
     near = jnp.abs(mu) < _NEAR
     r = jnp.where(near, mu / (2 + mu), 0)
     series = mu * r - r * r * r * _polynomial(tuple(2 / (2 * k + 3) for k in range(11)), r * r)
@@ -74,7 +74,7 @@ def _excess(mu: Array) -> Array:
 
 
 def _density(a: Array, x: Array, mu: Array) -> Array:
-    """xᵃ exp(-x) / Γ(a + 1), for large a from its maximum at x = a."""
+    """xᵃ exp(-x) / Γ(a + 1); for large a relative to its maximum at x = a."""
     big = a >= _STIRLING_FROM
     large = jnp.where(big, a, _STIRLING_FROM)
     stirling = _polynomial(_STIRLING, 1 / (large * large)) / large
@@ -142,7 +142,7 @@ def _uniform(a: Array, mu: Array, sign: int) -> Array:
 
 
 def _regularized(a: Array, x: Array, upper: bool) -> Array:
-    """P or Q of broadcast float arrays; the values on the border are those of the limits, as torch defines them."""
+    """P or Q of broadcast float arrays; on the border of the domain the limits, as in torch."""
     a, x = jnp.broadcast_arrays(a, x)
     valid = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
     s, t = jnp.where(valid, a, 1), jnp.where(valid, x, 1)
@@ -155,7 +155,7 @@ def _regularized(a: Array, x: Array, upper: bool) -> Array:
     above = density * s * _fraction(jnp.where(right, s, 1), jnp.where(right, t, 2))
     middle = _uniform(jnp.where(near, s, _LARGE), jnp.where(near, mu, 0), 1 if upper else -1)
     if upper:
-        # Where P exceeds about 1/2 the difference from 1 loses digits.
+        # Where P is above about 1/2, 1 - P loses digits.
         most = left & (t <= 1) & jnp.where(t <= 0.5, -s * lax.log(t) < 0.4, s < 1.1 * t)
         below = jnp.where(most, _complement(jnp.where(most, s, 1), jnp.where(most, t, 0.5)), 1 - lower)
         value = jnp.where(near, middle, jnp.where(right, above, below))
@@ -168,7 +168,7 @@ def _regularized(a: Array, x: Array, upper: bool) -> Array:
 
 
 def _of_limit(limit: Any, name: str, sign: int) -> Callable[..., Any]:
-    """The derivative rule of P (sign 1) or Q (-1), which torch has in the limit only."""
+    """The derivative rule of P (sign 1) or Q (-1); as in torch, only with respect to the limit x."""
 
     def rule(primals: Any, tangents: Any) -> Any:
         (a, x), (of_a, of_x) = primals, tangents

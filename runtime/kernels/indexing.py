@@ -1,7 +1,7 @@
 """Reading and writing by index tensors: `x[i, :, j]`, gather, take and put.
 
-An index list holds integer arrays and `None` for whole axes; masks were expanded before. As in NumPy, the axes of the
-broadcast indices stand where they were when the indexed axes adjoin, else first.
+An index list holds integer arrays, and `None` for whole axes; masks have been expanded before. As in NumPy, the axes of
+the broadcast indices replace the indexed axes if these are adjacent, and otherwise come first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tenax.words import BOOL, Array, axis, cast
 
 
 class _Plan(NamedTuple):
-    """Indices stacked on a last axis, the axes they index, the shape of the result and its unindexed axes."""
+    """Indices stacked along a last axis, the axes they index, the shape of the result, and its unindexed axes."""
 
     indices: Array
     indexed: tuple[int, ...]
@@ -26,7 +26,7 @@ class _Plan(NamedTuple):
 
 
 def _plan(self: Array, indices: Sequence[Array | None]) -> _Plan | None:
-    """How `self[indices]` is read; None when no axis is indexed."""
+    """The plan for `self[indices]`; None if no axis is indexed."""
     indexed = tuple(d for d, i in enumerate(indices) if i is not None)
     if not indexed:
         return None
@@ -66,33 +66,33 @@ def index_put(self: Array, indices: Sequence[Array | None], values: Array, accum
 
 
 def _squeezed(values: Array, ndim: int) -> Array:
-    """Without the leading axes of size 1 that exceed `ndim`, which torch lets a value have."""
+    """`values` without the leading axes of size 1 beyond `ndim`, which torch permits."""
     return values.reshape(values.shape[max(values.ndim - ndim, 0) :]) if values.ndim > ndim else values
 
 
 def _clamped(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
-    """Indices moved inside: what a mask hides may point anywhere."""
+    """Indices clamped to the bounds, because masked ones may be arbitrary."""
     return [
         i if i is None else jnp.clip(narrow(i, n), -n, max(n - 1, 0)) for i, n in zip(indices, self.shape, strict=False)
     ]
 
 
 def _unsafe_masked_index(self: Array, mask: Array, indices: Sequence[Array | None], fill: Any) -> Array:
-    """`self[indices]` where `mask` holds, `fill` elsewhere, where indices may be out of range."""
+    """`self[indices]` where `mask` is true, otherwise `fill`; masked-out indices may be out of range."""
     return jnp.where(mask, index(self, _clamped(self, indices)), cast(fill, self.dtype))
 
 
 def _unsafe_masked_index_put_accumulate(
     self: Array, mask: Array, indices: Sequence[Array | None], values: Array
 ) -> Array:
-    """`self` with `values` added at `indices` where `mask` holds."""
+    """`self` with `values` added at `indices` where `mask` is true."""
     return index_put(self, _clamped(self, indices), jnp.where(mask, values, jnp.zeros((), values.dtype)), True)
 
 
 def index_select(self: Array, dim: int, index: Array) -> Array:
-    """The slices of `self` across `dim` at the places of a 1-D or 0-d `index`; a 0-d array stays 0-d.
+    """The slices of `self` along `dim` at the positions in a 1-d or 0-d `index`; a 0-d array stays 0-d.
 
-    `jnp.take` handles indices out of bounds, which `check:` has excluded: five equations to trace in place of three.
+    `jnp.take` also handles indices out of bounds, which `check:` has excluded, and traces five equations, not three.
     """
     if self.ndim == 0:
         if index.size != 1:
@@ -111,7 +111,7 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
     """`self[..., index[i], ...]` along `dim`, of index's shape, which may be smaller in the other axes.
 
-    `jnp.take_along_axis` repeats an index of size 1 in those axes: (4, 5) by (1, 2) is (4, 2), and in torch (1, 2).
+    `jnp.take_along_axis` broadcasts an index of size 1 in those axes: (4, 5) by (1, 2) is (4, 2), in torch (1, 2).
     """
     shape, dim = index.shape, axis(self, dim)
     if self.size == 0 or index.size == 0:
@@ -126,7 +126,7 @@ def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) ->
 
 
 def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
-    """`self` with elements of its flat form set to those of `source`, or with them added."""
+    """`self` with the elements at flat positions `index` set to those of `source`, or with these added."""
     if index.size != source.size:
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got "

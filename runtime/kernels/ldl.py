@@ -15,7 +15,7 @@ from tenax.kernels.triangular import broadcast_batch, solve
 from tenax.words import Array, cast, is_complex
 
 INT32 = np.dtype("int32")
-_ALPHA = (1 + math.sqrt(17)) / 8  # bounds the growth of elements best, ibid.
+_ALPHA = (1 + math.sqrt(17)) / 8  # minimizes the bound on element growth, ibid.
 
 
 def _size(x: Array) -> Array:
@@ -24,19 +24,19 @@ def _size(x: Array) -> Array:
 
 
 def _swapped(x: Array, i: Array, j: Array) -> Array:
-    """Rows `i` and `j` exchanged."""
+    """`x` with rows `i` and `j` swapped."""
     row = x[i]
     return x.at[i].set(x[j]).at[j].set(row)
 
 
 def _factor(a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
-    """One matrix `(n, n)`, of its lower triangle. A column is eliminated alone, or with its neighbour."""
+    """Factor one matrix `(n, n)` from its lower triangle, eliminating one column or two neighbours at a time."""
     n, zero = a.shape[0], jnp.zeros((), a.dtype)
     rows = lax.iota(INT32, n)
     conj = jnp.conj if hermitian else lambda x: x
 
     def choose(w: Array, k: Array) -> tuple[Array, Array, Array]:
-        """(pivot row, whether two columns go, whether the column is zero)."""
+        """(pivot row, whether two columns are eliminated, whether the column is zero)."""
         column = jnp.where(rows > k, _size(w[:, k]), -1)
         best = cast(argmax(column), INT32)
         own, most = _size(w[k, k]), jnp.maximum(column[best], 0)
@@ -78,7 +78,7 @@ def _factor(a: Array, hermitian: bool) -> tuple[Array, Array, Array]:
 def linalg_ldl_factor_ex(
     self: Array, *, hermitian: bool = False, check_errors: bool = False
 ) -> tuple[Array, Array, Array]:
-    """(L and D in one matrix, int32 pivots from 1, negative for a block of two, int32 info); reads the lower half."""
+    """(L and D in one matrix, int32 pivots from 1, negative for a 2x2 block, int32 info); reads the lower triangle."""
     batch, n = self.shape[:-2], self.shape[-1]
     if self.size == 0:
         return self, jnp.zeros((*batch, n), INT32), jnp.zeros(batch, INT32)
@@ -88,7 +88,7 @@ def linalg_ldl_factor_ex(
 
 
 def _unpacked(ld: Array, pivots: Array) -> tuple[Array, Array, Array]:
-    """(unit lower L, permutation, whether a block of two begins at each place) of one matrix: late swaps reach back."""
+    """(unit lower L, permutation, where 2x2 blocks begin) of one matrix; each swap also applies to earlier columns."""
     n = ld.shape[0]
     rows = lax.iota(INT32, n)
 
@@ -107,7 +107,7 @@ def _unpacked(ld: Array, pivots: Array) -> tuple[Array, Array, Array]:
 
 
 def linalg_ldl_solve(LD: Array, pivots: Array, B: Array, *, hermitian: bool = False) -> Array:
-    """X of `A X = B`, of A's factors; batches broadcast."""
+    """X of `A X = B`, given the factors of A; batches broadcast."""
     n = LD.shape[-1]
     if B.size == 0:
         return jnp.broadcast_to(B, (*jnp.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]))

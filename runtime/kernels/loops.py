@@ -1,4 +1,4 @@
-"""Loops that stay loops: lowerings are traced without JAX's `jit` (`dispatch/program.py`), where JAX unrolls a scan."""
+"""Loops with `jit` enabled: lowerings are traced with it off (`dispatch/lowering_trace.py`), where scans unroll."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jax import lax
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with `jit` on, wherever it is called."""
+    """`function`, called with `jit` enabled."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -23,7 +23,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, whose calls with arguments of the same shapes share one trace."""
+    """`function` jitted, so that calls with arguments of the same shapes share one trace."""
     return compiled(jax.jit(function))
 
 

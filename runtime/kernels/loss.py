@@ -1,4 +1,4 @@
-"""Losses that compare element by element and are longer than a line of the spec."""
+"""Elementwise losses that are longer than a line of the spec."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenax.words import DEFAULT, MEAN, Array, cast, reduced, reduced_backward
 
 
 def smooth_l1_loss(self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
-    """|d| - beta/2 of the difference d, and d^2 / (2 beta) below beta."""
+    """|d| - beta/2 of the difference d, or d^2 / (2 beta) where |d| < beta."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     size = jnp.abs(self - target)
@@ -17,14 +17,14 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int = MEAN, beta: floa
 
 
 def smooth_l1_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int, beta: float) -> Array:
-    """Gradient in `self`."""
+    """Gradient of `self`."""
     d = self - target
     sign = jnp.where(d <= -beta, jnp.full_like(d, -1), jnp.ones_like(d))
     return reduced_backward(grad_output, jnp.where((d <= -beta) | (d >= beta), sign, d / beta), reduction)
 
 
 def huber_loss(self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
-    """d^2 / 2 of the difference d, and delta (|d| - delta/2) above delta."""
+    """d^2 / 2 of the difference d, or delta (|d| - delta/2) where |d| > delta."""
     size = jnp.abs(self - target)
     return reduced(jnp.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
 
@@ -36,9 +36,9 @@ def binary_cross_entropy_with_logits(
     pos_weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    """Binary cross-entropy of sigmoid(self), `pos_weight` multiplying the loss of the positive part of the target.
+    """Binary cross-entropy of sigmoid(self); `pos_weight` multiplies the loss of the positive part of the target.
 
-    The result has the dtype of the target, in whose place torch computes it.
+    The result has the dtype of the target, because torch computes it in place in a tensor of that dtype.
     """
     dtype = target.dtype
     _, self, target, weight, pos_weight = DEFAULT(self, target, weight, pos_weight)

@@ -1,4 +1,4 @@
-"""The LU factorisation `A = P L U` and what is computed with it."""
+"""The LU factorisation `A = P L U`, and solving, inverting and determinants with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _diagonal(x: Array) -> Array:
 
 
 def _eliminated(a: Array) -> Array:
-    """L and U of `(*batch, m, n)` in one matrix, rows in their order."""
+    """L and U of `(*batch, m, n)` in one matrix, without pivoting."""
     rows = lax.iota(INT32, a.shape[-2])[:, None]
     columns = lax.iota(INT32, a.shape[-1])
 
@@ -35,7 +35,7 @@ def _eliminated(a: Array) -> Array:
 
 
 def linalg_lu_factor_ex(A: Array, *, pivot: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array]:
-    """(L and U in one matrix, int32 row swaps from 1, int32 place from 1 of the first zero on U's diagonal or 0)."""
+    """(L and U in one matrix, int32 row swaps from 1, int32 index from 1 of the first zero on U's diagonal, or 0)."""
     k = min(A.shape[-2:])
     pivots = jnp.broadcast_to(lax.iota(INT32, k) + 1, (*A.shape[:-2], k))
     if A.size == 0:
@@ -57,7 +57,7 @@ def _triangles(factors: Array) -> tuple[Array, Array]:
 
 
 def _permutation(pivots: Array, m: int) -> Array:
-    """`p` of `A[p] = L U`, `(*batch, m)`, of the row swaps."""
+    """`p` of `A[p] = L U`, `(*batch, m)`, from the row swaps."""
     if pivots.size == 0:
         return jnp.broadcast_to(lax.iota(INT32, m), (*pivots.shape[:-1], m))
     return lax.linalg.lu_pivots_to_permutation(pivots - 1, m)
@@ -66,7 +66,7 @@ def _permutation(pivots: Array, m: int) -> Array:
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Array, Array, Array]:
-    """(P, L, U) of `linalg_lu_factor_ex`; what is not asked for has the shape (0,)."""
+    """(P, L, U) from the result of `linalg_lu_factor_ex`; what is not requested has shape (0,)."""
     m, dtype = LU_data.shape[-2], LU_data.dtype
     p = lower = upper = jnp.zeros(0, dtype)
     if unpack_pivots:
@@ -77,7 +77,7 @@ def lu_unpack(
 
 
 def linalg_lu_solve(LU: Array, pivots: Array, B: Array, *, left: bool = True, adjoint: bool = False) -> Array:
-    """X of `op(A) X = B`, or `X op(A) = B`, of A's factors, where op is the adjoint or nothing; batches broadcast."""
+    """X of `op(A) X = B`, or `X op(A) = B`, given the factors of A; op is the adjoint or nothing. Batches broadcast."""
     if not left:
         return adjoint_of(linalg_lu_solve(LU, pivots, adjoint_of(B), adjoint=not adjoint))
     permutation = _permutation(pivots, LU.shape[-1])[..., None]
@@ -92,7 +92,7 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, *, left: bool = True, ad
 
 
 def linalg_inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array]:
-    """(the inverse, info as of `linalg_lu_factor_ex`)."""
+    """(the inverse, info as in `linalg_lu_factor_ex`)."""
     factors, pivots, info = linalg_lu_factor_ex(A)
     return linalg_lu_solve(factors, pivots, jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype), A.shape)), info
 
@@ -100,7 +100,7 @@ def linalg_inv_ex(A: Array, *, check_errors: bool = False) -> tuple[Array, Array
 def _factors(A: Array) -> tuple[Array, Array, Array]:
     """The factors that the gradients of det and slogdet read: of A^T when A is real, of A when complex.
 
-    Their formulas ask for `A.is_contiguous() and not A.is_complex()` and expect A^T's then.
+    Their formulas test `A.is_contiguous() and not A.is_complex()`, and then expect the factors of A^T.
     """
     return linalg_lu_factor_ex(A if is_complex(A) else A.mT)
 
@@ -120,7 +120,7 @@ def _linalg_det(A: Array) -> tuple[Array, Array, Array]:
 
 
 def _linalg_slogdet(A: Array) -> tuple[Array, Array, Array, Array]:
-    """(sign, or a unit complex number, of the determinant; the logarithm of its size; LU; pivots)."""
+    """(sign of the determinant, a unit complex number if complex; log of its absolute value; LU; pivots)."""
     factors, pivots, _ = _factors(A)
     diagonal = _diagonal(factors)
     sign = jnp.prod(jnp.sign(diagonal), -1) * _sign_of_swaps(pivots).astype(A.dtype)
@@ -130,7 +130,7 @@ def _linalg_slogdet(A: Array) -> tuple[Array, Array, Array, Array]:
 def _linalg_solve_ex(
     A: Array, B: Array, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Array, Array, Array, Array]:
-    """(X of `A X = B` or `X A = B`, LU, pivots, info). A `B` of A's shape less its last axis is a stack of vectors."""
+    """(X of `A X = B` or `X A = B`, LU, pivots, info). A `B` of shape `A.shape[:-1]` is a batch of vectors."""
     factors, pivots, info = linalg_lu_factor_ex(A)
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     columns = B[..., None] if vectors else B

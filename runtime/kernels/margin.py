@@ -1,4 +1,4 @@
-"""Losses that ask the target class to beat the others by a margin; [N, C] or [C] inputs."""
+"""Losses that require the target class to exceed the others by a margin; [N, C] or [C] inputs."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def multi_margin_loss_backward(
     weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    """Gradient in `self`."""
+    """Gradient of `self`."""
     _, pull = jax.vjp(lambda x: multi_margin_loss(x, target, p, margin, weight, reduction), self)
     return pull(grad_output)[0]
 
 
 def multilabel_margin_loss_forward(self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """(sum over labels j and other classes i of max(0, 1 - x[j] + x[i]) / C, which classes are labels)."""
+    """(sum over labels j and other classes i of max(0, 1 - x[j] + x[i]) / C, mask of the classes that are labels)."""
     x, y = _rows(self), _rows(cast(target, INT64))
     n, c = x.shape
     # The labels of a row end at the first -1.
@@ -66,6 +66,6 @@ def multilabel_margin_loss_forward(self: Array, target: Array, reduction: int) -
 def multilabel_margin_loss_backward(
     grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array
 ) -> Array:
-    """Gradient in `self`."""
+    """Gradient of `self`."""
     _, pull = jax.vjp(lambda x: multilabel_margin_loss_forward(x, target, reduction)[0], self)
     return pull(grad_output)[0]

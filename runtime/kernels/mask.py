@@ -1,6 +1,6 @@
-"""Reading and writing by masks: which elements are nonzero, and what is packed at their places.
+"""Reading and writing by masks: positions of nonzero elements, and values packed at them.
 
-Packing is a running count of the mask and one scatter or gather: linear, and of static shape up to the last cut.
+Packing is a cumulative count of the mask and one scatter or gather: linear, with static shapes up to the final slice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jax import lax
 from tenax.kernels.indexing import index_select
 from tenax.words import BOOL, INT64, Array, cast, extent
 
-# What keeps a fixed shape where `x[mask]`, `nonzero` or `masked_select` would not.
+# Alternatives of fixed shape to `x[mask]`, `nonzero` and `masked_select`, for error messages.
 FIXED = (
     "torch.where(mask, new, x) changes the elements of a mask, "
     "and torch.nonzero_static(x, size=...) gives a fixed number of rows"
@@ -29,7 +29,7 @@ def _truth(x: Array) -> Array:
 
 
 def _ranks(mask: Array) -> Array:
-    """For each element of a flat bool mask, how many hold before it and in it, less one."""
+    """The inclusive cumulative count of a flat bool mask, minus one."""
     dtype = np.dtype("int32") if isinstance(mask.size, int) and mask.size < 2**31 else INT64
     return lax.cumsum(cast(mask, dtype)) - 1
 
@@ -65,7 +65,7 @@ def nonzero(self: Array) -> Array:
 
 
 def nonzero_static(self: Array, *, size: int, fill_value: int = -1) -> Array:
-    """The first `size` rows of `nonzero`, the missing ones filled with `fill_value`."""
+    """The first `size` rows of `nonzero`; missing rows are filled with `fill_value`."""
     if self.size == 0 or size == 0:
         return jnp.full((size, self.ndim), fill_value, INT64)
     places, count = _packed_places(self, shape=self.shape)
@@ -75,7 +75,7 @@ def nonzero_static(self: Array, *, size: int, fill_value: int = -1) -> Array:
 
 
 def masked_select(self: Array, mask: Array) -> Array:
-    """The elements of `self` where `mask` holds, as a 1-D array; both are broadcast."""
+    """The elements of `self` where `mask` is true, as a 1-d array; both are broadcast."""
     shape = jnp.broadcast_shapes(self.shape, mask.shape)
     return _taken(self, _places(mask, shape), shape=shape)
 
@@ -87,7 +87,7 @@ def _taken(x: Array, places: Array, shape: tuple[int, ...]) -> Array:
 
 
 def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
-    """`self` with the elements where `mask` holds replaced by those of `source`, in order; both are broadcast."""
+    """`self` with the elements where `mask` is true replaced by those of `source`, in order; both are broadcast."""
     if mask.dtype != BOOL:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
     if self.dtype != source.dtype:
@@ -104,7 +104,7 @@ def masked_scatter(self: Array, mask: Array, source: Array) -> Array:
 
 
 def masked_scatter_backward(grad_output: Array, mask: Array, sizes: list[int]) -> Array:
-    """The gradient of `source`: the elements of `grad_output` where `mask` holds, then zeros, of shape `sizes`."""
+    """The gradient of `source`, of shape `sizes`: the elements of `grad_output` where `mask` is true, then zeros."""
     grad = jnp.zeros(int(np.prod(sizes, dtype=np.int64)), grad_output.dtype)
     mask = jnp.broadcast_to(mask, grad_output.shape).reshape(-1)
     if grad.size == 0 or mask.size == 0:
@@ -114,10 +114,10 @@ def masked_scatter_backward(grad_output: Array, mask: Array, sizes: list[int]) -
 
 
 def put_where(self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
-    """`self` with `values` at the places of one mask among `indices`, every place of it getting the same.
+    """`self` with `values` written where the only mask among `indices` is true, the same values at each position.
 
     Raises:
-        NotImplementedError: which value goes to which place depends on the mask, or there are other indices.
+        NotImplementedError: the assignment of values to positions depends on the mask, or there are other indices.
     """
     before, mask = next((i, index) for i, index in enumerate(indices) if index is not None)
     others = indices[before + 1 :]

@@ -1,4 +1,4 @@
-"""Matrix products with more to them than a contraction: whole layers, outer, trilinear, scaled, grouped, packed."""
+"""Matrix products beyond a plain contraction: linear layers, outer, trilinear, scaled, grouped and packed products."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jax import lax
 
 from tenax.words import FEW_ROWS, FLOAT32, Array, DType, axpby, cast, contract, opmath, reduce_sum
 
-# `at::blas::ScalingType`: one scale for a matrix, or one for each of its rows.
+# `at::blas::ScalingType`: one scale per matrix, or one per row.
 _SCALINGS = {0: "TensorWise", 1: "RowWise"}
 
 
@@ -40,7 +40,7 @@ def linear_backward(
 
 
 def matmul(self: Array, other: Array) -> Array:
-    """(..., n, k) by (..., k, m), whose leading axes are broadcast; a vector (k,) is a row or a column."""
+    """(..., n, k) by (..., k, m) with leading axes broadcast; a vector (k,) is a row or a column."""
     if other.ndim <= 2:
         return contract(self, other, (self.ndim - 1,), (max(other.ndim - 2, 0),))
     if self.ndim == 1:
@@ -54,7 +54,7 @@ def matmul_backward(grad: Array, self: Array, other: Array, mask: Sequence[bool]
     """The gradients of (..., n, k) and of (..., k, m), or (k, m), given that of their product.
 
     Raises:
-        NotImplementedError: leading axes are broadcast, which torch decomposes.
+        NotImplementedError: leading axes are broadcast; torch decomposes this case.
     """
     if other.ndim not in (2, self.ndim) or (other.ndim > 2 and self.shape[:-2] != other.shape[:-2]):
         raise NotImplementedError(f"matmul_backward: of {self.shape} and {other.shape}; expected equal leading axes")
@@ -67,7 +67,7 @@ def matmul_backward(grad: Array, self: Array, other: Array, mask: Sequence[bool]
 
 
 def addr(self: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
-    """`beta * self + alpha * outer(vec1, vec2)` of one dtype; of bools, `or` and `and`."""
+    """`beta * self + alpha * outer(vec1, vec2)` of one dtype; for bools, `or` and `and`."""
     for name, factor in (("beta", beta), ("alpha", alpha)):
         if self.dtype.kind in "iub" and isinstance(factor, (float, complex)):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
@@ -75,7 +75,7 @@ def addr(self: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1
 
 
 def baddbmm_to(self: Array, batch1: Array, batch2: Array, out_dtype: DType, *, beta: Any = 1, alpha: Any = 1) -> Array:
-    """`baddbmm` with the result, unrounded, in `out_dtype`; torch 2.13 has no Meta kernel that would refuse others."""
+    """`baddbmm` with an unrounded result in `out_dtype`; checks shapes, since torch 2.13 has no Meta kernel for it."""
     (b1, _, m1), (b2, m2, _) = batch1.shape, batch2.shape
     if (b1, m1, batch1.dtype) != (b2, m2, batch2.dtype):
         found = f"{batch1.shape} of {batch1.dtype} and {batch2.shape} of {batch2.dtype}"
@@ -85,7 +85,7 @@ def baddbmm_to(self: Array, batch1: Array, batch2: Array, out_dtype: DType, *, b
 
 
 def _weight_int8pack_mm(self: Array, mat2: Array, scales: Array) -> Array:
-    """(n, k) @ (m, k) of int8, transposed, each column times its scale."""
+    """(n, k) @ int8 (m, k) transposed, each column times its scale."""
     product = cast(contract(self, cast(mat2, self.dtype), (1,), (1,)), opmath(self.dtype))
     return cast(product * cast(scales, product.dtype), self.dtype)
 
@@ -100,7 +100,7 @@ def _trilinear(
     sumdim: Sequence[int],
     unroll_dim: int = 1,
 ) -> Array:
-    """The product of three arrays summed over `sumdim`, each array first given axes of size 1 at its `expand`."""
+    """The product of three arrays, each expanded by axes of size 1 at its `expand`, summed over `sumdim`."""
     ndim = i1.ndim + len(expand1)
     inputs: list[Any] = []
     held: set[int] = set()
@@ -123,7 +123,7 @@ def _grouped_mm(
     bias: Array | None = None,
     out_dtype: DType | None = None,
 ) -> Array:
-    """One product for each group; where an operand is 2-D, `offs` (int32) holds the end of each group on its axis.
+    """One product per group; if an operand is 2-d, `offs` (int32) holds the end of each group along its axis.
 
     (n, k) @ (g, k, m) -> (n, m): groups of rows; (g, n, k) @ (k, m) -> (n, m): of columns; (n, k) @ (k, m) ->
     (g, n, m): of the summed axis; (g, n, k) @ (g, k, m) -> (g, n, m).
@@ -143,7 +143,7 @@ def _grouped_mm(
 
 
 def _scaled(x: Array, scale: Array, column: bool) -> Array:
-    """float8 to float32, times one scale or one for each row (of `self`) or column (of `mat2`)."""
+    """float8 to float32, times one scale, or one per row (of `self`) or column (of `mat2`)."""
     return cast(x, FLOAT32) * scale.reshape((1, -1) if column else (-1, 1))
 
 
@@ -157,9 +157,9 @@ def _scaled_mm(
     out_dtype: DType | None = None,
     use_fast_accum: bool = False,
 ) -> Array:
-    """`(scale_a * self) @ (scale_b * mat2) + bias` of float8 matrices, one scale for each or for each row and column.
+    """`(scale_a * self) @ (scale_b * mat2) + bias` of float8 matrices, with one scale each or one per row and column.
 
-    Written as XLA recognises it: scaled operands of one product become a float8 kernel where there is one.
+    XLA recognizes this form: a product of scaled operands becomes a float8 kernel where there is one.
     `jax.nn.scaled_matmul` scales blocks of the summed axis, not rows and columns.
     """
     product = contract(_scaled(self, scale_a, column=False), _scaled(mat2, scale_b, column=True), (1,), (0,))
@@ -169,7 +169,7 @@ def _scaled_mm(
     if dtype.itemsize == 1:
         if scale_result is not None:
             product = product * scale_result
-        if np.isnan(np.float32(dtype.type(np.inf))):  # a type without infinity saturates; a cast would give a NaN
+        if np.isnan(np.float32(dtype.type(np.inf))):  # a type without infinity saturates; a cast would produce NaN
             largest = float(jnp.finfo(dtype).max)
             product = jnp.clip(product, -largest, largest)
     return cast(product, dtype)
@@ -189,7 +189,7 @@ def _scaled_mm_v2(
     contraction_dim: Sequence[int] = (),
     use_fast_accum: bool = False,
 ) -> Array:
-    """`_scaled_mm` for the scalings that it knows."""
+    """`_scaled_mm` for the supported scalings."""
     for recipe in (*recipe_a, *recipe_b):
         if recipe not in _SCALINGS:
             raise NotImplementedError(f"_scaled_mm_v2: scaling recipe {recipe}; expected one of {_SCALINGS}")

@@ -14,8 +14,8 @@ from tenax.words import Array, axes, cast, is_complex, is_float, opmath, real_dt
 def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array, Array]:
     """(variance, mean) of `x` over `dims`, both with the axes kept, in the accumulation dtype.
 
-    Two passes, mean first: subtracting squares instead would lose every digit of a small spread. `correction` is
-    taken from the count of elements, which does not fall below zero.
+    It takes two passes, mean first: E[x²] - E[x]² would lose all digits of a small variance. `correction` is
+    subtracted from the number of elements, down to zero at least.
 
     `jnp.var` of two numbers with `correction=3` is NaN where torch has inf, and the derivative of `jnp.std` of equal
     numbers is NaN where torch has 0 (`root`).

@@ -1,7 +1,7 @@
-"""Nearest-neighbour interpolation, torch's historic rule and the exact one, forward and backward.
+"""Nearest-neighbour interpolation by torch's legacy rule and by the exact one, forward and backward.
 
-The spatial sizes are 1 to 3. `scales*` are the user's own factors, Python floats or None, and win over the ratio of
-the sizes; a line has `scales` alone.
+There are 1 to 3 spatial axes. `scales*` are the user's own factors, Python floats or None, which override the ratio of
+the sizes; 1-d interpolation has only `scales`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tenax.kernels.resample import Scale
 from tenax.kernels.taps import read, transposed, weigh
 from tenax.words import Array, cast, opmath
 
-# Where in a pixel its position is taken: the corner for `nearest`, the centre for `nearest-exact`.
+# Position of a pixel: its corner for `nearest`, its centre for `nearest-exact`.
 CORNER, CENTRE = 0.0, 0.5
 
 
@@ -24,7 +24,7 @@ def _pick(x: Array, sizes: Sequence[int], scales: Sequence[Scale], shift: float)
 
 
 def _gather(grad: Array, input_size: Sequence[int], scales: Sequence[Scale], shift: float) -> Array:
-    """Each input pixel sums the gradients of the outputs that show it."""
+    """Sum for each input pixel the gradients of the outputs that read it."""
     x = cast(grad, opmath(grad.dtype))
     for axis, (size, scale) in enumerate(zip(input_size[2:], scales, strict=True), 2):
         table, _ = resample.nearest(size, x.shape[axis], scale, shift)

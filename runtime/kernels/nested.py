@@ -1,4 +1,4 @@
-"""Rows of various lengths, as one array of values and the places `(batch + 1,)` where they begin, and padded."""
+"""Conversions between jagged rows (one array of values with offsets `(batch + 1,)`) and padded ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _one(offsets: Sequence[Array], op: str) -> Array:
 def _jagged_to_padded_dense_forward(
     values: Array, offsets: Sequence[Array], max_lengths: Sequence[int], padding_value: Array | float = 0.0
 ) -> Array:
-    """`(total, *rest)` to `(batch, max_length, *rest)`; what is longer is cut."""
+    """`(total, *rest)` to `(batch, max_length, *rest)`; longer rows are cut."""
     begins = _one(offsets, "_jagged_to_padded_dense_forward")
     place = begins[:-1, None] + jnp.arange(max_lengths[0], dtype=begins.dtype)
     inside = (place < begins[1:, None]).reshape(*place.shape, *[1] * (values.ndim - 1))
@@ -32,7 +32,7 @@ def _jagged_to_padded_dense_forward(
 
 
 def _padded_dense_to_jagged_forward(dense: Array, offsets: Sequence[Array], total_L: int | None = None) -> Array:
-    """`(batch, length, *rest)` to `(total_L, *rest)`; what is missing is 0."""
+    """`(batch, length, *rest)` to `(total_L, *rest)`; missing elements are 0."""
     begins = _one(offsets, "_padded_dense_to_jagged_forward")
     place = jnp.arange(int(begins[-1]) if total_L is None else total_L, dtype=begins.dtype)
     row = loops.searchsorted(begins, place, side="right") - 1

@@ -1,4 +1,4 @@
-"""Negative log-likelihood of classes: [N, C], [C] and [N, C, H, W] inputs alike."""
+"""Negative log-likelihood of classes, for inputs [N, C], [C] and [N, C, H, W]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenax.words import INT64, MEAN, NONE, Array, axes, cast, opmath
 
 
 def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int) -> tuple[Array, Array]:
-    """(class per position, its weight) of int64 and of the accumulation dtype; ignored ones are class 0, weight 0."""
+    """(class per position in int64, its weight in the accumulation dtype); ignored ones are class 0 with weight 0."""
     target = cast(target, INT64)
     kept = target != ignore_index
     wide = opmath(x.dtype)
@@ -21,7 +21,7 @@ def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int) -
 def nll_loss_forward(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
-    """(-self[target] weighted and reduced, the sum of the weights or 0 without a reduction)."""
+    """(-self[target] weighted and reduced, the sum of the weights, or 0 without a reduction)."""
     classes = min(self.ndim - 1, 1)
     chosen, weights = _weights(self, target, weight, ignore_index)
     index = lax.expand_dims(chosen.reshape(()) if self.ndim == 1 else chosen, (classes,))
@@ -43,7 +43,7 @@ def nll_loss_backward(
     ignore_index: int,
     total_weight: Array,
 ) -> Array:
-    """Gradient in `self`: one comparison with the class index, which XLA fuses into what follows; no scatter."""
+    """Gradient of `self`, by a comparison with the class index instead of a scatter, so that XLA can fuse it."""
     classes = min(self.ndim - 1, 1)
     chosen, weights = _weights(self, target, weight, ignore_index)
     slope = -cast(grad_output, weights.dtype) * weights

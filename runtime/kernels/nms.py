@@ -1,4 +1,4 @@
-"""Non-maximum suppression: of boxes that overlap, the one of the highest score is kept."""
+"""Non-maximum suppression: of overlapping boxes, the one with the highest score is kept."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tenax.kernels import loops
 
 
 def nms(dets: Array, scores: Array, iou_threshold: float) -> Array:
-    """The indices of the boxes that are kept, by falling score; of equal scores the first in order counts as higher.
+    """The indices of the kept boxes, by descending score; equal scores keep their order.
 
     Args:
         dets: (n, 4), each box as x1, y1, x2, y2.
         scores: (n,).
-        iou_threshold: a box is dropped when its intersection with a kept one is more than this part of their union.
+        iou_threshold: a box is dropped if its intersection with a kept one exceeds this fraction of their union.
 
     Raises:
         RuntimeError: the shapes or dtypes do not fit.
@@ -41,7 +41,7 @@ def nms(dets: Array, scores: Array, iou_threshold: float) -> Array:
 
 @jax.jit
 def _suppress(dets: Array, scores: Array, threshold: Array) -> tuple[Array, Array]:
-    """The boxes by falling score, and which of them are kept."""
+    """The order of the boxes by descending score, and which of them are kept."""
     order = jnp.argsort(scores, stable=True, descending=True).astype(np.int64)
     boxes = dets[order]
     low, high = boxes[:, :2], boxes[:, 2:]
@@ -52,7 +52,7 @@ def _suppress(dets: Array, scores: Array, threshold: Array) -> tuple[Array, Arra
         sides = jnp.maximum(jnp.minimum(high, high[i]) - jnp.maximum(low, low[i]), 0)
         common = sides.prod(1)
         overlap = common / (area + area[i] - common)
-        # The threshold is a double and the overlap is compared as one: 0.3 in float32 is more than 0.3.
+        # The overlap is compared in float64, as the threshold is a double: float32(0.3) exceeds 0.3.
         return kept & ~(kept[i] & (places > i) & (overlap.astype(np.float64) > threshold))
 
     return order, loops.fori_loop(0, len(boxes), step, jnp.ones(len(boxes), bool))

@@ -19,7 +19,7 @@ def _normal_axes(x: Array, normalized_shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _scaled(x: Array, weight: Masked, bias: Masked = None) -> Array:
-    """x * weight + bias in the dtype of x, of what there is."""
+    """x * weight + bias in the dtype of x, without what is None."""
     x = x if weight is None else x * cast(weight, x.dtype)
     return x if bias is None else x + cast(bias, x.dtype)
 
@@ -33,8 +33,8 @@ def native_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """(output, mean, 1 / sqrt(variance + eps)) over the trailing axes; statistics in the accumulation dtype.
 
-    `jax.nn.standardize` subtracts squares: for 256 float32 numbers with mean 1e4 and deviation 1 it
-    returns inf, where this is off by 1e-3.
+    `jax.nn.standardize` computes E[x²] - E[x]²: for 256 float32 numbers with mean 1e4 and deviation 1 it returns inf,
+    where this is off by 1e-3.
     """
     variance, mean = moments(input, _normal_axes(input, normalized_shape))
     rstd = lax.rsqrt(variance + cast(eps, variance.dtype))
@@ -52,7 +52,7 @@ def native_layer_norm_backward(
     bias: Masked,
     output_mask: Sequence[bool],
 ) -> tuple[Masked, Masked, Masked]:
-    """Gradients in input, weight and bias; two sums over a row and one over the batch, in as many passes."""
+    """Gradients of input, weight and bias, with two sums over each row and one over the batch, in as many passes."""
     dims = _normal_axes(input, normalized_shape)
     batch = tuple(range(input.ndim - len(dims)))
     wide = opmath(input.dtype)
@@ -77,7 +77,7 @@ def native_group_norm(
     group: int,
     eps: float,
 ) -> tuple[Array, Array, Array]:
-    """(output, mean [N, group], 1 / sqrt(variance + eps) [N, group]) of [N, C, ...], channels in groups."""
+    """(output, mean [N, group], 1 / sqrt(variance + eps) [N, group]) of [N, C, ...] by groups of channels."""
     x = input.reshape(N, group, C // group, HxW)
     variance, mean = moments(x, (2, 3))
     rstd = lax.rsqrt(variance + cast(eps, variance.dtype))
@@ -99,7 +99,7 @@ def native_group_norm_backward(
     group: int,
     output_mask: Sequence[bool],
 ) -> tuple[Masked, Masked, Masked]:
-    """Gradients in input, weight [C] and bias [C], in the dtype that all the arguments promote to."""
+    """Gradients of input, weight [C] and bias [C], in the dtype to which all arguments promote."""
     dtype = result_type(grad_out, input, mean, rstd, weight)
     wide, shape = opmath(input.dtype), (N, group, C // group, HxW)
     grad, x = (cast(a, wide).reshape(shape) for a in (grad_out, input))
@@ -117,7 +117,7 @@ def native_group_norm_backward(
 def _fused_rms_norm(
     input: Array, normalized_shape: Sequence[int], weight: Masked, eps: float | None
 ) -> tuple[Array, Array]:
-    """(input / rms * weight, 1 / rms) with rms = sqrt(mean(input^2) + eps); `eps` None is that of the dtype."""
+    """(input / rms * weight, 1 / rms) with rms = sqrt(mean(input^2) + eps); `eps` defaults to that of the dtype."""
     x = cast(input, opmath(input.dtype))
     eps = float(jnp.finfo(x.dtype).eps) if eps is None else eps
     rstd = lax.rsqrt(_mean(x * x, _normal_axes(x, normalized_shape)) + cast(eps, x.dtype))
@@ -132,7 +132,7 @@ def _fused_rms_norm_backward(
     weight: Masked,
     output_mask: Sequence[bool],
 ) -> tuple[Masked, Masked]:
-    """Gradients in input and weight."""
+    """Gradients of input and weight."""
     dims, wide = _normal_axes(input, normalized_shape), opmath(input.dtype)
     grad, rstd = cast(grad_out, wide), cast(rstd, wide)
     unit = cast(input, wide) * rstd
@@ -159,7 +159,7 @@ def _weight_norm_interface(v: Array, g: Array, dim: int = 0) -> tuple[Array, Arr
 def _weight_norm_interface_backward(
     grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
 ) -> tuple[Array, Array]:
-    """Gradients in v and g."""
+    """Gradients of v and g."""
     wide, dims = opmath(saved_v.dtype), _except(saved_v, dim)
     grad, v, g, norm = (cast(x, wide) for x in (grad_w, saved_v, saved_g, saved_norms))
     along = lax.expand_dims(lax.reduce_sum(grad * v, dims), dims)

@@ -1,6 +1,6 @@
 """The error function and the normal distribution: integral, tail, scaled tail, logarithm and inverse.
 
-Errors of JAX's functions are those of jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
+Errors of JAX's functions were measured with jax 0.10 on a CPU, in ULP (`tests/coverage/ulp.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ERFCX = (
     5.068148904796111e-17,
 )  # fmt: skip
 
-# erf(x) / x - 1 for |x| ≤ 1 in 2x² - 1, made as the above.
+# erf(x) / x - 1 for |x| ≤ 1 in 2x² - 1, computed in the same way.
 _ERF = (
     -0.02452306061734588, -0.14226120510371365, 0.010035582187599796, -0.0005768764699767485, 2.741993125219606e-05,
     -1.1043175507344507e-06, 3.8488755420345036e-08, -1.1808582533875466e-09, 3.2334215826050907e-11,
@@ -67,9 +67,9 @@ def _right(x: Array) -> Array:
 
 
 def _gaussian(x: Array) -> Array:
-    """exp(-x²) for 0 ≤ x ≤ 40; of a part of x the square is exact, so that its rounding is not multiplied by x².
+    """exp(-x²) for 0 ≤ x ≤ 40; the square of x's leading part is exact, so that no rounding error is multiplied by x².
 
-    Not a product of two exponentials, which XLA would make one again.
+    It is not a product of two exponentials, because XLA would merge them.
     """
     part = lax.floor(x * 64) / 64
     whole = lax.exp(-part * part)
@@ -77,9 +77,9 @@ def _gaussian(x: Array) -> Array:
 
 
 def erf(self: Array) -> Array:
-    """The error function of a float array, to a rounding or two (DLMF 7.2.1).
+    """The error function of a float array, accurate to a rounding or two (DLMF 7.2.1).
 
-    `lax.erf` is 3 ULP off in float32 (at 3.8), where CPU torch's is 0.6.
+    `lax.erf` is 3 ULP off in float32 (at 3.8), and CPU torch 0.6.
     """
     size = jnp.abs(self)
     inside = size <= 1
@@ -90,7 +90,7 @@ def erf(self: Array) -> Array:
 
 @wide
 def erfc(self: Array) -> Array:
-    """1 - erf(x) of a float array, to a few roundings in the right tail too (DLMF 7.2.2).
+    """1 - erf(x) of a float array, accurate to a few roundings in the right tail as well (DLMF 7.2.2).
 
     `lax.erfc` is 23 ULP off in float32 (at 6.4) and 433 in float64 (at 25).
     """
@@ -114,7 +114,7 @@ def special_erfcx(self: Array) -> Array:
 
 @wide
 def special_log_ndtr(self: Array) -> Array:
-    """ln Φ(x) of a float array: by erfcx in the left tail, where Φ underflows, and by erfc elsewhere.
+    """ln Φ(x) of a float array: from erfcx in the left tail, where Φ underflows, and from erfc elsewhere.
 
     `jax.scipy.special.log_ndtr` is 7.5e5 ULP off in float32 (at 4.9) and 1.4e5 in float64 (at -20), and -inf at -1.9e19
     in float32.
@@ -128,7 +128,7 @@ def special_log_ndtr(self: Array) -> Array:
 
 
 def _ratio(table: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:
-    """A rational function, both parts by Horner's rule."""
+    """A rational function, with both polynomials evaluated by Horner's rule."""
     over, under = (jnp.broadcast_to(cast(part[-1], x.dtype), x.shape) for part in table)
     for a, b in zip(table[0][-2::-1], table[1][-2::-1], strict=True):
         over, under = over * x + cast(a, x.dtype), under * x + cast(b, x.dtype)
@@ -158,7 +158,7 @@ def special_ndtri(self: Array) -> Array:
 
 @wide
 def erfinv(self: Array) -> Array:
-    """The x with erf(x) = y, a float array, to a rounding or two; infinite at -1 and 1, NaN outside.
+    """The x with erf(x) = y, a float array, accurate to a rounding or two; infinite at -1 and 1, NaN outside.
 
     `lax.erf_inv` is 6.8 ULP off in float32 (at 0.999) and 30 in float64 (at -0.9996).
     """

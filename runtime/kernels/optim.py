@@ -1,7 +1,7 @@
 """Optimizer steps over lists of parameters: Adam, AdamW, SGD with momentum, Adagrad.
 
-As torch's fused CUDA kernels: float16 and bfloat16 are updated in float32, bias corrections are float64, gradients are
-unscaled first and kept so, and nothing changes where `found_inf` is 1.
+As in torch's fused CUDA kernels, float16 and bfloat16 are updated in float32, bias corrections are float64, gradients
+are unscaled first and stored unscaled, and nothing changes if `found_inf` is 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _apply(
     """New values of all lists, which hold parameters, gradients and then states.
 
     `update(numbers, param, grad, *states)` returns the parameter and the states. A number is a 0-d array, or a vector
-    with one for each parameter; `update` gets them, and the arrays, in the compute dtype.
+    with one element per parameter; `update` receives numbers and arrays in the compute dtype.
     """
 
     # Parameters of one shape share one trace, which makes tracing a step several times faster.
@@ -64,13 +64,13 @@ def _adam(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -
 
 
 def _adamw(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
-    """Loshchilov & Hutter 2019: the decay leaves the gradient alone."""
+    """Loshchilov & Hutter 2019: the decay does not enter the gradient."""
     *shared, shrink = numbers
     return _adam_of(*shared, _decayed(param, -shrink, param), grad, *states)
 
 
 def _decayed(x: Array, decay: Array, param: Array) -> Array:
-    """`x + decay * param`; no decay leaves `x` alone even beside an infinite parameter."""
+    """`x + decay * param`; a decay of 0 leaves `x` unchanged even for an infinite parameter."""
     return jnp.where(decay == 0, x, x + decay * param)
 
 
@@ -86,7 +86,7 @@ def _adam_of(
     grad: Array,
     *states: Array,
 ) -> Sequence[Array]:
-    """`rest` is 1 - beta, taken in float64: in float32 that of 0.999 is right to five digits only."""
+    """One Adam update. `rest` is 1 - beta, computed in float64: for 0.999, float32 has only five correct digits."""
     first, second, *largest = states
     first = beta1 * first + rest1 * grad
     second = beta2 * second + rest2 * grad * grad
@@ -241,7 +241,7 @@ def _fused_adagrad_(
     grad_scale: Array | None = None,
     found_inf: Array | None = None,
 ) -> tuple[list[Array], ...]:
-    """`adagrad` for the overload whose schema marks the steps as written, which they are not."""
+    """`adagrad` for the overload whose schema declares the steps as mutated, although they are not."""
     numbers = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
     news = adagrad(
         self, grads, state_sums, state_steps, **numbers, maximize=maximize, grad_scale=grad_scale, found_inf=found_inf
@@ -268,8 +268,8 @@ def adam_step(
     maximize: bool,
 ) -> tuple[list[Array], ...]:
     """New (parameters, first and second moments, maxima of these), with the operations of torch's default step in their
-    order. `decay` is 1 - lr * weight_decay if it is decoupled, `root` that of the second bias correction, and `rate`
-    -lr over the first; there are no maxima without AMSGrad."""
+    order. `decay` is 1 - lr * weight_decay if decoupled, `root` is the square root of the second bias correction, and
+    `rate` is -lr over the first; there are no maxima without AMSGrad."""
 
     def update(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
         decay, rest1, beta2, rest2, root, eps, rate = numbers
@@ -303,7 +303,7 @@ def sgd_step(
     maximize: bool,
 ) -> tuple[list[Array], ...]:
     """New (parameters, momentum buffers), with the operations of torch's default step in their order; `rest` is
-    1 - dampening, and `rate` -lr."""
+    1 - dampening, and `rate` is -lr."""
 
     def update(numbers: Sequence[Array], param: Array, grad: Array, buffer: Array) -> Sequence[Array]:
         decay, momentum, rest, rate = numbers

@@ -1,4 +1,4 @@
-"""Padding of the last dimensions, by a constant, by reflection and by repeating the border; negative amounts cut."""
+"""Padding of the last dimensions with a constant, by reflection or by replication; negative amounts crop."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from jax import lax
 from tenax.kernels.taps import read, transposed, weigh
 from tenax.words import Array, cast, opmath
 
-# (places of the padded axis, which count from the first element; size of the axis) -> the position that each shows
+# (positions in the padded axis, relative to the first element; size of the axis) -> the position that each reads
 Rule = Callable[[Any, Any], Any]
 
 
 def constant_pad_nd(self: Array, pad: Sequence[int], value: Array | float = 0) -> Array:
-    """Amounts (before, after) from the last dimension to the first."""
+    """Pad by amounts (before, after), from the last dimension to the first."""
     amounts = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
     config = [(0, 0, 0)] * (self.ndim - len(amounts)) + [(before, after, 0) for before, after in amounts]
     return lax.pad(self, cast(value, self.dtype), config)
 
 
 def _reflected(places: Any, size: Any) -> Any:
-    """Mirrored at the border's elements, which are not repeated."""
+    """Reflect at the border elements, which are not repeated."""
     return size - 1 - abs(size - 1 - abs(places))
 
 
 def _replicated(places: Any, size: Any) -> Any:
-    """The border's elements repeated."""
+    """Repeat the border elements."""
     return places.clip(0, size - 1)
 
 
@@ -50,7 +50,7 @@ def _pad(self: Array, padding: Sequence[int], rule: Rule) -> Array:
 
 
 def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], rule: Rule) -> Array:
-    """Each element of `self` sums the gradients of the places that show it."""
+    """Sum for each element of `self` the gradients of the positions that read it."""
     x = cast(grad_output, opmath(grad_output.dtype))
     for k in range(len(padding) // 2):
         axis = self.ndim - 1 - k
@@ -61,12 +61,12 @@ def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], rule:
 
 
 def reflection_pad(self: Array, padding: Sequence[int]) -> Array:
-    """Pad the last `len(padding) / 2` dimensions by reflection; `jnp.pad` refuses negative amounts."""
+    """Pad the last `len(padding) / 2` dimensions by reflection; `jnp.pad` rejects negative amounts."""
     return _pad(self, padding, _reflected)
 
 
 def replication_pad(self: Array, padding: Sequence[int]) -> Array:
-    """Pad the last `len(padding) / 2` dimensions by their border; `jnp.pad` refuses negative amounts."""
+    """Pad the last `len(padding) / 2` dimensions with their border; `jnp.pad` rejects negative amounts."""
     return _pad(self, padding, _replicated)
 
 

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic that one expression does not hold: rounded division, powers, and torch's edge cases."""
+"""Elementwise arithmetic that is longer than one expression: rounded division, powers, and torch's edge cases."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tenax.words import (
     is_int,
 )
 
-# Float powers up to this are multiplications: one rounding each, and cheaper than exp(y log x).
+# Integral float powers up to this are multiplications: one rounding each, and cheaper than exp(y log x).
 _LONGEST_PRODUCT = 4
 
 
 def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Array:
-    """Quotient of broadcast arguments: true (integers give the default float), or of their own dtype when rounded."""
+    """Quotient of broadcast arguments: true (the default float for integers), or rounded in their own dtype."""
     promote = INT_TO_FLOAT if rounding_mode is None else DEFAULT
     dtype, x, y = promote(self, other)
     if rounding_mode is None:
@@ -41,13 +41,13 @@ def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Arr
         message = "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'"
         raise RuntimeError(message.format(rounding_mode))
     if is_float(x):
-        # The quotient is rounded to the dtype before it is cut, as torch does for float16 and bfloat16.
+        # The quotient is rounded to the dtype before truncation, as in torch for float16 and bfloat16.
         return jnp.trunc(cast(x / y, dtype))
     return cast(lax.div(*jnp.broadcast_arrays(x, y)), dtype)
 
 
 def floor_divide(self: Array, other: Array) -> Array:
-    """Quotient rounded to minus infinity, exact where `floor(self / other)` is not: the remainder goes off first.
+    """Quotient rounded to minus infinity; more exact than `floor(self / other)`, as the remainder is subtracted first.
 
     `jnp.floor_divide` loses the sign of a zero: -0.0 // 1.0 is 0.0, and -1.0 // -inf is -0.0.
     """
@@ -64,9 +64,9 @@ def floor_divide(self: Array, other: Array) -> Array:
 
 
 def power(self: Array, exponent: Array) -> Array:
-    """`self ** exponent` in one dtype. Integers wrap; their negative powers are 0 but for the bases 1 and -1.
+    """`self ** exponent` in one dtype. Integers wrap; their negative powers are 0 except for the bases 1 and -1.
 
-    `jnp.power` of the int64 2 and -1 is the smallest int64.
+    `jnp.power` of int64 2 and -1 is the smallest int64.
     """
     base, exponent = jnp.broadcast_arrays(self, exponent)
     if is_complex(self):
@@ -105,7 +105,7 @@ def _known_power(base: Array, power: Array, exponent: Any) -> Array:
 
 
 def sgn(self: Array) -> Array:
-    """-1, 0 or 1, and `self / |self|` of a complex number. Of a real NaN it is 0, where `lax.sign` gives NaN."""
+    """-1, 0 or 1, or `self / |self|` of a complex number; 0 for a real NaN, for which `lax.sign` is NaN."""
     if is_complex(self):
         size = jnp.abs(self)
         return self / cast(jnp.where(size == 0, 1, size), self.dtype)
@@ -130,7 +130,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, *, value: Any = 1) -> A
 
 
 def lerp(self: Array, end: Array, weight: Array) -> Array:
-    """`self + weight (end - self)`, from the nearer end, so that the weights 0 and 1 give the ends themselves."""
+    """`self + weight * (end - self)`, computed from the nearer end, so that weights 0 and 1 return the ends exactly."""
     near = jnp.abs(weight) < 0.5
     step = arithmetic.mul(jnp.where(near, weight, weight - 1), arithmetic.sub(end, self))
     return arithmetic.add(jnp.where(near, self, end), step)
@@ -139,7 +139,7 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
 def hypot(self: Array, other: Array) -> Array:
     """`sqrt(self² + other²)`, scaled by powers of two; infinite if either is, even beside a NaN (IEEE 754, 9.2.1).
 
-    `jnp.hypot` is 1.9 ULP off in float32 (jax 0.10), where CPU torch's is 0.5.
+    `jnp.hypot` is 1.9 ULP off in float32 (jax 0.10), and CPU torch 0.5.
     """
     infinite = jnp.isinf(self) | jnp.isinf(other)
     size = jnp.maximum(jnp.abs(self), jnp.abs(other))
@@ -150,7 +150,7 @@ def hypot(self: Array, other: Array) -> Array:
 
 
 def logaddexp(self: Array, other: Array) -> Array:
-    """ln(exp(self) + exp(other)); of complex numbers the one with the larger real part keeps its branch.
+    """ln(exp(self) + exp(other)), complex results on the branch of the argument with the larger real part.
 
     `jnp.logaddexp` of complex numbers wraps the imaginary part to (-π, π], and is NaN of two infinities.
     """
@@ -163,7 +163,7 @@ def logaddexp(self: Array, other: Array) -> Array:
 
 
 def _or_zero(self: Array, other: Array, product: Array) -> Array:
-    """A product by `self` that is 0 where `self` is, unless `other` is NaN."""
+    """`product`, a multiple of `self`, but 0 where `self` is 0 unless `other` is NaN."""
     return jnp.where(self == 0, jnp.where(jnp.isnan(other), jnp.nan, 0), product)
 
 
@@ -178,7 +178,7 @@ def xlogy(self: Array, other: Array) -> Array:
 def special_xlog1py(self: Array, other: Array) -> Array:
     """`self log(1 + other)`, 0 where `self` is 0 unless `other` is NaN.
 
-    `jax.scipy.special.xlog1py` is 206 ULP off in float64, by `lax.log1p`.
+    `jax.scipy.special.xlog1py` is 206 ULP off in float64, because of `lax.log1p`.
     """
     return _or_zero(self, other, self * log1p(jnp.where(self == 0, 0, other)))
 
@@ -186,7 +186,7 @@ def special_xlog1py(self: Array, other: Array) -> Array:
 def round_decimals(self: Array, *, decimals: int) -> Array:
     """Round half to even at a decimal place.
 
-    `jnp.round` multiplies by 0.001 for `decimals=-3`: of float32 numbers around 1e4, 96 % come out beside torch's.
+    `jnp.round` multiplies by 0.001 for `decimals=-3`: for float32 numbers around 1e4, 96 % differ from torch's.
     """
     if decimals == 0:
         return lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -199,16 +199,16 @@ def round_decimals(self: Array, *, decimals: int) -> Array:
 def nan_to_num(
     self: Array, nan: Array | None = None, posinf: Array | None = None, neginf: Array | None = None
 ) -> Array:
-    """Replace NaN by 0 and infinities by the largest finite numbers of the dtype, or by what is given.
+    """Replace NaN by 0 and infinities by the largest finite numbers of the dtype, or by the given numbers.
 
-    `jnp.nan_to_num` would warn of the imaginary parts of the numbers that are given.
+    Real parts are passed on, because `jnp.nan_to_num` would warn about the imaginary parts.
     """
     nan, posinf, neginf = (x if x is None else jnp.real(x) for x in (nan, posinf, neginf))
     return jnp.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
 def angle(self: Array) -> Array:
-    """The argument of a complex number; of a real one π where it is negative, else 0; NaN stays NaN.
+    """The argument of a complex number; for a real one π if negative, else 0; NaN stays NaN.
 
     `jnp.angle` of -0.0 is π, where torch has 0.
     """
@@ -222,7 +222,7 @@ _SCALAR_TYPES = {"float16": "Half", "float32": "Float", "float64": "Double"}
 
 
 def _parts(first: Array, second: Array) -> tuple[Array, Array]:
-    """Two real parts of one float dtype, broadcast; other dtypes get torch's words."""
+    """Broadcast two real parts of one float dtype; raise torch's errors for other dtypes."""
     if not (is_float(first) and is_float(second)):
         message = f"Expected both inputs to be Half, Float or Double tensors but got {first.dtype} and {second.dtype}"
         raise RuntimeError(message)
@@ -237,20 +237,20 @@ def _parts(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def make_complex(real: Array, imag: Array) -> Array:
-    """The complex array of two real ones of one dtype, float32 or float64."""
+    """The complex array with these real and imaginary parts, of one dtype, float32 or float64."""
     return lax.complex(*_parts(real, imag))
 
 
 def polar(abs: Array, angle: Array) -> Array:
-    """The complex array of absolute values and angles of one dtype, float32 or float64."""
+    """The complex array with these absolute values and angles, of one dtype, float32 or float64."""
     size, turn = _parts(abs, angle)
     return lax.complex(size * lax.cos(turn), size * lax.sin(turn))
 
 
 def equal(self: Array, other: Array) -> Array:
-    """Whether shapes and all elements agree, a 0-d bool; NaN equals nothing.
+    """Whether shapes and all elements are equal, as a 0-d bool; NaN equals nothing.
 
-    `jnp.array_equal` converts no dtypes where promotion is strict.
+    `jnp.array_equal` does not convert dtypes when promotion is strict.
     """
     if dtype_of(self) != dtype_of(other):
         _, self, other = ALWAYS_BOOL(self, other)

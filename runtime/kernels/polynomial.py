@@ -1,7 +1,7 @@
-"""Classical orthogonal polynomials of an elementwise degree: their recurrences, and waves for Chebyshev's (DLMF 18).
+"""Classical orthogonal polynomials of elementwise degree, by recurrence, or trigonometric for Chebyshev's (DLMF 18).
 
-Every function takes float arrays `x` and `n`, of which n is cut to a whole number; a negative degree gives 0. There are
-no derivatives, as in torch.
+Every function takes float arrays `x` and `n`; n is truncated to an integer, and the value for a negative degree is 0.
+There are no derivatives, as in torch.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from tenax.kernels import loops
 from tenax.kernels.wide import wide
 from tenax.words import INT64, Array, cast
 
-# Above this degree waves take over in (-1, 1): up to there the recurrence is short and exact.
+# Above this degree, sines and cosines are used in (-1, 1); up to it the recurrence is short and exact.
 _LONGEST_RECURRENCE = 8
 
-# Torch answers NaN for Hermite polynomials of a higher degree, by bytes of the dtype.
+# The highest degree of Hermite polynomials, by bytes of the dtype; beyond it torch returns NaN.
 _LONGEST_HERMITE = {4: 128, 8: 512}
 
 
 def _broadcast(x: Array, n: Array) -> tuple[Array, Array]:
-    """x, and the whole part of n, of one shape; what no int64 holds counts as negative, as it does in C on a CPU."""
+    """x and the truncated n, broadcast; an n outside of int64 counts as negative, as in C on a CPU."""
     x, n = jnp.broadcast_arrays(x, n)
     return x, jnp.where(jnp.abs(n) < 2.0**63, jnp.trunc(n), -1)
 
 
 def _recur(degree: Array, first: Array, step: Callable[[Array, Array, Array], Array]) -> Array:
-    """The polynomial of each degree: `first` has degree 1, and `step(k, q, p)` follows q and p, of degrees k, k - 1.
+    """The polynomial of each degree: `first` has degree 1; `step(k, q, p)` continues q and p, of degrees k and k - 1.
 
-    It ends when every value has its degree or is NaN, which no further step changes.
+    The loop ends when every value has reached its degree or is NaN, which no further step changes.
     """
 
     def lacking(state: tuple[Array, Array, Array]) -> Array:
@@ -52,7 +52,7 @@ def _recur(degree: Array, first: Array, step: Callable[[Array, Array, Array], Ar
 def _chebyshev(
     x: Array, n: Array, first: Array, wave: Callable[[Array], Array], at_one: Array | int, at_minus_one: Array | int
 ) -> Array:
-    """One of the four kinds, of degree n: `first` is that of degree 1, `wave` that of cos θ (DLMF 18.5.1-4)."""
+    """One of the four kinds, of degree n: `first` has degree 1, `wave` maps θ to the value at cos θ (DLMF 18.5.1-4)."""
     end, inside = jnp.abs(x) == 1, (jnp.abs(x) < 1) & (n > _LONGEST_RECURRENCE)
     value = _recur(jnp.where(end | inside, 0, n), first, lambda k, q, p: 2 * x * q - p)
     value = jnp.where(inside, wave(lax.acos(jnp.where(inside, x, 0))), value)
@@ -99,19 +99,19 @@ def _hermite(x: Array, n: Array, weight: int) -> Array:
 
 @wide
 def special_hermite_polynomial_h(x: Array, n: Array) -> Array:
-    """Hermite's, of the weight exp(-x²); NaN above degree 128 in float32 and 512 in float64."""
+    """Hermite polynomials with weight exp(-x²); NaN above degree 128 in float32 and 512 in float64."""
     return _hermite(x, n, 2)
 
 
 @wide
 def special_hermite_polynomial_he(x: Array, n: Array) -> Array:
-    """Hermite's, of the weight exp(-x²/2); NaN above degree 128 in float32 and 512 in float64."""
+    """Hermite polynomials with weight exp(-x²/2); NaN above degree 128 in float32 and 512 in float64."""
     return _hermite(x, n, 1)
 
 
 @wide
 def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
-    """Laguerre's; 1 at 0."""
+    """Laguerre polynomials; 1 at 0."""
     x, n = _broadcast(x, n)
     origin = (x == 0) & (n > 0)
     value = _recur(jnp.where(origin, 0, n), 1 - x, lambda k, q, p: ((2 * k + 1 - x) * q - k * p) / (k + 1))
@@ -120,7 +120,7 @@ def special_laguerre_polynomial_l(x: Array, n: Array) -> Array:
 
 @wide
 def special_legendre_polynomial_p(x: Array, n: Array) -> Array:
-    """Legendre's; at the ends of [-1, 1] those of the first Chebyshev kind."""
+    """Legendre polynomials; at the ends of [-1, 1] equal to Chebyshev's of the first kind."""
     x, n = _broadcast(x, n)
     end = (jnp.abs(x) == 1) & (n > 0)
     value = _recur(jnp.where(end, 0, n), x, lambda k, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))

@@ -1,7 +1,7 @@
-"""Maximum pooling: the values of windows with the flat positions they came from.
+"""Max pooling: the maxima of windows with their flat positions.
 
-Torch takes the first of equal values, and the last NaN before any number. Two windows' winners compare by the same
-rule, so a window is reduced tap by tap or axis by axis, and is never laid out in memory.
+torch chooses the first of equal values, and the last NaN over any number. This rule is associative, so a window is
+reduced tap by tap or axis by axis, and never materialized.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from tenax.kernels.taps import read
 from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
 from tenax.words import INT64, Array, DType, as_long, is_float
 
-# A value and its flat position in the plane it came from; positions are int32, planes being smaller than memory.
+# A value and its flat position in its plane; int32 suffices for positions.
 Best = tuple[Array, Array]
 
-# The position of padding: after every real one.
+# The position of padding, greater than every real one.
 NOWHERE = np.iinfo(np.int32).max
 
-# Up to this many taps a window is one fused chain of selects; more are reduced one axis after the other.
+# Windows of up to this many taps are one fused chain of selects; larger ones are reduced axis by axis.
 UNROLLED = 16
 
 
 def _next(best: Best, tap: Best) -> Best:
-    """The winner so far and a tap of a higher position."""
+    """The better of the best so far and a tap at a higher position."""
     (x, i), (y, j) = best, tap
     later = y > x
     if is_float(x):
@@ -40,7 +40,7 @@ def _next(best: Best, tap: Best) -> Best:
 
 
 def better(a: Best, b: Best) -> Best:
-    """The winner of two candidates, whatever their order."""
+    """The better of two candidates, in any order."""
     (x, i), (y, j) = a, b
     later = (y > x) | ((y == x) & (j < i))
     if is_float(x):
@@ -49,14 +49,14 @@ def better(a: Best, b: Best) -> Best:
 
 
 def nothing(dtype: DType) -> Best:
-    """What loses to every candidate."""
-    # Not `jnp.asarray`, which makes a Python number 32 bits wide on the way.
+    """The identity of `better`."""
+    # `jnp.asarray` would convert a Python number to 32 bits first.
     lowest = lax.full((), -np.inf if is_float(dtype) else np.iinfo(dtype).min, dtype)
     return lowest, lax.full((), NOWHERE, jnp.int32)
 
 
 def placed(x: Array, rank: int) -> Best:
-    """`x` with the position of every element in the plane of its last `rank` axes."""
+    """`x` with the flat position of each element in the plane of its last `rank` axes."""
     plane = x.shape[x.ndim - rank :]
     return x, jnp.broadcast_to(lax.iota(jnp.int32, prod(plane)).reshape(plane), x.shape)
 
@@ -77,7 +77,7 @@ def _by_taps(x: Array, axes: Sequence[WindowAxis]) -> Best:
 
 
 def _by_axes(x: Array, axes: Sequence[WindowAxis]) -> Best:
-    """The best of every window, one axis at a time: the sum of the kernel's sizes instead of their product."""
+    """The best of every window, one axis at a time: work for the sum of the kernel sizes instead of their product."""
     best = placed(x, len(axes))
     for number, axis in enumerate(axes, x.ndim - len(axes)):
 
@@ -91,8 +91,8 @@ def _by_axes(x: Array, axes: Sequence[WindowAxis]) -> Best:
 
 
 def following(self: Array, best: Best, rank: int) -> Best:
-    """The best, with int64 positions; the values follow the elements of `self` that they are, for JAX has no
-    derivative of a reduction of pairs."""
+    """The best, with int64 positions, where values have the derivative of the selected elements of `self`: JAX cannot
+    differentiate a reduction of pairs."""
     values, places = best[0], as_long(best[1])
     if not is_float(self) or values.size == 0:
         return values, places
@@ -106,7 +106,7 @@ def _max_pool(self: Array, axes: Sequence[WindowAxis]) -> Best:
     few = prod(axis.kernel for axis in axes) <= UNROLLED and not any(axis.is_open for axis in axes)
     values, places = _by_taps(self, axes) if few else _by_axes(lax.stop_gradient(self), axes)
     if any(axis.pads != (0, 0) for axis in axes):
-        # No number exceeded the padding: torch then names the first one of the window.
+        # If no element exceeded the padding, torch returns the first position of the window.
         first = jnp.zeros((), dtype=jnp.int32)
         for axis in axes:
             first = first[..., None] * axis.size + jnp.asarray(axis.firsts, dtype=jnp.int32)
@@ -139,7 +139,7 @@ def max_pool3d_with_indices(
 
 
 def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
-    """`output_size` windows that cover each axis, of nearly equal lengths."""
+    """Values and int64 positions of `output_size` windows of nearly equal length that cover the last `rank` axes."""
     best = placed(lax.stop_gradient(self), rank)
     lead = self.ndim - rank
     sizes = self.shape[lead:]
@@ -159,7 +159,7 @@ def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
         return _max_pool(self, windows(sizes, steps, steps, 0, 1, False))
     for number, (size, count) in enumerate(zip(sizes, counts, strict=True), lead):
         starts, ends = adaptive(size, count)
-        # A short window repeats its last element, which changes no maximum.
+        # A shorter window repeats its last element, which does not change the maximum.
         table = np.minimum(starts[:, None] + np.arange((ends - starts).max()), ends[:, None] - 1)
         taken = tuple(read(v, number, table) for v in best)
         best = lax.reduce(taken, nothing(self.dtype), better, (number + 1,))

@@ -11,7 +11,7 @@ from tenax.words import INT64, Array, cast, real_dtype
 
 
 def linalg_qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
-    """(Q, R) of `(*batch, m, n)`; in mode "r" Q has the shape (0,)."""
+    """(Q, R) of `(*batch, m, n)`; in mode "r" Q has shape (0,)."""
     m, n = A.shape[-2:]
     k = m if mode == "complete" else min(m, n)
     if A.size == 0:
@@ -25,7 +25,7 @@ def linalg_qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
 
 
 def geqrf(self: Array) -> tuple[Array, Array]:
-    """(R with the Householder vectors below it, their factors `(*batch, min(m, n))`), as LAPACK gives them."""
+    """(R with the Householder vectors below it, their factors `(*batch, min(m, n))`), as in LAPACK."""
     if self.size == 0:
         return self, jnp.zeros((*self.shape[:-2], min(self.shape[-2:])), self.dtype)
     a, tau = jnp.linalg.qr(self, mode="raw")
@@ -33,14 +33,14 @@ def geqrf(self: Array) -> tuple[Array, Array]:
 
 
 def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False) -> Array:
-    """`op(Q) input3`, or `input3 op(Q)`, with Q of Householder vectors `self` and factors `input2`."""
+    """`op(Q) input3`, or `input3 op(Q)`, where Q has the Householder vectors `self` and factors `input2`."""
     if input3.size == 0 or input2.size == 0:
         return input3
     return lax.linalg.ormqr(self[..., : input2.shape[-1]], input2, input3, left=left, transpose=transpose)
 
 
 def _by_qr(a: Array, b: Array) -> Array:
-    """X of least norm among those of least `|a X - b|`, for `a` of full rank."""
+    """The X of minimum norm that minimizes `|a X - b|`, for `a` of full rank."""
     wide = a.shape[-1] > a.shape[-2]
     q, r = linalg_qr(adjoint_of(a) if wide else a)
     if wide:
@@ -51,11 +51,11 @@ def _by_qr(a: Array, b: Array) -> Array:
 def linalg_lstsq(
     self: Array, b: Array, rcond: Array | None = None, *, driver: str | None = None
 ) -> tuple[Array, Array, Array, Array]:
-    """(solution, residuals, rank, singular values); what a driver does not give has the shape (0,).
+    """(solution, residuals, rank, singular values); what a driver does not return has shape (0,).
 
-    All drivers but "gels" go by singular values: "gelsy", the default, is a pivoted QR in LAPACK and equal up to
-    rounding. The residuals of "gelss" and "gelsd" are given for matrices of less than full rank too.
-    `jnp.linalg.lstsq` accepts no batches.
+    All drivers except "gels" use the SVD; the default "gelsy" is a pivoted QR in LAPACK, with equal results up to
+    rounding. "gelss" and "gelsd" also return residuals of rank-deficient matrices. `jnp.linalg.lstsq` does not support
+    batches.
     """
     driver = driver or "gelsy"
     m, n = self.shape[-2:]

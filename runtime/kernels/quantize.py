@@ -1,6 +1,6 @@
 """Fake quantization: values rounded to `quant_max - quant_min + 1` steps of `scale` around `zero_point`, as floats.
 
-Torch computes with the scale and its reciprocal in float32 (aten/src/ATen/native/quantized/FakeQuantPerTensorAffine.cpp
+torch computes with the scale and its reciprocal in float32 (aten/src/ATen/native/quantized/FakeQuantPerTensorAffine.cpp
 and FakeQuantPerChannelAffine.cpp).
 """
 
@@ -15,12 +15,12 @@ Array = jax.Array
 
 
 def _column(x: Array, like: Array, axis: int) -> Array:
-    """A vector along one axis."""
+    """A vector shaped to broadcast along one axis of `like`."""
     return x.reshape([-1 if d == axis % like.ndim else 1 for d in range(like.ndim)])
 
 
 def _steps(x: Array, scale: Array, zero_point: Array) -> Array:
-    """The step of each value, before it is clamped; an integer zero point is added after rounding."""
+    """The quantization step of each value before clamping; an integer zero point is added after rounding."""
     wide = opmath(x.dtype)
     scaled = cast(x, wide) * cast(1 / scale, wide)
     if jnp.issubdtype(zero_point.dtype, jnp.integer):
@@ -84,7 +84,7 @@ def _fake_quantize_learnable_per_channel_affine(
 def _gradients(
     grad: Array, x: Array, scale: Array, place: Array, low: int, high: int, factor: Array | float
 ) -> tuple[Array, Array, Array]:
-    """Learned step size quantization (https://arxiv.org/abs/1902.08153): gradients in x, and by element in the rest."""
+    """Gradients of x, and elementwise of scale and zero point (LSQ, https://arxiv.org/abs/1902.08153)."""
     step = _steps(x, scale, place)
     wide = step.dtype
     scale, place, dy = cast(scale, wide), cast(place, wide), cast(grad, wide)
@@ -128,7 +128,7 @@ def _fake_quantize_learnable_per_channel_affine_backward(
     return dx, cast(dscale.sum(rest), scale.dtype), cast(dplace.sum(rest), zero_point.dtype)
 
 
-_SMALLEST = 6.1e-5  # about the smallest normal float16: smaller scales are raised to it (fbgemm's QuantUtils)
+_SMALLEST = 6.1e-5  # about the smallest normal float16; smaller scales are raised to it (fbgemm's QuantUtils)
 
 
 def choose_qparams(low: Array, high: Array, quant_min: int, quant_max: int, symmetric: bool) -> tuple[Array, Array]:
@@ -175,7 +175,7 @@ def _fused_moving_avg_obs_fq_helper(
     per_row_fake_quant: bool = False,
     symmetric_quant: bool = False,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
-    """Observe, choose the scale, quantize: output, mask, and the new statistics. Flags that are off cost a `where`."""
+    """Observe, choose the scale, quantize: (output, mask, new statistics). Disabled steps are masked by `where`."""
     if per_row_fake_quant and ch_axis:
         raise RuntimeError("Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only supported on axis == 0")
     rest = tuple(range(1, self.ndim)) if per_row_fake_quant else None

@@ -1,8 +1,8 @@
-"""Random numbers in closed form of uniform or normal ones, integers and permutations, each from one JAX key.
+"""Random numbers derived from uniform or normal ones, integers and permutations, each from one JAX key.
 
-The numbers are JAX's own, not torch's; ranges, endpoints, resolution and moments are torch's. An in-place sampler gets
-`self` for its shape and dtype only. float16 and bfloat16 are computed in float32, except that uniform numbers are drawn
-at their resolution: rounded, they would reach the excluded end.
+The numbers are JAX's, not torch's; ranges, endpoints, resolution and moments are torch's. An in-place sampler uses only
+shape and dtype of `self`. float16 and bfloat16 are computed in float32, except that uniform numbers are drawn at their
+own resolution, because rounding could reach the excluded end.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from tenax.words import (
 
 _UINT64 = np.dtype("uint64")
 
-# Bits of a significand, the hidden one included: a uniform number is a multiple of 2**-digits.
+# Bits of the significand, including the hidden one: a uniform number is a multiple of 2**-digits.
 _DIGITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
 
 def unit(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
-    """Uniform numbers of [0, 1) in a floating dtype, at its full resolution.
+    """Uniform numbers in [0, 1) of a floating dtype, at its full resolution.
 
-    Those of `jax.random.uniform` have a bit less: they are multiples of 2**-23 in float32, where torch's are of 2**-24.
+    `jax.random.uniform` has a bit less: multiples of 2**-23 in float32, where torch has multiples of 2**-24.
     """
     digits, width = _DIGITS[dtype], dtype.itemsize * 8
     bits = jax.random.bits(rng, tuple(shape), np.dtype(f"uint{width}"))
@@ -49,7 +49,7 @@ def unit(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
 
 
 def _parts(name: str, sample: Callable[[Array, DType], Array], rng: Array, dtype: DType) -> Array:
-    """A sample of a floating dtype, or for a complex one a pair of independent ones."""
+    """A sample of a floating dtype, or two independent ones as the parts of a complex dtype."""
     if is_complex(dtype):
         real, imag = jax.random.split(rng)
         return lax.complex(sample(real, real_dtype(dtype)), sample(imag, real_dtype(dtype)))
@@ -62,7 +62,7 @@ def _parts(name: str, sample: Callable[[Array, DType], Array], rng: Array, dtype
 
 
 def uniform_(rng: Array, self: Array, from_: Any = 0, to: Any = 1) -> Array:
-    """Uniform numbers of [from, to); in a complex dtype both parts are."""
+    """Uniform numbers in [from, to), in both parts of a complex dtype."""
 
     def sample(rng: Array, dtype: DType) -> Array:
         wide = opmath(dtype)
@@ -74,7 +74,7 @@ def uniform_(rng: Array, self: Array, from_: Any = 0, to: Any = 1) -> Array:
 
 
 def rand(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Array:
-    """Uniform numbers of [0, 1)."""
+    """Uniform numbers in [0, 1)."""
     return _parts("rand", lambda rng, part: unit(rng, size, part), rng, dtype or FLOAT32)
 
 
@@ -91,7 +91,7 @@ def _gauss(rng: Array, shape: Sequence[int], dtype: DType, mean: Any = 0, std: A
 
 
 def normal_(rng: Array, self: Array, mean: Any = 0, std: Any = 1) -> Array:
-    """Normal numbers; a complex dtype gets `mean` in both parts."""
+    """Normal numbers; in a complex dtype both parts have the mean `mean`."""
     if is_complex(self.dtype):
         part = cast(mean, real_dtype(self.dtype))
         mean = lax.complex(part, part)
@@ -104,29 +104,29 @@ def randn(rng: Array, size: Sequence[int], *, dtype: DType | None = None) -> Arr
 
 
 def normal(rng: Array, mean: Any, std: Any = 1) -> Array:
-    """Normal numbers around `mean`, in the dtype of the first of the two that is a tensor; both are broadcast."""
+    """Normal numbers around `mean`, in the dtype of the first argument that is a tensor; both are broadcast."""
     tensors = [x for x in (mean, std) if isinstance(x, jax.Array)]
     shape = jnp.broadcast_shapes(*(x.shape for x in tensors))
     return _gauss(rng, shape, tensors[0].dtype, mean, std)
 
 
 def exponential(rng: Array, shape: Sequence[int], dtype: DType) -> Array:
-    """Standard exponential numbers, neither 0 nor inf (so that one may divide by them).
+    """Standard exponential numbers, never 0 or inf, so that dividing by them is safe.
 
-    Of 2**24 numbers of `jax.random.exponential` in float32, 4 were 0.
+    Of 2**24 numbers from `jax.random.exponential` in float32, 4 were 0.
     """
     u = unit(rng, shape, dtype)
     return jnp.where(u == 0, 2.0 ** -_DIGITS[dtype], -jnp.log1p(-u))
 
 
 def exponential_(rng: Array, self: Array, lambd: Any = 1) -> Array:
-    """Exponential numbers of rate `lambd`."""
+    """Exponential numbers with rate `lambd`."""
     wide = opmath(self.dtype)
     return cast(exponential(rng, self.shape, wide) / cast(lambd, wide), self.dtype)
 
 
 def geometric_(rng: Array, self: Array, p: Any) -> Array:
-    """How many trials of probability `p` the first success takes, from 1 on."""
+    """The number of trials of probability `p` up to the first success, at least 1."""
     if self.dtype == BOOL or is_complex(self.dtype):
         raise NotImplementedError(f'"geometric_" not implemented for {self.dtype}; expected an integer or float dtype')
     wide = FLOAT64 if self.dtype == FLOAT64 else FLOAT32
@@ -138,19 +138,19 @@ def geometric_(rng: Array, self: Array, p: Any) -> Array:
 
 
 def _integers(rng: Array, shape: Sequence[int], low: Any, count: Any, dtype: DType) -> Array:
-    """`low` plus an integer below `count`, an int or a uint64 array; the bias is below 2**-32, as torch's."""
+    """`low` plus an integer below `count`, an int or a uint64 array; the bias is below 2**-32, as in torch."""
     wide = not isinstance(count, int) or count >= 2**32
     bits = jax.random.bits(rng, tuple(shape), _UINT64 if wide else np.dtype("uint32"))
     if not isinstance(count, int):
         bits = bits % count
     elif count != 2 ** (8 * bits.dtype.itemsize):
         bits = bits % lax.full((), count, bits.dtype)
-    # Unsigned sums wrap, so that their bits are right for any `low` of int64.
+    # Unsigned sums wrap, so their bits are right for any int64 `low`.
     return cast(lax.bitcast_convert_type(cast(bits, _UINT64) + lax.full((), low % 2**64, _UINT64), INT64), dtype)
 
 
 def _largest(dtype: DType) -> int:
-    """The largest integer that `random_` draws: of a float, the last of those without gaps."""
+    """The largest integer that `random_` draws; for floats, the last one up to which all integers are exact."""
     if is_complex(dtype):
         raise NotImplementedError(f'"random_" not implemented for {dtype}; expected an integer or float dtype')
     if is_float(dtype):
@@ -164,7 +164,7 @@ def _ordered(op: str, low: int, high: int) -> None:
 
 
 def random_from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
-    """Integers of [from, to); without `to`, up to the largest of the dtype, included."""
+    """Integers in [from, to); without `to`, up to and including the largest of the dtype."""
     end = _largest(self.dtype) + 1 if to is None else to
     _ordered("random_", from_, end)
     if not is_float(self.dtype):
@@ -176,13 +176,13 @@ def random_from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
 
 
 def randint(rng: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
-    """Integers of [low, high)."""
+    """Integers in [low, high)."""
     _ordered("random_", low, high)
     return _integers(rng, size, low, high - low, dtype or INT64)
 
 
 def randint_like(rng: Array, self: Array, high: Any, *, dtype: DType | None = None) -> Array:
-    """Integers of [0, high), an int or a 0-d array."""
+    """Integers in [0, high); `high` is an int or a 0-d array."""
     if isinstance(high, int):
         return randint(rng, 0, high, self.shape, dtype=dtype or self.dtype)
     return _integers(rng, self.shape, 0, cast(high, _UINT64), dtype or self.dtype)
@@ -200,12 +200,12 @@ def randperm(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
 
 
 def _hits(rng: Array, shape: Sequence[int], p: Any, dtype: DType = FLOAT32) -> Array:
-    """True with probability `p`, a number or an array, decided at the resolution of `dtype`."""
+    """True with probability `p`, a number or an array, at the resolution of `dtype`."""
     return unit(rng, shape, dtype) < cast(p, dtype)
 
 
 def bernoulli_(rng: Array, self: Array, p: Any = 0.5) -> Array:
-    """1 with probability `p`, which is broadcast, else 0."""
+    """1 with probability `p` (broadcast), else 0."""
     if is_complex(self.dtype):
         raise NotImplementedError(f'"bernoulli_" not implemented for {self.dtype}; expected an integer or float dtype')
     exact = isinstance(p, jax.Array) and p.dtype == FLOAT64
@@ -218,7 +218,7 @@ def _dropped(x: Array, keep: Array, scale: Any) -> Array:
 
 
 def native_dropout(rng: Array, input: Array, p: Any, train: bool | None) -> tuple[Array, Array]:
-    """(input with elements zeroed with probability `p` and the rest scaled by 1 / (1 - p), bool mask of the rest)."""
+    """(input with elements zeroed with probability `p` and others scaled by 1 / (1 - p), bool mask of the others)."""
     if train is False:
         return input, jnp.ones(input.shape, BOOL)
     q = 1 - cast(p, FLOAT64)

@@ -1,4 +1,4 @@
-"""The recurrent networks of torch by name: `lstm`, `gru`, `rnn_tanh`, `rnn_relu`, of padded and of packed input."""
+"""torch's recurrent networks `lstm`, `gru`, `rnn_tanh` and `rnn_relu`, for padded and for packed input."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _data_of(cell: Cell) -> Callable[..., tuple[Array, Array]]:
     return network
 
 
-# Of one state: the outputs, and the last hidden state.
+# Networks with one state, which return the outputs and the last hidden state.
 gru_input, gru_data = _input_of(gru_cell), _data_of(gru_cell)
 rnn_tanh_input, rnn_tanh_data = _input_of(tanh_cell), _data_of(tanh_cell)
 rnn_relu_input, rnn_relu_data = _input_of(relu_cell), _data_of(relu_cell)

@@ -1,4 +1,4 @@
-"""Reductions over whole axes that one expression does not hold: truth, extrema and where they are."""
+"""Reductions over whole axes that are longer than one expression: any, all, extrema and their positions."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Fold = Callable[..., Array]
 
 
 def _truth(fold: Fold, x: Array, dim: Sequence[int] | None, keepdim: bool) -> Array:
-    # dim=[] reduces nothing, unlike the sums'. uint8 answers in uint8: it was torch's bool before it had one.
+    # dim=[] reduces nothing, unlike in sums. The result for uint8 is uint8, which was torch's bool before it had one.
     found = truth(x) if dim is not None and not dim else reduce_over(fold, truth(x), dim, keepdim)
     return cast(found, x.dtype) if x.dtype == np.uint8 else found
 
 
 def any(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) -> Array:
-    """Whether any element is true: bool, or uint8 of uint8."""
+    """Whether any element is true: bool, or uint8 for uint8."""
     return _truth(lax.reduce_or, self, dim, keepdim)
 
 
 def all(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) -> Array:
-    """Whether all elements are true: bool, or uint8 of uint8."""
+    """Whether all elements are true: bool, or uint8 for uint8."""
     return _truth(lax.reduce_and, self, dim, keepdim)
 
 
 def _extremum(best: Array, x: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """`best` (with its axis kept) and the first index, int64, where `x` equals it; a NaN is the best there can be.
+    """`best` (with its axis kept) and the first int64 index where `x` equals it; a NaN counts as best.
 
-    Two plain reductions instead of XLA's variadic one, which CPU does not vectorise across rows and which
-    `lax.argmax` cannot build for 64-bit values while JAX's default is 32.
+    These are two plain reductions, because XLA's CPU backend does not vectorize a variadic one across rows, and
+    `lax.argmax` cannot build one for 64-bit values while JAX's default is 32 bits.
     """
     hit = x == best
     if is_float(x):
@@ -59,14 +59,14 @@ def min_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]
 
 
 def argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Index (int64) of the first largest element; of the flattened array where `dim` is None."""
+    """Index (int64) of the first largest element; of the flattened array if `dim` is None."""
     if dim is None:
         return max_dim(self.reshape(-1), 0)[1].reshape((1,) * self.ndim if keepdim else ())
     return max_dim(self, dim, keepdim)[1]
 
 
 def argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Index (int64) of the first smallest element; of the flattened array where `dim` is None."""
+    """Index (int64) of the first smallest element; of the flattened array if `dim` is None."""
     if dim is None:
         return min_dim(self.reshape(-1), 0)[1].reshape((1,) * self.ndim if keepdim else ())
     return min_dim(self, dim, keepdim)[1]

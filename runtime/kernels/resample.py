@@ -1,6 +1,6 @@
-"""The tables of torch's interpolation filters: which inputs each output of one axis reads, and with what weight.
+"""Tables of torch's interpolation filters: the inputs that each output along one axis reads, and their weights.
 
-Coordinates are computed in `dtype`, as torch does: a float32 image rounds its positions in float32. The formulas are
+Coordinates are computed in `dtype`, as in torch: positions in a float32 image are rounded to float32. The formulas are
 those of ATen/native/UpSample.h; the antialiasing ones follow Pillow's `ImagingResample`, and widen the filter when an
 image shrinks.
 """
@@ -19,12 +19,12 @@ Scale = float | None
 
 
 def factors(rank: int, scales_d: Scale, scales_h: Scale, scales_w: Scale, scales: Scale) -> tuple[Scale, ...]:
-    """The user's factor of each axis, from the names that torch gives them by rank."""
+    """The user's factor of each axis, from torch's argument names, which depend on the rank."""
     return (scales,) if rank == 1 else (scales_d, scales_h, scales_w)[3 - rank :]
 
 
 def _scale(size: int, out: int, align_corners: bool, scale: Scale, dtype: DType) -> np.floating:
-    """Input pixels per output pixel. `scale` is the user's own factor and wins over the ratio of the sizes."""
+    """Input pixels per output pixel. `scale`, the user's own factor, overrides the ratio of the sizes."""
     kind = dtype.type
     if align_corners:
         return kind(size - 1) / kind(out - 1) if out > 1 else kind(0)
@@ -42,7 +42,7 @@ def _source(size: int, out: int, align_corners: bool, scale: Scale, dtype: DType
 
 
 def nearest(size: int, out: int, scale: Scale, shift: float) -> Table:
-    """One tap. `shift` is 0 for torch's historic `nearest` and 0.5 for `nearest-exact`; always in float32."""
+    """One tap. `shift` is 0 for torch's legacy `nearest` and 0.5 for `nearest-exact`; always in float32."""
     outputs = np.arange(out)
     if out == size:
         return outputs[:, None], None
@@ -91,7 +91,7 @@ def _antialiased(
     function: Callable[[np.ndarray], np.ndarray],
     width: int,
 ) -> Table:
-    """As many taps as the filter covers; those beyond the border are absent and the rest sum to one.
+    """As many taps as the filter covers; those beyond the border are omitted, and the weights sum to one.
 
     `width` is the support of `function`; both are stretched by the scale when the image shrinks.
     """
@@ -111,9 +111,9 @@ def _antialiased(
 
 
 def fixed(table: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """The table with int32 weights in units of 2**-bits, as torch resizes uint8 images; with the bits.
+    """(table, int32 weights in units of 2**-bits, bits), as torch resizes uint8 images.
 
-    The greatest weight takes 15 bits. An input that an output reads twice, at a border, has one weight.
+    The largest weight has 15 bits. An input that an output reads twice, at a border, has one weight.
     """
     first = (table[:, :, None] == table[:, None, :]).argmax(1)
     merged = np.zeros_like(weights)

@@ -1,8 +1,8 @@
 """Linear, cubic and antialiased interpolation of 1 to 3 spatial dimensions, forward and backward.
 
-Every filter is separable: one axis after the other. `scales*` are the user's own factors, Python floats or None (a
-line has `scales` alone); the tables of `resample` depend on them, so each value compiles anew, as each size does.
-`jax.image.resize` has neither them nor `align_corners`, and another cubic filter (a = -0.5, where torch's is -0.75).
+Every filter is separable and applied axis by axis. `scales*` are the user's own factors, Python floats or None (1-d
+interpolation has only `scales`); the tables of `resample` depend on them, so each value is compiled, like each size.
+`jax.image.resize` supports neither them nor `align_corners`, and its cubic filter has a = -0.5 instead of -0.75.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def upsample(
     *,
     rule: Rule,
 ) -> Array:
-    """(N, C, *sizes) to `output_size`. Integers (images) are rounded after each axis, last first, as Pillow does."""
+    """(N, C, *sizes) to `output_size`. Integers (images) are rounded after each axis, from the last, as in Pillow."""
     factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
     x = cast(self, np.dtype(np.int32) if is_int(self) else opmath(self.dtype))
     axes = list(range(2, x.ndim))[::-1]
     if not is_int(self):
-        axes.sort(key=lambda a: output_size[a - 2] / self.shape[a])  # shrinking ones first: less to do
+        axes.sort(key=lambda a: output_size[a - 2] / self.shape[a])  # shrinking axes first: less work
     for axis in axes:
         ends = x.shape[axis], output_size[axis - 2]
         table, weights = rule(*ends, align_corners, factors[axis - 2], FLOAT64 if is_int(self) else x.dtype)
@@ -63,7 +63,7 @@ def upsample_backward(
     *,
     rule: Rule,
 ) -> Array:
-    """The gradient of an image of `input_size`: the transposed sums of `upsample`."""
+    """The gradient of an image of `input_size`, by the transposed sums of `upsample`."""
     factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
     x = cast(grad_output, opmath(grad_output.dtype))
     for axis in sorted(range(2, x.ndim), key=lambda a: input_size[a] / grad_output.shape[a]):
@@ -73,7 +73,7 @@ def upsample_backward(
     return cast(x, grad_output.dtype)
 
 
-# Functions that differ by the filter alone; `upsample_linear` serves `bilinear2d` and `trilinear3d` as well.
+# Functions that differ only in the filter; `upsample_linear` also serves `bilinear2d` and `trilinear3d`.
 upsample_linear = partial(upsample, rule=resample.linear)
 upsample_linear_backward = partial(upsample_backward, rule=resample.linear)
 upsample_cubic = partial(upsample, rule=resample.cubic)

@@ -1,8 +1,8 @@
-"""Recurrent networks of many layers as one `lax.scan` per layer and direction, with the parameters of `nn.RNNBase`.
+"""Multi-layer recurrent networks as one `lax.scan` per layer and direction, with the parameters of `nn.RNNBase`.
 
-The input's product with its weight is one matrix product over all steps; the scan holds what depends on the last step.
-Packed sequences are laid out as (time, batch) with a mask: a sequence that has ended, or not begun from its end, keeps
-its state.
+The input is multiplied by its weight in one matrix product over all steps; the scan has only what depends on the
+previous step. Packed sequences are laid out as (time, batch) with a mask: a sequence that has ended, or in reverse has
+not begun, keeps its state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tenax.kernels import loops
 from tenax.words import Array, cast, opmath
 
 State = tuple[Array, ...]
-# (gates of the input, gates of the state, state) -> the new state, its first part the output before projection
+# (gates of the input, gates of the state, state) -> the new state, whose first part is the output before projection
 Cell = Callable[[Array, Array, State], State]
 
 
@@ -33,7 +33,7 @@ class Weights(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Where the steps of packed sequences lie: `rows` (time, batch) in the data, and back from data to step, batch."""
+    """The layout of packed sequences: `rows` (time, batch) in the data, and `step`, `place` of each row of the data."""
 
     rows: Array
     alive: Array
@@ -49,7 +49,7 @@ def lstm_cell(x: Array, h: Array, state: State) -> State:
 
 
 def gru_cell(x: Array, h: Array, state: State) -> State:
-    """Gates in the order reset, update, new; the reset applies after the hidden product, as cuDNN has it."""
+    """Gates in the order reset, update, new; the reset gate applies after the hidden product, as in cuDNN."""
     xr, xz, xn = jnp.split(x, 3, axis=-1)
     hr, hz, hn = jnp.split(h, 3, axis=-1)
     new = jnp.tanh(xn + jax.nn.sigmoid(xr + hr) * hn)
@@ -67,7 +67,7 @@ def relu_cell(x: Array, h: Array, state: State) -> State:
 
 
 def _times(x: Array, weight: Array, bias: Array | None) -> Array:
-    """x @ weight + bias, in the dtype of x: the parameters may be wider."""
+    """x @ weight + bias, in the dtype of x; the parameters may be wider."""
     product = x @ cast(weight, x.dtype)
     return product if bias is None else cast(cast(product, bias.dtype) + bias, x.dtype)
 
@@ -75,7 +75,7 @@ def _times(x: Array, weight: Array, bias: Array | None) -> Array:
 def _layer(x: Array, state: State, w: Weights, cell: Cell, alive: Array | None, reverse: bool) -> tuple[Array, State]:
     """One direction of one layer over (time, batch, in): the outputs, and the last state."""
     gates = _times(x, w.input.T, w.input_bias)
-    # Transposed once: XLA's CPU backend multiplies the small matrices of a step more slowly the other way.
+    # Transposed once, because XLA's CPU backend is slower at the small products of a step otherwise.
     hidden, project = w.hidden.T, None if w.project is None else w.project.T
 
     def step(state: State, inputs: tuple[Array, Array | None]) -> tuple[State, Array]:
@@ -92,7 +92,7 @@ def _layer(x: Array, state: State, w: Weights, cell: Cell, alive: Array | None, 
 
 
 def _weights(params: Sequence[Array], has_biases: bool, projected: bool) -> list[Weights]:
-    """The flat list of parameters by layer and direction."""
+    """Split the flat list of parameters by layer and direction."""
     size = (4 if has_biases else 2) + projected
     result = []
     for start in range(0, len(params), size):
@@ -103,7 +103,7 @@ def _weights(params: Sequence[Array], has_biases: bool, projected: bool) -> list
 
 
 def _dropout(rng: Array, x: Array, p: float) -> Array:
-    """Zero a share `p` of the elements, and scale the others to keep the mean."""
+    """Zero elements with probability `p`, and scale the others to keep the mean."""
     if p >= 1:
         return jnp.zeros_like(x)
     return jnp.where(jax.random.bernoulli(rng, 1 - p, x.shape), x / (1 - p), jnp.zeros((), x.dtype))
@@ -121,10 +121,10 @@ def run(
     bidirectional: bool,
     alive: Array | None,
 ) -> tuple[Array, list[Array]]:
-    """All layers over (time, batch, in). `states` are (layers * directions, batch, size), as are those returned."""
+    """Run all layers over (time, batch, in). `states`, and those returned, are (layers * directions, batch, size)."""
     directions = 2 if bidirectional else 1
     projected = len(states) == 2 and states[0].shape[-1] != states[1].shape[-1]
-    # Gradients of the parameters are summed over the steps, which in half precision would stop at 256.
+    # Gradients of parameters are summed over the steps; in half precision the sum would stop growing at 256.
     weights = _weights([cast(p, opmath(p.dtype)) for p in params], has_biases, projected)
     last: list[State] = []
     for layer in range(len(weights) // directions):
@@ -142,7 +142,7 @@ def run(
 
 
 def unpack(batch_sizes: Array, batch: int, total: int) -> Packed:
-    """The layout of `total` packed rows, of which the first `batch_sizes[0]` are the first step, and so on."""
+    """The layout of `total` packed rows, the first `batch_sizes[0]` of which are the first step, and so on."""
     sizes = cast(batch_sizes, jnp.int32)
     ends = jnp.cumsum(sizes, dtype=jnp.int32)
     places = lax.iota(jnp.int32, batch)

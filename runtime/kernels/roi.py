@@ -1,8 +1,8 @@
-"""Regions of interest: each box of an image is cut into bins, and each bin becomes one number per channel.
+"""Regions of interest: each box of an image is divided into bins, and each bin reduced to one number per channel.
 
 Girshick, Fast R-CNN, 2015 (`pool`); He et al., Mask R-CNN, 2017 (`align`); Dai et al., R-FCN, 2016 (`ps`: each bin has
-its own channels). Bins of one box are alike and those of another are not, so their elements are gone over in a loop
-with as many steps as the largest has.
+its own channels). Bins of different boxes differ in size, so a loop visits the elements of all bins together, with as
+many steps as the largest bin has elements.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tenax.words import cast, opmath
 class SampleAxis(NamedTuple):
     """The samples of the bins along one axis."""
 
-    start: Array  # (k, 1) of the boxes
-    bins: Array  # (bins,) their numbers
-    size: Array  # (k, 1) of a bin
+    start: Array  # (k, 1), start of each box
+    bins: Array  # (bins,), bin numbers
+    size: Array  # (k, 1), size of a bin
     steps: Array  # (k, 1) samples in a bin
     extent: int  # of the image
 
     def at(self, i: Array) -> tuple[tuple[Array, Array], ...]:
-        """Sample `i` of each bin, (k, bins), as two places in the image and their weights."""
+        """Sample `i` of each bin, (k, bins), as two positions in the image and their weights."""
         i = cast(i, self.size.dtype)
         place = self.start + self.bins * self.size + (i + 0.5) * self.size / self.steps
         valid = (i < self.steps) & (place >= -1) & (place <= self.extent)
@@ -52,7 +52,7 @@ def _axis(low: Array, high: Array, bins: int, samples: int, extent: int, aligned
 def _axes(
     rois: Array, scale: Array, bins: tuple[int, int], samples: int, image: tuple[int, ...], half: bool, aligned: bool
 ) -> tuple[Array, SampleAxis, SampleAxis]:
-    """The image of each box, and its axes."""
+    """(image number of each box, y axis, x axis)."""
     shift = 0.5 if half else 0.0
     corners = rois[:, 1:] * cast(scale, rois.dtype) - shift
     x, y = (_axis(corners[:, i], corners[:, i + 2], bins[1 - i], samples, image[1 - i], aligned) for i in (0, 1))
@@ -60,7 +60,7 @@ def _axes(
 
 
 def _over(y: SampleAxis, x: SampleAxis, step: Callable[..., Array], start: Array) -> Array:
-    """`step(place, place, weight, carry)` for each element that a sample of any bin reads, weighted for their mean."""
+    """Fold `step(row, column, weight, carry)` over the elements that samples read; weights average over each bin."""
     count = jnp.maximum(y.steps * x.steps, 1)[:, :, None]
     rows, columns = (jnp.max(a.steps, initial=0).astype(np.int32) for a in (y, x))
 
@@ -87,9 +87,9 @@ def roi_align(
     Args:
         input: (n, c, h, w).
         rois: (k, 5), each the number of an image and x1, y1, x2, y2.
-        spatial_scale: from the coordinates of the boxes to those of `input`.
-        sampling_ratio: samples along each axis of a bin; none or negative, as many as it has pixels.
-        aligned: whether pixels are points in the middle of squares, and boxes may be smaller than one.
+        spatial_scale: factor from the coordinates of the boxes to those of `input`.
+        sampling_ratio: samples along each axis of a bin; if 0 or negative, as many as it has pixels.
+        aligned: whether pixels are points at the centres of squares, and boxes may be smaller than a pixel.
     """
     image = cast(input, opmath(input.dtype)).transpose(0, 2, 3, 1)
     bins = pooled_height, pooled_width
@@ -115,7 +115,7 @@ def _roi_align_backward(
     sampling_ratio: int,
     aligned: bool,
 ) -> Array:
-    """The gradient of the image: each sample gives its part to the places that it was read from."""
+    """The gradient of the image: each sample adds its part at the positions from which it was read."""
     g = cast(grad, opmath(grad.dtype)).transpose(0, 2, 3, 1)
     bins = pooled_height, pooled_width
     b, y, x = _axes(cast(rois, g.dtype), spatial_scale, bins, sampling_ratio, (height, width), aligned, aligned)
@@ -130,7 +130,7 @@ def _roi_align_backward(
 def ps_roi_align(
     input: Array, rois: Array, spatial_scale: Array, pooled_height: int, pooled_width: int, sampling_ratio: int
 ) -> tuple[Array, Array]:
-    """As `roi_align`, where each bin reads channels of its own; and which each number was read from."""
+    """`roi_align` in which each bin reads channels of its own, and the channel from which each number was read."""
     bins = pooled_height, pooled_width
     n, channels, height, width = input.shape
     image = cast(input, opmath(input.dtype)).transpose(0, 2, 3, 1).reshape(n, height, width, -1, *bins)
@@ -176,7 +176,7 @@ def _ps_roi_align_backward(
 
 
 def _edges(low: Array, high: Array, bins: int, extent: int) -> tuple[Array, Array]:
-    """First and last places of bins, (k, bins), the last one exclusive. Boxes have whole corners, both inside."""
+    """Start and (exclusive) end of bins, (k, bins). Corners of boxes are rounded to integers, both inclusive."""
     start, stop = (jnp.trunc(c + jnp.copysign(0.5, c)) for c in (low, high))  # C's round: halves away from zero
     size = (jnp.maximum(stop - start + 1, 1) / bins)[:, None]
     number = jnp.arange(bins, dtype=low.dtype)
@@ -188,7 +188,7 @@ def _edges(low: Array, high: Array, bins: int, extent: int) -> tuple[Array, Arra
 def roi_pool(
     input: Array, rois: Array, spatial_scale: Array, pooled_height: int, pooled_width: int
 ) -> tuple[Array, Array]:
-    """The greatest element of each bin, and where in its channel it is, -1 in an empty one."""
+    """The maximum of each bin, and its flat position in the channel, -1 for an empty bin."""
     channels, height, width = input.shape[1:]
     corners = rois[:, 1:] * cast(spatial_scale, rois.dtype)
     b = rois[:, 0].astype(np.int32)
@@ -226,7 +226,7 @@ def _roi_pool_backward(
     height: int,
     width: int,
 ) -> Array:
-    """The gradient of the image: each bin's goes to its greatest element."""
+    """The gradient of the image: that of each bin goes to its maximum."""
     b = rois[:, 0].astype(np.int32)[:, None, None, None]
     total = jnp.zeros((batch_size, channels, height * width), grad.dtype)
     part = jnp.where(argmax < 0, 0, grad)

@@ -28,7 +28,7 @@ def binomial(rng: Array, count: Array, prob: Array) -> Array:
 def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = False) -> Array:
     """(..., num_samples) int64 categories drawn with the weights of the last axis of `self`.
 
-    `jax.random.choice` takes one row of weights.
+    `jax.random.choice` accepts only one row of weights.
     """
     if not is_float(self):
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {self.dtype}")
@@ -38,10 +38,10 @@ def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = F
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     weights = cast(self, opmath(self.dtype))
     if not replacement or num_samples == 1:
-        # Of exponential numbers of rates w, the i-th is the smallest with probability w_i (Efraimidis & Spirakis 2006).
+        # Of exponentials with rates w, the i-th is smallest with probability w_i / sum(w) (Efraimidis & Spirakis 2006).
         race = weights / exponential(rng, weights.shape, weights.dtype)
         return cast(lax.top_k(race, num_samples)[1], INT64)
-    # A category of weight 0 takes the total before it, and so is never the first to exceed the target.
+    # A category of weight 0 repeats the total before it, so it is never the first to exceed the target.
     total = lax.cummax(jnp.where(weights > 0, lax.cumsum(weights, axis=weights.ndim - 1), 0), axis=weights.ndim - 1)
     target = unit(rng, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
     find = jnp.vectorize(lambda t, x: loops.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
@@ -49,12 +49,12 @@ def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = F
 
 
 def _log_gamma_numbers(rng: Array, shape: Array) -> Array:
-    """Logarithms of gamma numbers, by rejection for all at once (Marsaglia & Tsang 2000).
+    """Logarithms of gamma numbers, by vectorized rejection (Marsaglia & Tsang 2000).
 
-    `jax.random.gamma` draws one after the other on a CPU: 63 ms for 100,000 numbers, where this takes 7.
+    `jax.random.gamma` draws sequentially on a CPU: 63 ms for 100,000 numbers, where this takes 7.
     """
     valid = (shape > 0) & (shape < jnp.inf)
-    # A shape below 1 is drawn one higher and brought back by a uniform number to the power of its inverse.
+    # A shape below 1 is drawn as shape + 1 and multiplied by a uniform number to the power 1 / shape.
     d = jnp.where(valid, jnp.where(shape < 1, shape + 1, shape), 1) - 1 / 3
     c = lax.rsqrt(9 * d)
 
@@ -75,7 +75,7 @@ def _log_gamma_numbers(rng: Array, shape: Array) -> Array:
 
 
 def _standard_gamma(rng: Array, self: Array) -> Array:
-    """Gamma numbers of shape parameters `self` and rate 1, not below the smallest normal number."""
+    """Gamma numbers with shape parameters `self` and rate 1, at least the smallest normal number."""
     shape = lax.stop_gradient(self)
     drawn = cast(jnp.exp(_log_gamma_numbers(rng, cast(shape, opmath(self.dtype)))), self.dtype)
     drawn = jnp.maximum(drawn, lax.full((), jnp.finfo(self.dtype).tiny, self.dtype))
@@ -83,13 +83,13 @@ def _standard_gamma(rng: Array, self: Array) -> Array:
 
 
 def _standard_gamma_grad(self: Array, output: Array) -> Array:
-    """The derivative of a gamma sample `output` by its shape parameter `self`."""
+    """The derivative of a gamma sample `output` with respect to its shape parameter `self`."""
     wide = opmath(self.dtype)
     return cast(lax.random_gamma_grad(cast(self, wide), cast(output, wide)), self.dtype)
 
 
 def _sample_dirichlet(rng: Array, self: Array) -> Array:
-    """Points of the simplex for the concentrations in the last axis of `self`."""
+    """Points of the simplex, for the concentrations in the last axis of `self`."""
     logs = _log_gamma_numbers(rng, lax.stop_gradient(cast(self, opmath(self.dtype))))
     return cast(jax.nn.softmax(logs, axis=-1), self.dtype)
 
@@ -119,8 +119,8 @@ def _fraction(a: Array, b: Array, x: Array) -> Array:
 def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     """-(dF/dalpha) / (dF/dx) / (1 - x), F the distribution function of Beta(alpha, total - alpha) at the sample `x`.
 
-    The powers of the density cancel, so that what is left are digammas and a continued fraction, taken from the side of
-    the mode where it converges. In float64: the two sides nearly cancel.
+    The powers of the density cancel; digammas and a continued fraction remain, the latter computed from the side of the
+    mode where it converges. This is in float64, because the terms nearly cancel.
     """
     x, dtype = cast(x, FLOAT64), x.dtype
     a, b = cast(alpha, FLOAT64), cast(total, FLOAT64) - cast(alpha, FLOAT64)

@@ -1,4 +1,4 @@
-"""Running extrema with where they are, and running sums of exponentials, along one axis."""
+"""Running extrema with their positions, and running sums of exponentials, along one axis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenax.words import INT64, Array, axis, cast, is_complex, is_float
 
 
 def _log_add_exp(a: Array, b: Array) -> Array:
-    """log(exp(a) + exp(b)) of complex numbers with an imaginary part that is not wrapped to (-pi, pi]."""
+    """log(exp(a) + exp(b)) of complex numbers, whose imaginary part is not wrapped to (-pi, pi]."""
     low, high = jnp.where(a.real < b.real, a, b), jnp.where(a.real < b.real, b, a)
     endless = ~jnp.isfinite(low.real) & (low.real == high.real)
     sum_of_endless = jnp.where(low.real < 0, low, jnp.log(jnp.exp(low) + jnp.exp(high)))
@@ -21,14 +21,14 @@ def _log_add_exp(a: Array, b: Array) -> Array:
 
 
 def _sequential_logsumexp(x: Array, dim: int) -> Array:
-    # The branch of a complex logarithm depends on the order of the terms: torch adds one by one, and so does this.
+    # The branch of a complex logarithm depends on the order of the terms, which are added one by one as in torch.
     rows = jnp.moveaxis(x, dim, 0)
     _, rest = loops.scan(lambda total, row: (_log_add_exp(row, total),) * 2, rows[0], rows[1:])
     return jnp.moveaxis(jnp.concatenate([rows[:1], rest]), 0, dim)
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:
-    """Running log(sum(exp)) along `dim`, of an array in the compute dtype."""
+    """Running log(sum(exp(self))) along `dim`, of an array in the compute dtype."""
     if self.ndim == 0:
         return self
     stepwise = is_complex(self) and self.size > 0
@@ -36,7 +36,7 @@ def logcumsumexp(self: Array, dim: int) -> Array:
 
 
 def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[Array, Array]:
-    """(running extremum, int64 index of its latest occurrence); from the first NaN on, of the latest NaN."""
+    """(running extremum, int64 index of its latest occurrence), those of the latest NaN after a first NaN."""
     if x.ndim == 0:
         return x, jnp.zeros((), INT64)
     dim = axis(x, dim)

@@ -1,7 +1,7 @@
-"""Writing or reducing elements and whole slices into given places: what every scatter and index_* op is made of.
+"""Writing or reducing elements and slices into given positions: the basis of all scatter and index_* ops.
 
-Indices were checked before (`check:` in the spec), so none is clamped here; they are narrowed to int32 where the shape
-allows, which accelerators prefer.
+Indices have been checked (`check:` in the spec), so they are not clamped here; they are narrowed to int32 where the
+shape allows, which is faster on accelerators.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _SCATTERS: dict[str, Callable[..., Array]] = {
     "amax": lax.scatter_max,
     "amin": lax.scatter_min,
 }
-# A bool sums to `or` and multiplies to `and`.
+# For bools, a sum is `or` and a product is `and`.
 _OF_BOOL = {"sum": "amax", "mean": "amax", "prod": "amin"}
 
 
 class Places(NamedTuple):
-    """Where updates go: indices with their vector as last axis, and how `lax.scatter` reads them."""
+    """Positions of updates: indices whose last axis is the index vector, and dimension numbers of `lax.scatter`."""
 
     indices: Array
     numbers: lax.ScatterDimensionNumbers
 
     def write(self, reduce: str, held: Array, updates: Array) -> Array:
-        """One `lax` scatter of updates of held's dtype."""
+        """Run one `lax` scatter; `updates` have the dtype of `held`."""
         write = partial(_SCATTERS[reduce], dimension_numbers=self.numbers, mode=TRUSTED)
         if reduce == "set" and self.indices.size == self.indices.shape[-1] and not self.numbers.operand_batching_dims:
             return lax.platform_dependent(
@@ -49,8 +49,8 @@ class Places(NamedTuple):
 
 
 def _set_twice(numbers: lax.ScatterDimensionNumbers, held: Array, indices: Array, updates: Array) -> Array:
-    """Write to one place, and again: XLA's CPU backend makes one write an update of a slice, which it then computes
-    for each reader, and copies the whole array to do so."""
+    """Write to one position twice: XLA's CPU backend turns a single write into an update of a slice, which it computes
+    for each reader with a copy of the whole array."""
     window = numbers.update_window_dims
     if indices.ndim == 1:
         indices, updates, window = indices[None], updates[None], tuple(d + 1 for d in window)
@@ -65,7 +65,7 @@ def _set_twice(numbers: lax.ScatterDimensionNumbers, held: Array, indices: Array
 
 
 def narrow(index: Array, size: int) -> Array:
-    """The index as int32 where `size` fits, else int64."""
+    """The index as int32 if `size` fits, otherwise int64."""
     return cast(index, _INT32 if isinstance(size, int) and size < 2**31 else INT64)
 
 
@@ -76,14 +76,14 @@ def wrap(index: Array, size: int) -> Array:
 
 
 def elements(shape: tuple[int, ...], dim: int, index: Array) -> Places:
-    """One place for each element of `index`, which equals `shape` in every axis but `dim`."""
+    """One position per element of `index`, whose shape equals `shape` except in `dim`."""
     others = tuple(d for d in range(len(shape)) if d != dim)
     numbers = lax.ScatterDimensionNumbers((), (dim,), (dim,), others, others)
     return Places(narrow(index, shape[dim])[..., None], numbers)
 
 
 def slices(shape: tuple[int, ...], dim: int, index: Array) -> Places:
-    """One slice across `dim` for each element of a 1-D `index`."""
+    """One slice across `dim` per element of a 1-d `index`."""
     others = tuple(d for d in range(len(shape)) if d != dim)
     return Places(narrow(index, shape[dim])[:, None], lax.ScatterDimensionNumbers(others, (dim,), (dim,)))
 
@@ -104,7 +104,7 @@ def _identity(reduce: str, dtype: np.dtype) -> Any:
 def combine(self: Array, places: Places, updates: Array, reduce: str = "set", include_self: bool = True) -> Array:
     """`self` with `updates` set or reduced into `places`, in self's dtype; float16 and bfloat16 sum in float32.
 
-    With `include_self=False` a place that is written forgets what it held. A mean of integers is floored.
+    With `include_self=False`, old values at written positions are excluded. A mean of integers is floored.
     """
     if updates.size == 0 or self.size == 0:
         return self
@@ -122,7 +122,7 @@ def combine(self: Array, places: Places, updates: Array, reduce: str = "set", in
 
 
 def _combine_elements(self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool = True) -> Array:
-    """Write `src[i]` to place `index[i]` of axis `dim`; `index` may be smaller than both others."""
+    """Write `src[i]` to position `index[i]` of axis `dim`; `index` may be smaller than `self` and `src`."""
     shape = self.shape
     dim = axis(self, dim)
     if not self.ndim:
@@ -141,19 +141,19 @@ def _combine_elements(self: Array, dim: int, index: Array, src: Array, reduce: s
 
 
 def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
-    """`self[..., index[i], ...] = src[i]` along `dim`; of several writes to one place the last wins."""
+    """`self[..., index[i], ...] = src[i]` along `dim`; of several writes to one position the last wins."""
     return _combine_elements(self, dim, index, src, "set")
 
 
 def scatter_reduce(self: Array, dim: int, index: Array, src: Array, reduce: str, *, include_self: bool = True) -> Array:
-    """Elements of `src` reduced into the places of `index` by sum, prod, mean, amax or amin."""
+    """Elements of `src` reduced into the positions of `index` by sum, prod, mean, amax or amin."""
     return _combine_elements(self, dim, index, src, reduce, include_self)
 
 
 def _combine_slices(
     self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
 ) -> Array:
-    """Write slice `i` of `source` across `dim` to place `index[i]`, which may be negative."""
+    """Write slice `i` of `source` across `dim` to position `index[i]`, which may be negative."""
     dim, shape = axis(self, dim), self.shape
     self, index = self.reshape(shape or (1,)), index.reshape(-1)
     source = source.reshape(tuple(index.size if d == dim else n for d, n in enumerate(self.shape)))
@@ -171,12 +171,12 @@ def _fitting(self: Array, dim: int, source: Array) -> None:
 
 
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
-    """Slices of `source` across `dim` written to the places `index`."""
+    """Slices of `source` across `dim` written to the positions `index`."""
     return _combine_slices(self, dim, index, source, "set")
 
 
 def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Array:
-    """`alpha` times the slices of `source` added at the places `index`."""
+    """`alpha` times the slices of `source` added at the positions `index`."""
     _fitting(self, dim, source)
     source = cast(source, opmath(self.dtype))
     return _combine_slices(self, dim, index, source * cast(alpha, source.dtype), "sum")
@@ -185,13 +185,13 @@ def index_add(self: Array, dim: int, index: Array, source: Array, *, alpha: Any 
 def index_reduce(
     self: Array, dim: int, index: Array, source: Array, reduce: str, *, include_self: bool = True
 ) -> Array:
-    """Slices of `source` reduced into the places `index` by prod, mean, amax or amin."""
+    """Slices of `source` reduced into the positions `index` by prod, mean, amax or amin."""
     _fitting(self, dim, source)
     return _combine_slices(self, dim, index, source, reduce, include_self)
 
 
 def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
-    """Every slice across `dim` at the places `index`, negative ones from the end, set to `value`."""
+    """The slices across `dim` at the positions `index`, which may be negative, set to `value`."""
     shape = self.shape or (1,)
     filled = (*shape[: axis(self, dim)], index.size, *shape[axis(self, dim) + 1 :])
     return _combine_slices(self, dim, index, jnp.broadcast_to(cast(value, self.dtype), filled), "set")

@@ -10,7 +10,7 @@ import numpy as np
 from tenax.kernels.search import insertion
 from tenax.words import Array, cast, opmath
 
-# Method of `.at[]` that folds a segment, and what it starts from.
+# The method of `.at[]` that folds a segment, and its identity.
 _FOLD = {
     "sum": ("add", 0),
     "mean": ("add", 0),
@@ -28,7 +28,7 @@ class _Segments:
     def __init__(self, data: Array, lengths: Array | None, offsets: Array | None, axis: int) -> None:
         batch, length = prod(data.shape[:axis]), data.shape[axis]
         if offsets is None:
-            assert lengths is not None  # torch's Meta kernel asks for one of the two
+            assert lengths is not None  # torch's Meta kernel requires one of the two
             ends = jnp.cumsum(lengths, -1, dtype=lengths.dtype)
             offsets = jnp.concatenate([jnp.zeros_like(ends[..., :1]), ends], -1)
         count = offsets.shape[-1] - 1
@@ -43,12 +43,12 @@ class _Segments:
         self.rows = (batch * length, -1) if data.size else (batch * length, prod(data.shape[axis + 1 :]))
 
     def fold(self, rows: Array, how: str, start: Array | float) -> Array:
-        """Fold the rows of each segment into [segments, rest]; rows of no segment are left out."""
+        """Fold the rows of each segment into [segments, rest]; rows outside of segments are dropped."""
         out = jnp.broadcast_to(cast(start, rows.dtype), (self.total, rows.shape[1]))
         return getattr(out.at[self.ids], how)(rows, mode="drop")
 
     def spread(self, rows: Array) -> Array:
-        """Each row of [segments, rest] to the elements of its segment; zero to those of none."""
+        """Spread each row of [segments, rest] to the elements of its segment; zero for elements outside of segments."""
         return rows.at[self.ids].get(mode="fill", fill_value=0)
 
 
@@ -69,7 +69,7 @@ def segment_reduce(
     how, identity = _FOLD[reduce]
     out = segments.fold(rows, how, identity if initial is None else initial)
     if reduce == "mean":
-        # A segment of nothing is its initial value, or the mean of nothing.
+        # The mean of an empty segment is its initial value, or 0 / 0 without one.
         least = 0 if initial is None else 1
         out = out / cast(jnp.maximum(segments.sizes, least), out.dtype)
     return cast(out, data.dtype).reshape(segments.shape)
@@ -86,7 +86,7 @@ def _segment_reduce_backward(
     axis: int = 0,
     initial: float | None = None,
 ) -> Array:
-    """Gradient in `data`; an extremum's goes in equal parts to all elements that have its value."""
+    """Gradient of `data`; that of an extremum is divided equally among the elements equal to it."""
     segments = _Segments(data, lengths, offsets, axis)
     x, wide = cast(data, opmath(data.dtype)).reshape(segments.rows), opmath(data.dtype)
     grad, output = (cast(each, wide).reshape(segments.total, x.shape[1]) for each in (grad, output))
@@ -102,7 +102,7 @@ def _segment_reduce_backward(
 
 
 def _product_of_others(segments: _Segments, x: Array, output: Array, initial: Array | float) -> Array:
-    """The product of each element's segment without it; dividing it out fails only for zeros and NaNs."""
+    """The product of each element's segment without the element; dividing it out fails only for zeros and NaNs."""
     zero, nan, one = x == 0, jnp.isnan(x), cast(1, x.dtype)
     usual = segments.spread(segments.fold(jnp.where(zero | nan, one, x), "multiply", initial))
     zeros, nans = (segments.spread(segments.fold(cast(odd, x.dtype), "add", 0)) for odd in (zero, nan))

@@ -12,9 +12,9 @@ from tenax.words import Array, as_long, axis, cast, extent, result_type
 
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
-    """Arrays joined along `dim`, promoted; empty 1-D arrays only take part in the promotion.
+    """Arrays promoted and concatenated along `dim`; empty 1-d arrays only take part in the promotion.
 
-    `jnp.concatenate` refuses those beside arrays of more axes.
+    `jnp.concatenate` rejects those beside arrays of higher rank.
     """
     dtype = result_type(*tensors)
     kept = [cast(x, dtype) for x in tensors if x.shape != (0,)] or [jnp.zeros(0, dtype)]
@@ -22,7 +22,7 @@ def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
 
 
 def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
-    """Each array padded at the end of `dim` and cut there into chunks, then the chunks joined across arrays."""
+    """Pad each array at the end of `dim`, split it there into chunks, and concatenate the chunks across arrays."""
     chunks = []
     for x in tensors:
         at = axis(x, dim)
@@ -34,6 +34,6 @@ def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
 
 
 def repeat_interleave(repeats: Array, *, output_size: int | None = None) -> Array:
-    """Each index repeated as often as `repeats` says, in repeats' dtype. Without `output_size` it must be concrete."""
+    """Each index i repeated `repeats[i]` times, in the dtype of `repeats`, concrete unless `output_size` is given."""
     size = extent(repeats.sum(), "pass output_size") if output_size is None else output_size
     return jnp.repeat(jnp.arange(repeats.size, dtype=repeats.dtype), as_long(repeats), total_repeat_length=size)

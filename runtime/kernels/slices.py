@@ -18,7 +18,7 @@ def _zeros(grad: Array, sizes: Sequence[int]) -> Array:
 
 
 def _bounds(size: int, start: int | None, end: int | None) -> tuple[int, int]:
-    """The first place of a slice and the one after its last, negative ones counted from the end."""
+    """The normalized start and end of a slice."""
     first, last, _ = slice(start, end).indices(size)
     return first, max(first, last)
 
@@ -79,7 +79,7 @@ def slice_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, sta
 
 
 def _diagonal(self: Array, offset: int, dim1: int, dim2: int, diagonal: Array) -> Array:
-    """`self` with a diagonal of the plane (dim1, dim2) replaced; the diagonal's own axis is the last."""
+    """`self` with a diagonal of the plane (dim1, dim2) replaced by `diagonal`, along its last axis."""
     dim1, dim2 = axis(self, dim1), axis(self, dim2)
     steps = np.arange(diagonal.shape[-1])
     rows, columns = steps + max(-offset, 0), steps + max(offset, 0)
@@ -108,7 +108,7 @@ def diag_embed(self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> 
 
 
 def _strided(size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Array:
-    """The place in the flat array of each element of a strided window."""
+    """The position in the flat array of each element of a strided window."""
     places = jnp.full((), storage_offset or 0, INT64)
     for n, step in zip(size, stride, strict=True):
         places = jnp.expand_dims(places, -1) + lax.iota(INT64, n) * step
@@ -133,8 +133,8 @@ def as_strided_scatter(
 
 
 def unfold_backward(grad_in: Array, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Array:
-    """The sum of the windows of `grad_in` (their elements are its last axis) where they were read along `dim`."""
-    if not input_sizes:  # one window of one element, or of none
+    """Sum the windows of `grad_in`, whose elements are its last axis, at the positions along `dim` that they read."""
+    if not input_sizes:  # one window, of one element or none
         return jnp.sum(grad_in)
     dim = dim % len(input_sizes)
     starts = jnp.arange(grad_in.shape[dim], dtype=INT64) * step

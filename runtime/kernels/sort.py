@@ -1,6 +1,6 @@
-"""Sorting along one axis, and what is read off a sorted axis: order statistics and the mode.
+"""Sorting along one axis, and what follows from it: order statistics and the mode.
 
-Torch's order: NaN is larger than everything, -0.0 equals 0.0. `lax.sort` keeps the same.
+In torch's order NaN is larger than everything and -0.0 equals 0.0, as in `lax.sort`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def sort(self: Array, *, stable: bool | None = None, dim: int = -1, descending: 
     if not descending:
         values, indices = _sorted(self, dim)
         return values, cast(indices, INT64)
-    # Reversed, sorted and reversed again, equal elements are back in their order, and NaN is first.
+    # Reversing before and after a stable sort keeps equal elements in order, with NaN first.
     values, indices = _sorted(lax.rev(self, (dim,)), dim)
     return lax.rev(values, (dim,)), cast(self.shape[dim] - 1 - lax.rev(indices, (dim,)), INT64)
 
@@ -37,7 +37,7 @@ def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool 
     if self.ndim == 0:
         return self, jnp.zeros((), INT64)
     x = jnp.moveaxis(self, axis(self, dim), -1)
-    # A key whose largest come first. The sign of a NaN matters to `top_k`, and torch ignores it.
+    # A key of which the largest are wanted. `top_k` depends on the sign of a NaN, which torch ignores.
     key = x if largest else -x if is_float(x) else ~x
     if is_float(x):
         key = jnp.where(jnp.isnan(x), cast(np.nan if largest else -np.nan, x.dtype), key)
@@ -47,7 +47,7 @@ def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool 
 
 
 def _pick(values: Array, indices: Array, rank: Array | int, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """(values, int64 indices) at `rank` of a sorted axis; an array of ranks has that axis kept."""
+    """(values, int64 indices) at `rank` of a sorted axis; an array of ranks keeps that axis."""
     if isinstance(rank, int):
         picked = tuple(lax.index_in_dim(x, rank, dim) for x in (values, indices))
     else:
@@ -68,7 +68,7 @@ def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple
 
 
 def _median(x: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
-    """(lower median, its int64 index). A NaN is the answer where there is one, or none but it under `skip_nan`.
+    """(lower median, its int64 index). NaN if there is a NaN, or with `skip_nan` if there are only NaNs.
 
     `jnp.median` is the mean of the two middle numbers, and has no index.
     """
@@ -92,7 +92,7 @@ def _median_of_all(x: Array, skip_nan: bool) -> Array:
 
 
 def median(self: Array) -> Array:
-    """Lower median of all elements; NaN of none, or if there is one."""
+    """Lower median of all elements; NaN if there is a NaN or no element."""
     return _median_of_all(self, skip_nan=False)
 
 
@@ -102,17 +102,17 @@ def nanmedian(self: Array) -> Array:
 
 
 def median_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """(lower median, an int64 index of it) along `dim`; the first NaN where there is one."""
+    """(lower median, an int64 index of it) along `dim`; the first NaN if there is one."""
     return _median(self, dim, keepdim, skip_nan=False)
 
 
 def nanmedian_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """(lower median of what is not NaN, an int64 index of it) along `dim`."""
+    """(lower median of the elements that are not NaN, an int64 index of it) along `dim`."""
     return _median(self, dim, keepdim, skip_nan=True)
 
 
 def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    """(most frequent value, the int64 index of its last occurrence) along `dim`; of several the smallest."""
+    """(most frequent value, the smallest if tied, and the int64 index of its last occurrence) along `dim`."""
     if self.ndim == 0:
         return self, jnp.zeros((), INT64)
     dim = axis(self, dim)

@@ -1,6 +1,6 @@
-"""Index arithmetic of sparse tensors, in JAX: rows and where they begin, flat positions, sums and look-ups by position.
+"""Index arithmetic of sparse tensors in JAX: row pointers, flat positions, and sums and lookups by position.
 
-COO indices are `(sparse_dim, nnz)`; a flat position is the row-major place in a dense tensor of the sparse dimensions.
+COO indices are `(sparse_dim, nnz)`; a flat position is the row-major index in a dense tensor of the sparse dimensions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenax.kernels import loops
 
 
 def _convert_indices_from_coo_to_csr(self: jax.Array, size: int, out_int32: bool = False) -> jax.Array:
-    """The `size + 1` places `(size + 1,)` where rows begin, of sorted row numbers `(nnz,)`."""
+    """Row pointers `(size + 1,)` of sorted row numbers `(nnz,)`."""
     begins = loops.searchsorted(self, jnp.arange(size + 1, dtype=self.dtype))
     return begins.astype("int32" if out_int32 else "int64")
 
@@ -23,7 +23,7 @@ def _convert_indices_from_coo_to_csr(self: jax.Array, size: int, out_int32: bool
 def _convert_indices_from_csr_to_coo(
     crow_indices: jax.Array, col_indices: jax.Array, out_int32: bool = False, transpose: bool = False
 ) -> jax.Array:
-    """Batch indices, row and column of each value: `(batch_dims + 2, values of all batches)`."""
+    """Batch indices, row and column of each value: `(batch_dims + 2, number of values in all batches)`."""
     *batch, nnz = col_indices.shape
     crow = crow_indices.reshape(-1, crow_indices.shape[-1])
     place = jnp.arange(nnz, dtype=crow.dtype)
@@ -35,7 +35,7 @@ def _convert_indices_from_csr_to_coo(
 
 
 def flat(indices: jax.Array, size: Sequence[int]) -> jax.Array:
-    """Positions `(nnz,)` of indices."""
+    """Flat positions `(nnz,)` of indices."""
     positions = jnp.zeros(indices.shape[1], indices.dtype)
     for index, extent in zip(indices, size, strict=True):
         positions = positions * extent + index
@@ -43,29 +43,29 @@ def flat(indices: jax.Array, size: Sequence[int]) -> jax.Array:
 
 
 def unflat(positions: jax.Array, size: Sequence[int]) -> jax.Array:
-    """Indices of positions."""
+    """Indices of flat positions."""
     parts = [positions // math.prod(size[d + 1 :]) % extent for d, extent in enumerate(size)]
     return jnp.stack(parts) if parts else jnp.zeros((0, len(positions)), positions.dtype)
 
 
 def scatter(values: jax.Array, rows: jax.Array, n: int) -> jax.Array:
-    """Rows of values added up into `n` rows; bool by or."""
+    """Rows of values summed into `n` rows; bools by `or`."""
     out = jnp.zeros((n, *values.shape[1:]), values.dtype)
     return out.at[rows].max(values) if values.dtype == bool else out.at[rows].add(values)
 
 
 def lookup(values: jax.Array, among: jax.Array, keys: jax.Array) -> jax.Array:
-    """Rows of values at the keys, which stand in the sorted positions `among`; 0 where they do not."""
+    """Rows of values at the sorted positions `among` that equal the keys; 0 for keys not found."""
     place, found = match(keys, among)
     return jnp.where(found.reshape(-1, *[1] * (values.ndim - 1)), values[place], jnp.zeros((), values.dtype))
 
 
 def match(keys: jax.Array, among: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where each key stands in the sorted `among`, which is not empty, and whether it does."""
+    """(position of each key in the sorted, nonempty `among`, whether it is found)."""
     place = jnp.minimum(loops.searchsorted(among, keys), len(among) - 1)
     return place, among[place] == keys
 
 
 def product(indices: jax.Array, values: jax.Array, dense: jax.Array, m: int) -> jax.Array:
-    """A matrix of `m` rows times a dense one."""
+    """A COO matrix of `m` rows times a dense one."""
     return scatter(values[:, None] * dense[indices[1]], indices[0], m)

@@ -23,7 +23,7 @@ def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Arr
     lower = jnp.tril(half)
     strict = jnp.tril(lower, -1)
     diagonal = jnp.real(lower - strict).astype(A.dtype)
-    # Torch gives the derivative of the symmetric part.
+    # torch's derivative is that of the symmetric part.
     whole = graft(strict + diagonal + adjoint_of(strict), (half + adjoint_of(half)) / 2)
     vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
     return values, vectors if compute_v else nothing
@@ -41,7 +41,7 @@ def _linalg_svd(
         vh = jnp.broadcast_to(jnp.eye(columns, n, dtype=A.dtype), (*A.shape[:-2], columns, n))
         s = jnp.zeros((*A.shape[:-2], k), real_dtype(A.dtype))
         return (u, s, vh) if compute_uv else (nothing, s, nothing)
-    # LAPACK does not come to an end with an infinity.
+    # LAPACK does not terminate for infinities.
     finite = jnp.all(jnp.isfinite(A), axis=(-2, -1))
     a = jnp.where(finite[..., None, None], A, 0)
     if not compute_uv:
@@ -54,7 +54,7 @@ def _linalg_svd(
 def linalg_matrix_sqrth(self: Array) -> Array:
     """The Hermitian square root of a Hermitian positive semi-definite matrix; only its lower triangle is read.
 
-    `jax.scipy.linalg.sqrtm` returns complex roots of real matrices, and accepts no batches.
+    `jax.scipy.linalg.sqrtm` returns complex roots of real matrices, and does not support batches.
     """
     values, vectors = _linalg_eigh(self)
     roots = jnp.sqrt(jnp.maximum(values, cast(0, values.dtype)))
@@ -62,9 +62,9 @@ def linalg_matrix_sqrth(self: Array) -> Array:
 
 
 def linalg_polar(A: Array) -> tuple[Array, Array]:
-    """A = U H of `(*batch, m, n)`, m >= n, by singular values; H is Hermitian and semi-definite.
+    """A = U H of `(*batch, m, n)`, m >= n, by SVD; H is Hermitian and positive semi-definite.
 
-    `jax.scipy.linalg.polar(A, method="svd")` computes the same, without the guard of `_linalg_svd` against infinities.
+    `jax.scipy.linalg.polar(A, method="svd")` is the same without the check of `_linalg_svd` for infinities.
     """
     u, s, vh = _linalg_svd(A)
     return u @ vh, adjoint_of(vh) * cast(s, A.dtype)[..., None, :] @ vh
@@ -73,7 +73,7 @@ def linalg_polar(A: Array) -> tuple[Array, Array]:
 def linalg_matrix_exp(self: Array) -> Array:
     """The matrix exponential, by scaling, squaring and Padé approximants (Higham 2005).
 
-    `jax.scipy.linalg.expm` computes it in float32 and wider, and raises a TypeError for bfloat16.
+    `jax.scipy.linalg.expm` supports float32 and wider, and raises TypeError for bfloat16.
     """
     if self.size == 0:
         return self

@@ -1,7 +1,7 @@
-"""Weighted sums along one axis with positions known at compile time: what resizing, averaging and folding share.
+"""Weighted sums along one axis at positions known at compile time, for resizing, averaging and folding.
 
-A table is an int array (out, k): output `o` reads the inputs `table[o]`, and -1 reads nothing. Tables are NumPy, made
-while tracing, so regular ones compile to slices and the transposed sum (the gradient) is again such a sum: no scatter.
+A table is an int array (out, k): output `o` reads the inputs `table[o]`, and -1 reads nothing. Tables are NumPy arrays
+built while tracing, so regular ones compile to slices, and the transposed sum (the gradient) needs no scatter.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from jax import lax
 
 from tenax.words import Array, cast
 
-# Up to this many taps are slices added one by one, which fuse best; more are one gather and a reduction.
+# Up to this many taps are added slice by slice, which fuses best; more are one gather and a reduction.
 UNROLLED = 16
 
-# Up to this many evenly spaced runs of positions are slices, which are cheaper than an indexed gather everywhere.
+# Up to this many evenly spaced runs of positions are slices, which are cheaper than a gather on every platform.
 PIECES = 4
 
 
 def _runs(positions: np.ndarray) -> list[tuple[int, int, int]]:
-    """Positions as runs (first, step, count) of equal steps; cut short once there are more than `PIECES`."""
+    """Positions as runs (first, step, count) of equal steps; stops once there are more than `PIECES`."""
     runs: list[tuple[int, int, int]] = []
     steps = np.diff(positions)
     i = 0
@@ -36,7 +36,7 @@ def _runs(positions: np.ndarray) -> list[tuple[int, int, int]]:
 
 
 def _run(x: Array, axis: int, first: int, step: int, count: int) -> Array:
-    """One run of positions of an axis."""
+    """`x` at one run of positions of an axis."""
     last = first + step * (count - 1)
     part = lax.slice_in_dim(x, min(first, last), max(first, last) + 1, max(abs(step), 1), axis)
     if step < 0:
@@ -45,7 +45,7 @@ def _run(x: Array, axis: int, first: int, step: int, count: int) -> Array:
 
 
 def read(x: Array, axis: int, positions: np.ndarray) -> Array:
-    """`x` at the given positions of one axis; an index array of any rank takes the place of the axis."""
+    """`x` at the given positions of one axis, which is replaced by the axes of `positions`."""
     runs = _runs(positions.ravel())
     if 0 < len(runs) <= PIECES:
         parts = [_run(x, axis, *run) for run in runs]
@@ -56,7 +56,7 @@ def read(x: Array, axis: int, positions: np.ndarray) -> Array:
 
 
 def weigh(x: Array, axis: int, table: np.ndarray, weights: np.ndarray | None = None) -> Array:
-    """Sum over k of `weights[o, k] * x[table[o, k]]` along `axis`; without weights each is one."""
+    """Sum over k of `weights[o, k] * x[table[o, k]]` along `axis`; weights default to one."""
     out, taps = table.shape
     if not x.size:
         return jnp.zeros((*x.shape[:axis], out, *x.shape[axis + 1 :]), x.dtype)
@@ -68,7 +68,7 @@ def weigh(x: Array, axis: int, table: np.ndarray, weights: np.ndarray | None = N
         if weights is not None:
             values = values * jnp.asarray(weights[index].reshape(shape), dtype=x.dtype)
         if absent[index].any():
-            # Not a weight of zero: zero times infinity is NaN.
+            # Not by a weight of zero: zero times infinity is NaN.
             values = jnp.where(absent[index].reshape(shape), jnp.zeros((), x.dtype), values)
         return values
 

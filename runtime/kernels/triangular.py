@@ -15,7 +15,7 @@ def broadcast_batch(*matrices: Array) -> list[Array]:
 
 
 def adjoint_of(x: Array) -> Array:
-    """The conjugate transpose; unlike `x.mH` tracers have it."""
+    """The conjugate transpose; unlike `x.mH` it works for tracers."""
     return jnp.conj(x.mT)
 
 
@@ -39,7 +39,7 @@ def linalg_solve_triangular(
 def triangular_solve(
     self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Array, Array]:
-    """(X of `A X = self`, A in the broadcast batch); `transpose` does not conjugate."""
+    """(X of `A X = self`, A with its batch broadcast); `transpose` does not conjugate."""
     a, b = broadcast_batch(A, self)
     matrix, lower = (a.mT, upper) if transpose else (a, not upper)
     return solve(matrix, b, lower=lower, unit=unitriangular), a

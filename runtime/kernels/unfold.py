@@ -23,7 +23,7 @@ def im2col(
 ) -> Array:
     """(..., C, H, W) to (..., C * kh * kw, blocks).
 
-    `lax.conv_general_dilated_patches` multiplies by ones and zeros: an infinity in a (4, 4) image makes 12 of the 36
+    `lax.conv_general_dilated_patches` multiplies by ones and zeros, so an infinity in a (4, 4) image makes 12 of the 36
     elements of its (2, 2) blocks NaN.
     """
     if min(padding) < 0:
@@ -46,7 +46,7 @@ def col2im(
     padding: Sequence[int],
     stride: Sequence[int],
 ) -> Array:
-    """(..., C * kh * kw, blocks) to (..., C, *output_size): each pixel sums the blocks it lies in."""
+    """(..., C * kh * kw, blocks) to (..., C, *output_size): each pixel sums the blocks that contain it."""
     axes = windows(output_size, kernel_size, stride, padding, dilation, False)
     rows, columns = axes
     channels = self.shape[-2] // (rows.kernel * columns.kernel)

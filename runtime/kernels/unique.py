@@ -1,6 +1,6 @@
-"""Distinct values and runs of equal values; the number of them depends on the data, so arrays are concrete.
+"""Distinct values and runs of equal values; their number depends on the data, so arrays must be concrete.
 
-Each op is two programs: one finds where a new value begins, the other has the number of them as its shape.
+Each op runs two programs: one finds where new values begin, the other has their number in its shapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Groups = tuple[Array, Array, Array]
 
 
 def _lexicographic(rows: Array) -> Array:
-    """int32 order that sorts rows [n, m]: a stable sort by each column, the last first."""
+    """int32 order that sorts rows [n, m]: a stable sort by each column, from the last."""
 
     def by_column(i: int, order: Array) -> Array:
         column = jnp.take(rows, rows.shape[1] - 1 - i, axis=1)
@@ -31,7 +31,7 @@ def _lexicographic(rows: Array) -> Array:
 
 @partial(jax.jit, static_argnames="consecutive")
 def _begin(rows: Array, *, consecutive: bool) -> Groups:
-    """(order of the rows, where in it a new row begins, group of each row).
+    """(order of the rows, where distinct rows begin in it, group of each row).
 
     NaN differs from NaN, as in torch; `jnp.unique` of two NaNs is one.
     """
@@ -65,7 +65,7 @@ def _of_elements(x: Array, consecutive: bool, return_inverse: bool, return_count
 
 
 def _of_slices(x: Array, dim: int, consecutive: bool) -> Groups:
-    """Torch's kernels return the inverse and the counts along a dim even when they are not asked for."""
+    """Distinct slices, inverse and counts; along a dim, torch returns the latter two even if not requested."""
     if x.shape.count(0) > 1:
         raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
     if x.size == 0 and x.shape[axis(x, dim)]:
@@ -77,7 +77,7 @@ def _of_slices(x: Array, dim: int, consecutive: bool) -> Groups:
 
 
 def _unique2(self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Groups:
-    """(distinct elements in order, place of each element among them, how often each occurs); empty if not asked for."""
+    """(sorted distinct elements, index of each element among them, counts); the last two empty if not requested."""
     return _of_elements(self, False, return_inverse, return_counts)
 
 
@@ -91,7 +91,7 @@ def unique_dim(
 def unique_consecutive(
     self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Groups:
-    """First element, or slice along `dim`, of each run of equal ones."""
+    """The first element, or slice along `dim`, of each run of equal ones, with inverse and counts."""
     if dim is None:
         return _of_elements(self, True, return_inverse, return_counts)
     return _of_slices(self, dim, True)

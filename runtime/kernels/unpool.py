@@ -1,4 +1,4 @@
-"""Scatter to flat positions of a plane: the gradients of maximum pooling, and its partial inverse."""
+"""Scatter to flat positions of a plane: the gradients of max pooling, and its partial inverse."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def _scatter_add(grad: Array, indices: Array, shape: Sequence[int], rank: int) -
 
 
 def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: each output's goes to the element it came from."""
+    """The gradient of `self`: that of each output goes to the element it came from."""
     return _scatter_add(grad_output, indices, self.shape, 2)
 
 
 def adaptive_max_pool3d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: each output's goes to the element it came from."""
+    """The gradient of `self`: that of each output goes to the element it came from."""
     return _scatter_add(grad_output, indices, self.shape, 3)
 
 
 def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
-    """Values put back at their flat positions; the rest is zero."""
+    """Values written back to their flat positions; the rest is zero."""
     rank = len(output_size)
 
     def plane(values: Array, places: Array) -> Array:
@@ -58,5 +58,5 @@ def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Arr
 def max_unpool3d(
     self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
 ) -> Array:
-    """(..., d, h, w) to (..., *output_size); `stride` and `padding` only served to find that size."""
+    """(..., d, h, w) to (..., *output_size); `stride` and `padding` are unused, since `output_size` is given."""
     return _max_unpool(self, indices, output_size)

@@ -1,4 +1,4 @@
-"""Float32 functions computed in float64, where no formula of float32 keeps the digits: near zeros, in long tails."""
+"""Float32 functions computed in float64, where no float32 formula is accurate: near zeros, in long tails."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tenax.words import Array, cast, double, is_float
 
 
 def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """The kernel with its float32 arrays as float64, and its result rounded once.
+    """Run the kernel on its float32 arrays in float64, and round the result once.
 
-    Price: float64 is slow on most accelerators, so this is for special functions that no model calls in its inner loop.
+    float64 is slow on most accelerators, so this is for special functions that no model calls in its inner loop.
     """
 
     @functools.wraps(kernel)

@@ -1,4 +1,4 @@
-"""The geometry of sliding windows: how many there are and where they start, as torch counts them."""
+"""The geometry of sliding windows: their number and starts, as torch defines them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sizes = int | Sequence[int]
 
 
 def spread(values: Sizes, rank: int, default: Sizes = ()) -> tuple[int, ...]:
-    """One value for each of `rank` dimensions, from one for all, one for each, or none: the default."""
+    """One value per dimension, from one for all, one for each, or none (then from `default`)."""
     if isinstance(values, int):
         return (values,) * rank
     if not values:
@@ -23,7 +23,7 @@ def spread(values: Sizes, rank: int, default: Sizes = ()) -> tuple[int, ...]:
 
 
 class WindowAxis(NamedTuple):
-    """The windows along one axis of `size` elements: `windows` of them, `stride` apart, each of `kernel` taps."""
+    """The windows along one axis of `size` elements: `windows` of them, `stride` apart, with `kernel` taps each."""
 
     size: int
     kernel: int
@@ -34,12 +34,12 @@ class WindowAxis(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the size is a symbolic dimension. The windows then all end inside the padding."""
+        """Whether the size is a symbolic dimension, in which case all windows end inside the padding."""
         return not isinstance(self.size, int)
 
     @property
     def pads(self) -> tuple[int, int]:
-        """What to add below and above so that every window is inside."""
+        """Padding below and above such that every window is inside."""
         if self.is_open:
             return self.padding, self.padding
         end = (self.windows - 1) * self.stride + self.dilation * (self.kernel - 1) + 1
@@ -73,12 +73,12 @@ def windows(
 
 
 def covered(size: Any, count: int) -> Array:
-    """Which elements of an axis of any size each of `adaptive`'s windows covers: bool[count, size]."""
+    """The elements that each window of `adaptive` covers, for an axis of any (symbolic) size: bool[count, size]."""
     places, outputs = jnp.arange(size)[None], jnp.arange(count)[:, None]
     return (places >= outputs * size // count) & (places < -(-(outputs + 1) * size // count))
 
 
 def adaptive(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and ends of `count` windows that cover an axis, overlapping where `size` is not a multiple."""
+    """Starts and ends of `count` windows that cover an axis, overlapping if `size` is not a multiple of `count`."""
     outputs = np.arange(count)
     return outputs * size // count, -(-(outputs + 1) * size // count)

@@ -1,1 +1,1 @@
-"""`tenax.distributed.plan`: what a training step would take on a mesh of devices that need not exist."""
+"""`tenax.distributed.plan`: the resources that a training step needs on a mesh of devices that need not exist."""

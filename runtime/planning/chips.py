@@ -1,4 +1,4 @@
-"""Figures of accelerators, as their makers publish them.
+"""Figures of accelerators, as published by their vendors.
 
 GPUs: the data sheets of A100 80GB SXM, H100 SXM and H200 SXM; operations without sparsity, and half of the NVLink
 bandwidth, which is stated for both directions. TPUs: https://docs.cloud.google.com/tpu/docs (pages v4, v5e, v5p, v6e,
@@ -15,7 +15,7 @@ GIB = 2.0**30
 
 
 class Chip(NamedTuple):
-    """What one device can do at most: operations of bfloat16 products and bytes, all a second but `memory`."""
+    """Peak figures of one device: bfloat16 operations and bytes, per second except for `memory`."""
 
     name: str
     flops: float
@@ -40,10 +40,10 @@ CHIPS = {
 
 
 def chip_of(chip: str | Chip) -> Chip:
-    """A chip by its name, or the figures that a user gives.
+    """A chip by its name; a user-defined `Chip` is returned unchanged.
 
     Raises:
-        ValueError: its figures are not known.
+        ValueError: the name is not known.
     """
     if isinstance(chip, Chip):
         return chip

@@ -1,4 +1,4 @@
-"""Trace and compile a step for a mesh of host devices, in a process that has as many as the mesh."""
+"""Trace and compile a step for a mesh of host devices, in a process that has enough of them."""
 
 from __future__ import annotations
 
@@ -42,26 +42,27 @@ def plan(
     chip: str | Chip | None = None,
     layers: int | None = None,
 ) -> StepPlan:
-    """What a training step takes on a mesh of devices that need not exist: memory, operations and collectives.
+    """Estimate memory, operations and collectives of a training step on a mesh of devices that need not exist.
 
-    The step is traced and compiled, and never runs; no tensor has memory. XLA's compiler of the CPU shards it, as those
-    of GPUs and TPUs would. It writes an all-reduce where these write a reduce-scatter of half the bytes, and its
-    temporaries are those of the CPU: the numbers are an estimate.
+    The step is traced and compiled but not run, and no tensor is allocated. XLA's CPU compiler shards it, as those of
+    GPUs and TPUs would. It emits an all-reduce where these emit a reduce-scatter of half the bytes, and its temporaries
+    are those of the CPU, so the numbers are estimates.
 
     Args:
-        build: makes the model, the optimizer and the step, on the device "meta", which is the default there; it
-            returns the step and a tuple of its arguments. It is called in a new process, unless this one has enough
-            devices, so it is a function of a module. With `layers` it takes the number of layers.
+        build: creates the model, the optimizer and the step, on the device "meta", which is the default device during
+            the call, and returns the step and a tuple of its arguments. It must be a module-level function, because it
+            is called in a new process unless this one has enough devices. With `layers` it receives the layer count.
         mesh_shape: the axes of the mesh, with sizes; at most 512 devices.
-        rules: where the tensors of modules lie; see `tenax.shard`. State of optimizers lies as its parameters.
-        batch: a `PartitionSpec` of the arguments of the step. None splits their first dimension by the first axis.
+        rules: the sharding of the tensors of modules; see `tenax.shard`. Optimizer state is sharded like its parameter.
+        batch: a `PartitionSpec` for the arguments of the step. By default their first dimension is split by the first
+            axis.
         chip: for a roofline: a name, such as "H100" or "TPU v5p", or a `Chip` with the figures.
-        layers: compile stacks of one and of two layers, and extend their numbers linearly to so many.
+        layers: compile stacks of one and two layers, and extrapolate linearly to this number.
 
     Raises:
-        ValueError: the chip is not known; there are more devices than 512; a spec does not fit; a tensor is not on the
+        ValueError: the chip is not known; there are more than 512 devices; a spec does not fit; a tensor is not on the
             device "meta".
-        TraceError: as of `tenax.jit`.
+        TraceError: as in `tenax.jit`.
     """
     figures = None if chip is None else chip_of(chip)
     devices = math.prod(mesh_shape.values())
@@ -80,7 +81,7 @@ def plan(
 
 def _in_new_process(devices: int, arguments: tuple[Any, ...]) -> StepPlan:
     flags = re.sub(r"--xla_force_host_platform_device_count=\d+", "", os.environ.get("XLA_FLAGS", ""))
-    # Machine code is not needed, so LLVM need not optimise it.
+    # The machine code is not run, so LLVM need not optimise it.
     os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_optimization_level=0".strip()
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", devices)
@@ -125,8 +126,8 @@ def _compiled(build: Build, args: tuple[int, ...], mesh: Mesh, rules: Rules, bat
 
 
 def _executable(step: CompiledStep, arguments: list[Any]) -> jax.stages.Compiled:
-    """The program of a step, compiled for its stand-ins."""
+    """The program of a step, compiled for the stand-in arrays."""
     cells = step.find(arguments)
-    assert isinstance(cells, list)  # which the step's constructor checks
+    assert isinstance(cells, list)  # checked by the step's constructor
     arrays, _ = step.arrays.read(cells, False)
     return step.forward.jitted.trace(*step.host.arrays(arguments), *arrays).lower().compile()

@@ -1,4 +1,4 @@
-"""How many operations the matrix products and convolutions of a program take."""
+"""The number of operations of the matrix products and convolutions in a program."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..kernels.convolution.geometry import Geometry
 
 
 def flops_of_products(jaxpr: Jaxpr) -> int:
-    """Two for each multiplication and addition, also in loops; a `while` loop, whose length is not known, counts once.
+    """Count two operations per multiply-add, including loops; a `while` loop of unknown length counts once.
 
-    XLA's own count takes the body of every loop once.
+    XLA's own count includes the body of every loop only once.
     """
     total = 0
     equation: Any

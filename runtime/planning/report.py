@@ -1,4 +1,4 @@
-"""Plans as text, as tables of rich, and as HTML."""
+"""Plans as text, rich tables and HTML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from .result import PlanNumbers
 
-_SHOWN = 12  # lines of collectives in a table; an HTML page has all
+_SHOWN = 12  # lines of collectives in a table; an HTML page shows all
 _COLOURS = ("#4878a8", "#7aa6c2", "#c9d7e3", "#d9a25f", "#b8b8b8")
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; color: #222 }
@@ -22,7 +22,7 @@ th { border-bottom: 1px solid #999; font-weight: 600 } td:first-child, th:first-
 
 
 class StepPlan(PlanNumbers):
-    """What a training step takes on a mesh: the result of `tenax.distributed.plan`. Printed, it is a table."""
+    """The resources of a training step on a mesh: the result of `tenax.distributed.plan`, which prints as a table."""
 
     def __str__(self) -> str:
         return as_text(self)
@@ -39,7 +39,7 @@ class StepPlan(PlanNumbers):
 
 
 def title(plan: PlanNumbers) -> str:
-    """The mesh in words, and where the numbers come from."""
+    """A description of the mesh and of the source of the numbers."""
     mesh = ", ".join(f"{axis}={size}" for axis, size in plan.mesh.items())
     source = f"; {plan.layers[2]} layers, linearly from {plan.layers[0]} and {plan.layers[1]}" if plan.layers else ""
     return f"{plan.devices} devices ({mesh}){source}"
@@ -55,7 +55,7 @@ def rows_of_memory(plan: PlanNumbers) -> list[tuple[str, str]]:
 
 
 def rows_of_times(plan: PlanNumbers) -> list[tuple[str, str]]:
-    """Work, and the time that it takes on the chip."""
+    """The amount of work, and its time on the chip."""
     wire = sum(e.wire_bytes for e in plan.exchanges)
     amounts = f"{plan.flops:.3g} operations in all", size(plan.bytes_accessed), size(wire)
     if plan.times is None:
@@ -66,7 +66,7 @@ def rows_of_times(plan: PlanNumbers) -> list[tuple[str, str]]:
 
 
 def rows_of_exchanges(plan: PlanNumbers) -> list[tuple[str, ...]]:
-    """Collectives, the largest first."""
+    """Collectives, largest first."""
     return [(e.kind, f"{e.times:.0f}", size(e.bytes), e.scope, e.line) for e in plan.exchanges]
 
 
@@ -80,7 +80,7 @@ def as_text(plan: PlanNumbers) -> str:
 
 
 def as_tables(plan: PlanNumbers) -> Any:
-    """The plan as tables of rich."""
+    """The plan as rich tables."""
     table, group = importlib.import_module("rich.table"), importlib.import_module("rich.console")
     amounts = table.Table("on each device", title(plan), title=None)
     for name, value in (*rows_of_memory(plan), *rows_of_times(plan)):
@@ -95,12 +95,12 @@ def as_tables(plan: PlanNumbers) -> Any:
 
 
 def as_html(plans: Sequence[PlanNumbers]) -> str:
-    """Plans as a fragment of HTML: the bar of the memory, then the tables."""
+    """Plans as an HTML fragment: a bar of the memory, then the tables."""
     return "\n".join(map(_fragment, plans))
 
 
 def as_page(plans: Sequence[PlanNumbers]) -> str:
-    """Plans as an HTML page of its own."""
+    """Plans as a complete HTML page."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Plan</title>'
         f"<style>{_STYLE}</style></head><body>\n{as_html(plans)}\n</body></html>\n"
@@ -127,7 +127,7 @@ def _fragment(plan: PlanNumbers) -> str:
 
 
 def _row(cells: Sequence[str], texts: int = 9) -> str:
-    """A row of a table; cells from the number `texts` on are aligned to the left."""
+    """A row of a table; cells from index `texts` on are left-aligned."""
     written = (f"<td{' class=text' * (i >= texts)}>{html.escape(cell)}</td>" for i, cell in enumerate(cells))
     return f"<tr>{''.join(written)}</tr>"
 

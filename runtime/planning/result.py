@@ -1,4 +1,4 @@
-"""What a plan says: numbers, and the times that they would take on a chip."""
+"""The numbers of a plan, and the resulting times on a chip."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ Planned = TypeVar("Planned", bound="PlanNumbers")
 
 
 class Memory(NamedTuple):
-    """Bytes on each device. What a step overwrites in place counts once."""
+    """Bytes on each device. Memory that a step overwrites in place counts once."""
 
     weights: float  # parameters and buffers
     optimizer: float  # state of optimizers
     batch: float  # arguments of the step, and other tensors that it reads
-    temporaries: float  # activations, gradients and what else lives within a step
+    temporaries: float  # activations, gradients and others that live within a step
     results: float
 
     @property
     def total(self) -> float:
-        """All of them."""
+        """The sum of all kinds."""
         return sum(self)
 
 
 class Exchange(NamedTuple):
-    """Collectives of one kind that one line of the program needs."""
+    """Collectives of one kind that stem from one line of the program."""
 
     kind: str
     times: float
-    bytes: float  # that all of them leave on each device
+    bytes: float  # the total of their results on each device
     scope: str  # modules; the numbers of layers are written as `*`
     line: str
 
     @property
     def wire_bytes(self) -> float:
-        """The bytes that a device sends: in a ring, a sum goes around twice."""
+        """The bytes that a device sends; an all-reduce goes around the ring twice."""
         return 2 * self.bytes if self.kind == "all-reduce" else self.bytes
 
 
 class Times(NamedTuple):
-    """Seconds that a step takes at least, by each of the limits of a chip."""
+    """Lower bounds of the seconds per step, by each limit of a chip."""
 
     compute: float
     memory: float
@@ -52,20 +52,20 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanNumbers:
-    """What a training step takes on a mesh."""
+    """The resources of a training step on a mesh."""
 
     mesh: dict[str, int]
     memory: Memory
     flops: float  # of matrix products and convolutions, of the whole step on all devices
     bytes_accessed: float  # in the memory of each device, as XLA counts them
     exchanges: tuple[Exchange, ...]
-    seconds: float  # that tracing and compiling took
+    seconds: float  # for tracing and compiling
     chip: Chip | None = None
-    layers: tuple[int, ...] = ()  # compiled ones, from which those of the plan follow linearly, and then their number
+    layers: tuple[int, ...] = ()  # if extrapolated: the two compiled layer counts, and that of the plan
 
     @property
     def devices(self) -> int:
-        """How many devices the mesh has."""
+        """The number of devices in the mesh."""
         count = 1
         for size in self.mesh.values():
             count *= size
@@ -78,7 +78,7 @@ class PlanNumbers:
 
     @property
     def times(self) -> Times | None:
-        """The roofline of the chip; None without one. The step takes at least the longest of these times."""
+        """The roofline on the chip; None without a chip. The step takes at least the longest of these times."""
         if self.chip is None:
             return None
         wire = sum(e.wire_bytes for e in self.exchanges)
@@ -90,10 +90,10 @@ class PlanNumbers:
 
 
 def grouped(exchanges: Iterable[Any]) -> tuple[Exchange, ...]:
-    """The collectives of a program, those of one kind and line together; the largest first.
+    """The collectives of a program, grouped by kind, scope and line, largest first.
 
     Args:
-        exchanges: with `kind`, `bytes`, `scope`, `line` and `times`.
+        exchanges: objects with `kind`, `bytes`, `scope`, `line` and `times`.
     """
     found: dict[tuple[str, str, str], Exchange] = {}
     for each in exchanges:
@@ -105,7 +105,7 @@ def grouped(exchanges: Iterable[Any]) -> tuple[Exchange, ...]:
 
 
 def extended(one: Planned, two: Planned, layers: int) -> Planned:
-    """The plan of a stack of so many layers, linearly from those of two smaller stacks."""
+    """Extrapolate the plans of two smaller stacks linearly to `layers` layers."""
     first, second = one.layers[0], two.layers[0]
 
     def line(a: float, b: float) -> float:

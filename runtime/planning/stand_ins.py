@@ -1,7 +1,7 @@
-"""A model on the device "meta", laid out over a mesh by arrays that take no memory.
+"""Stand-in arrays without memory of their own, which lay out a model from the "meta" device over a mesh.
 
-A program is compiled for arrays with shapes, dtypes and shardings, and is never run. So the shards of all arrays are
-one piece of memory, as large as the largest shard, which nobody reads: the operating system never provides its pages.
+A program is compiled for arrays with shapes, dtypes and shardings, and is never run. So the shards of all arrays share
+one mapping of memory, as large as the largest shard. It is never read, so the operating system provides no pages.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ..trace.transfer import from_jax
 
 
 class StandIns:
-    """Arrays without memory of their own, on a mesh."""
+    """Creates arrays without memory of their own on a mesh."""
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
         self._memory = np.empty(0, np.uint8)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype, sharding: NamedSharding) -> jax.Array:
-        """An array of a shape and a dtype, whose values nobody may read."""
+        """An array of a shape and dtype, whose values must not be read."""
         part = sharding.shard_shape(shape)
         count = int(np.prod(part)) * dtype.itemsize
         if count > self._memory.size:
@@ -48,17 +48,17 @@ class StandIns:
             return jax.make_array_from_single_device_arrays(shape, sharding, shards)
 
     def tensor(self, like: torch.Tensor, sharding: NamedSharding) -> torch.Tensor:
-        """A tensor of the device in the place of one on "meta"."""
+        """A device tensor that replaces one on "meta"."""
         return from_jax(self.array(tuple(like.shape), numpy_dtype(like.dtype), sharding))
 
     def place(self, step: Any, arguments: Any, rules: Rules, batch: PartitionSpec) -> Any:
-        """Lay out what a step reaches: its modules by rules, the state of its optimizers as their parameters.
+        """Lay out the state that a step reaches: modules by the rules, optimizer state like its parameters.
 
         Returns:
             The arguments, split by `batch` as far as they have its dimensions.
 
         Raises:
-            ValueError: a spec does not fit; or a tensor is on no module's list and on no device.
+            ValueError: a spec does not fit; or a tensor on "meta" belongs to no module.
         """
         graph = reach(function=step)
         for module in _outermost(graph):
@@ -99,7 +99,7 @@ def bytes_of_modules(step: Any) -> int:
 
 
 def bytes_of_optimizers(step: Any) -> int:
-    """The bytes of the state of optimizers on each device."""
+    """The bytes of optimizer state on each device."""
     states = [s for _, o in reach(function=step).reached.optimizers.values() for s in o.state.values()]
     return sum(_shard_bytes(t) for state in states for t in filter(_is_on_device, state.values()))
 
@@ -115,7 +115,7 @@ def _shard_bytes(tensor: torch.Tensor) -> int:
 
 
 def _outermost(graph: StateGraph) -> Iterator[nn.Module]:
-    """The modules of a step that are no parts of others."""
+    """The modules of a step that are not parts of other modules."""
     modules = [module for _, module in graph.reached.modules.values()]
     inner = {id(child) for module in modules for child in module.modules() if child is not module}
     return (module for module in modules if id(module) not in inner)

@@ -1,7 +1,7 @@
-"""One program over a mesh of devices: JAX's shardings in torch's words.
+"""One program over a mesh of devices: JAX's shardings for torch tensors and modules.
 
-The rule of placement: what nobody placed joins the mesh of what it meets. The public names are `tenax.shard`,
-`tenax.mesh`, `tenax.sharding_of` and `tenax.visualize_sharding`; here are the rules for whole modules.
+An unplaced tensor joins the mesh of the tensors with which it is combined. The public names are `tenax.shard`,
+`tenax.mesh`, `tenax.sharding_of` and `tenax.visualize_sharding`; this package adds the rules for whole modules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A spec that fits a tensor and a mesh, or the error that says why it does not."""
+"""Check that a spec fits a tensor and a mesh."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def named_sharding(name: str, shape: Sequence[int], spec: Any, mesh: Mesh) -> Na
     """The sharding of a tensor's axes by a spec.
 
     Args:
-        name: of the tensor, for errors.
-        shape: of the tensor.
-        spec: a `PartitionSpec`, or None for a copy on each device.
-        mesh: of automatic axes.
+        name: name of the tensor, for errors.
+        shape: shape of the tensor.
+        spec: a `PartitionSpec`, or None to replicate the tensor.
+        mesh: a mesh with automatic axes.
 
     Raises:
-        TypeError: `spec` is no PartitionSpec.
+        TypeError: `spec` is not a PartitionSpec.
         ValueError: the mesh lacks an axis, the spec uses one twice, has more entries than the tensor has dimensions, or
             does not divide a dimension.
     """
@@ -56,5 +56,5 @@ def axes_of(entry: Any) -> tuple[str, ...]:
 
 
 def describe_mesh(mesh: Mesh) -> str:
-    """A mesh in words."""
+    """A mesh as text, for messages."""
     return f"the mesh ({', '.join(f'{axis}={size}' for axis, size in mesh.shape.items())})"

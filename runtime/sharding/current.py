@@ -19,13 +19,14 @@ _current = _Current()
 
 @contextmanager
 def mesh(mesh: Mesh) -> Iterator[Mesh]:
-    """In this block, of this thread, `tenax.shard` takes this mesh where none is given.
+    """Make this the default mesh of `tenax.shard` within the block, on this thread.
 
     Args:
-        mesh: of JAX. Its axes count as automatic, also where they are explicit: XLA finds out the shardings of results.
+        mesh: a mesh of JAX. Its axes are treated as automatic even if they are explicit: XLA infers the shardings of
+            results.
 
     Raises:
-        TypeError: it is no mesh.
+        TypeError: it is not a mesh.
     """
     if not isinstance(mesh, Mesh):
         raise TypeError(f"tenax.mesh: got a {type(mesh).__name__}; expected jax.make_mesh(sizes, names)")
@@ -37,12 +38,12 @@ def mesh(mesh: Mesh) -> Iterator[Mesh]:
 
 
 def automatic(mesh: Mesh) -> Mesh:
-    """The mesh with automatic axes."""
+    """The same mesh with automatic axes."""
     return Mesh(mesh.devices, mesh.axis_names, (AxisType.Auto,) * len(mesh.axis_names))
 
 
 def chosen_mesh(mesh: Mesh | None, where: str) -> Mesh:
-    """The mesh that is given, or that of the block, or JAX's of `jax.set_mesh`.
+    """The given mesh, or that of the enclosing `tenax.mesh` block, or that of `jax.set_mesh`, with automatic axes.
 
     Raises:
         ValueError: there is none.

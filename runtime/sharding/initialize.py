@@ -1,4 +1,4 @@
-"""Models made in their shards by one program, for models that torch cannot initialise from the device "meta"."""
+"""Create models directly in shards by one program, for those that torch cannot initialise from the "meta" device."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .rules import Rules, spec_of
 
 
 def initialize(build: Callable[[], nn.Module], rules: Rules, mesh: Mesh | None = None) -> nn.Module:
-    """Build a module whose tensors are made where the rules put them: no device ever holds the whole.
+    """Build a module whose tensors are created in the shards that the rules specify, so that no device holds the whole.
 
     The constructor runs twice: on the device "meta", and as one program on the mesh, with the random numbers that an
     eager construction on device "jax" would draw.
 
     Args:
-        build: makes the module, on torch's default device.
+        build: creates the module on torch's default device.
         rules: see `tenax.shard`.
-        mesh: of JAX; None is that of `tenax.mesh` or `jax.set_mesh`.
+        mesh: a mesh of JAX; by default that of `tenax.mesh` or `jax.set_mesh`.
 
     Raises:
         TraceError: the constructor reads the value of a tensor.
-        ValueError: as of `tenax.shard`.
+        ValueError: as in `tenax.shard`.
     """
     mesh = chosen_mesh(mesh, "tenax.sharding.initialize")
     with torch.device("meta"):
@@ -64,12 +64,12 @@ def initialize(build: Callable[[], nn.Module], rules: Rules, mesh: Mesh | None =
 
 
 def give_values(tensor: torch.Tensor, made: torch.Tensor) -> None:
-    """Make a tensor of the device "meta" what another one is, for all that hold it: tied tensors stay tied."""
+    """Replace a tensor on the "meta" device by another, in the same Python object, so that tied tensors stay tied."""
     swap(tensor, made.requires_grad_(tensor.requires_grad))
 
 
 def named_tensors(module: nn.Module) -> list[tuple[str, torch.Tensor, nn.Module]]:
-    """The parameters and buffers of a module, each once, with a name and the module that owns it."""
+    """The parameters and buffers of a module, each once, with its name and the module that owns it."""
     found: dict[int, tuple[str, torch.Tensor, nn.Module]] = {}
     for prefix, owner in module.named_modules():
         for own, tensor in (*owner._parameters.items(), *owner._buffers.items()):

@@ -1,4 +1,4 @@
-"""`tenax.shard` places tensors and modules on a mesh; `tenax.sharding_of` says where they are."""
+"""`tenax.shard` places tensors and modules on a mesh; `tenax.sharding_of` returns their placement."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from .rules import Rules, spec_of
 def shard(x: Any, spec: Any, mesh: Mesh | None = None) -> Any:
     """Place a tensor or a module on a mesh of devices.
 
-    - A tensor gives a new one with the same values and an array that is laid out by the spec. Within a compiled program
-      that is a constraint on the array; autograd goes through. A CPU tensor is uploaded shard by shard.
-    - A leaf that requires a gradient, such as a parameter, is moved itself and returned, so that optimizers keep it.
-    - A module is moved with all its parameters and buffers, and returned. Tied tensors stay tied. What is on the device
-      "meta" is made in its shards, by `reset_parameters` of its modules: no device ever holds the whole.
+    - For a tensor, the result is a new one with the same values, sharded by the spec. Within a compiled program this is
+      a sharding constraint. It is differentiable. A CPU tensor is uploaded shard by shard.
+    - A leaf that requires a gradient, such as a parameter, is moved in place and returned, so that optimizers keep it.
+    - A module is moved in place with all its parameters and buffers, and returned. Tied tensors stay tied. Tensors on
+      the device "meta" are created in shards by `reset_parameters` of their modules, so that no device holds the whole.
 
     Args:
-        x: a tensor of device "jax" or "cpu", or a module.
-        spec: of a tensor, a `PartitionSpec` or a `NamedSharding`; of a module, rules: a mapping from patterns of names
-            (as of `fnmatch`) to specs of which the first that fits counts, a function `(name, tensor) -> spec`, or a
-            preset of `tenax.sharding`. What no rule names has a copy on each device.
-        mesh: of JAX; None is that of `tenax.mesh` or `jax.set_mesh`.
+        x: a tensor on device "jax" or "cpu", or a module.
+        spec: for a tensor, a `PartitionSpec` or a `NamedSharding`. For a module, rules: a mapping from name patterns
+            (see `fnmatch`) to specs, of which the first match counts, a function `(name, tensor) -> spec`, or a preset
+            of `tenax.sharding`. Tensors that no rule matches are replicated.
+        mesh: a mesh of JAX; by default that of `tenax.mesh` or `jax.set_mesh`.
 
     Raises:
         ValueError: there is no mesh; the mesh lacks an axis; the spec does not divide a dimension.
@@ -63,16 +63,16 @@ def shard(x: Any, spec: Any, mesh: Mesh | None = None) -> Any:
 
 
 def _from_host(tensor: torch.Tensor, sharding: NamedSharding) -> torch.Tensor:
-    """A host tensor, uploaded to the devices of a sharding."""
+    """Upload a host tensor to the devices of a sharding."""
     moved = empty(tensor.shape, tensor.dtype, sharding)
     if tensor.requires_grad:
-        return moved.copy_(tensor)  # autograd sees a copy
+        return moved.copy_(tensor)  # so that autograd records a copy
     overwrite(moved, tensor)
     return moved
 
 
 def empty(size: Any, dtype: torch.dtype, sharding: NamedSharding) -> torch.Tensor:
-    """A contiguous tensor on a mesh, whose array is made when it is first read."""
+    """A contiguous tensor on a mesh, whose array is created when it is first read."""
     like = Cell(aval_of(tuple(size), numpy_dtype(dtype), sharding).zeros)
     return new_tensor(like, size, dtype)
 
@@ -88,7 +88,7 @@ def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
 
     def move(tensor: torch.Tensor) -> torch.Tensor:
         sharding = placed.get(id(tensor))
-        if sharding is None:  # torch tries the conversion on a tensor of its own
+        if sharding is None:  # `Module._apply` first tries the conversion on an empty tensor
             return tensor.to("jax")
         if tensor.device.type == "jax":
             if not lay_out(tensor, sharding):
@@ -106,7 +106,7 @@ def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
 
 
 def _initialisers(module: nn.Module, new: set[int]) -> list[nn.Module]:
-    """The modules that fill the tensors which have no values yet."""
+    """The modules whose `reset_parameters` initialises the tensors in `new`."""
     makers: list[nn.Module] = []
     for name, owner in module.named_modules():
         own = {id(t): n for n, t in (*owner._parameters.items(), *owner._buffers.items()) if t is not None}
@@ -123,14 +123,14 @@ def _initialisers(module: nn.Module, new: set[int]) -> list[nn.Module]:
 
 
 def sharding_of(x: Any) -> Any:
-    """Where a tensor or the tensors of a module lie.
+    """The sharding of a tensor, or of the tensors of a module.
 
     Returns:
-        The `jax.sharding.Sharding` of a tensor's axes. Within a program that is traced, that of a tensor from outside,
-        and None for what the program computes. For a module, a dict from names to shardings.
+        The `jax.sharding.Sharding` of a tensor's axes; while tracing, None for tensors that the program computes. For a
+        module, a dict from names to shardings.
 
     Raises:
-        TypeError: it is no tensor of device "jax" and no module.
+        TypeError: it is neither a tensor on device "jax" nor a module.
     """
     if isinstance(x, nn.Module):
         return {name: sharding_of(t) for name, t in (*x.named_parameters(), *x.named_buffers())}

@@ -1,7 +1,7 @@
 """Rules for whole models: fully sharded data parallelism, tensor parallelism, and both.
 
 Tensor parallelism pairs two projections, as in Megatron-LM (Shoeybi et al. 2019): the first is split by its outputs,
-the second by its inputs, so that nothing is communicated between them and sums are reduced once, behind the second.
+the second by its inputs, so that there is no communication between them and a single all-reduce after the second.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from torch import nn
 
 from .rules import Preset
 
-# The second projection of a pair, by the last part of the module's name, in the models of transformers and torch.
+# Names of the second projection of a pair (last part of the module's name) in models of transformers and torch.
 _SECOND = {
     *("o_proj", "out_proj", "down_proj", "c_proj", "dense_4h_to_h", "wo", "w2", "fc2", "linear2", "lin2", "out_lin"),
     *("proj_out", "attn_out", "to_out"),
 }
-# The second where they do not widen: a head of these names has more outputs than inputs.
+# Second projections unless they widen: an output head with one of these names has more outputs than inputs.
 _SECOND_IF_NARROW = {"output", "out", "proj"}
 _FIRST = {
     *("q_proj", "k_proj", "v_proj", "qkv_proj", "gate_proj", "up_proj", "gate_up_proj", "c_attn", "c_fc", "fc1"),
@@ -29,14 +29,14 @@ _FIRST = {
 
 
 def fsdp(axis: str = "data", least: int = 1024) -> Preset:
-    """Shard the largest dimension that the axis divides, of each tensor of at least so many elements.
+    """Shard each tensor of at least `least` elements along its largest dimension that the axis divides.
 
-    XLA gathers a weight where it is used, as long as what meets it is split by the batch. An embedding whose features
-    are sharded gives activations that are split by features, so lay out its results again: `tenax.shard(x, P(axis))`.
+    XLA gathers a weight where it is used, provided that the activations are split by batch. An embedding with sharded
+    features returns activations that are split by features, so reshard its results: `tenax.shard(x, P(axis))`.
 
     Args:
-        axis: of the mesh, usually that of the batch.
-        least: smaller tensors have a copy on each device.
+        axis: an axis of the mesh, usually that of the batch.
+        least: smaller tensors are replicated.
     """
     return Preset(partial(_fsdp, axis=axis, least=least))
 
@@ -44,13 +44,13 @@ def fsdp(axis: str = "data", least: int = 1024) -> Preset:
 def tensor_parallel(axis: str = "model", fsdp: str | None = None, least: int = 1024) -> Preset:
     """Split `nn.Linear`, `nn.Embedding`, `nn.MultiheadAttention` and the `Conv1D` of transformers over an axis.
 
-    A projection is the second of a pair if its name says so (`o_proj`, `down_proj`, `fc2`, ...) or if it has fewer
-    outputs than inputs; it is split by its inputs, and others by their outputs. What the axis does not divide has a
-    copy on each device of the axis.
+    A projection is the second of a pair if it has a name like `o_proj`, `down_proj` or `fc2`, or fewer outputs than
+    inputs; it is split by its inputs, and others by their outputs. Tensors that the axis does not divide are replicated
+    over it.
 
     Args:
-        axis: of the mesh.
-        fsdp: another axis; with it, each tensor is also sharded as by `fsdp(axis)`, along another dimension.
+        axis: an axis of the mesh.
+        fsdp: another axis, over which each tensor is also sharded as by `fsdp(axis)`, along another dimension.
         least: see `fsdp`.
     """
 
@@ -72,7 +72,7 @@ def _tensor_parallel(
 
 
 def _split_dimension(name: str, tensor: torch.Tensor, owner: nn.Module) -> int | None:
-    """The dimension of a weight or bias that tensor parallelism splits."""
+    """The dimension of a weight or bias that tensor parallelism splits, or None."""
     path, _, own = name.rpartition(".")
     *outer, last = path.split(".")
     if last == "dense" and outer:  # as in `attention.output.dense`
@@ -94,7 +94,7 @@ def _split_dimension(name: str, tensor: torch.Tensor, owner: nn.Module) -> int |
 
 
 def _fully(entries: list[Any], tensor: torch.Tensor, mesh: Mesh, axis: str, least: int) -> PartitionSpec:
-    """The entries with the axis at the largest dimension that is free and that it divides."""
+    """The entries with the axis added at the largest free dimension that it divides."""
     size = _size(mesh, axis)
     free = [d for d, entry in enumerate(entries) if entry is None and tensor.shape[d] % size == 0]
     if tensor.numel() >= least and free:

@@ -1,4 +1,4 @@
-"""Rules: which spec each tensor of a module gets."""
+"""Rules that assign a spec to each tensor of a module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import nn
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Rules that look at the module that owns a tensor, and at the sizes of the mesh."""
+    """Rules that depend on the module that owns a tensor and on the mesh."""
 
     choose: Callable[[str, torch.Tensor, nn.Module, Mesh], PartitionSpec]
 
@@ -23,10 +23,10 @@ Rules = Mapping[str, Any] | Callable[[str, torch.Tensor], Any] | Preset
 
 
 def spec_of(rules: Rules, name: str, tensor: torch.Tensor, owner: nn.Module, mesh: Mesh) -> Any:
-    """The spec of a tensor by its full name, such as `layers.0.fc.weight`; None for a copy on each device.
+    """The spec of a tensor by its full name, such as `layers.0.fc.weight`; None to replicate it.
 
     Raises:
-        TypeError: these are no rules.
+        TypeError: `rules` are of another type.
     """
     if isinstance(rules, Preset):
         return rules.choose(name, tensor, owner, mesh)

@@ -1,4 +1,4 @@
-"""`tenax.visualize_sharding`: pictures of where tensors and modules lie."""
+"""`tenax.visualize_sharding`: pictures of the shardings of tensors and modules."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .placing import sharding_of
 
 
 def visualize_sharding(x: Any) -> None:
-    """Print a picture: of a tensor, which part is on which devices; of a module, a table of its tensors.
+    """Print the parts of a tensor and their devices, or a table of the tensors of a module.
 
     Args:
-        x: a tensor of device "jax", or a module on it.
+        x: a tensor on device "jax", or a module on it.
 
     Raises:
         ImportError: rich is not installed.
@@ -67,7 +67,7 @@ def _table(tables: Any, parts: Mapping[str, Sequence[str]]) -> Any:
 
 
 def print_parts(parts: Mapping[str, Sequence[str]]) -> None:
-    """Print which part is on which devices.
+    """Print a table of parts and their devices.
 
     Raises:
         ImportError: rich is not installed.

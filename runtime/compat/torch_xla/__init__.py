@@ -1,7 +1,7 @@
 """The public names of PyTorch/XLA, implemented with tenax: `import tenax.compat.torch_xla as torch_xla`.
 
-Importing this package makes "xla" a name of device "jax". For scripts that import `torch_xla` itself, `install()` or
-the command `tenax xla script.py` lends them that name. docs/from_pytorch_xla.md has the table of names.
+Importing this package makes "xla" a name of device "jax". For scripts that import `torch_xla` itself, call `install()`
+or run `tenax xla script.py`. docs/from_pytorch_xla.md has the table of names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ process.register_backend()
 statistics.listen()
 bfloat16.follow_environment()
 
-__version__ = "2.9.0"  # whose names these are
+__version__ = "2.9.0"  # the PyTorch/XLA release with these names
 
 
 def device(index: int | None = None) -> torch.device:
@@ -43,18 +43,18 @@ def real_devices() -> list[str]:
 
 
 def device_count() -> int:
-    """How many devices this process has."""
+    """The number of devices of this process."""
     return len(xla_devices())
 
 
 def sync(wait: bool = False, reset_scope: bool = True) -> None:
-    """End the step: run what was recorded and the closures of `add_step_closure`; with `wait`, wait for the device."""
+    """End the step: run recorded operations and closures of `add_step_closure`; with `wait`, wait for the device."""
     end_step(wait)
 
 
 @contextmanager
 def step() -> Iterator[None]:
-    """A block that is a step: it begins and ends with `sync()`."""
+    """A context manager for one step, which begins and ends with `sync()`."""
     sync()
     try:
         yield
@@ -69,18 +69,18 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
     num_different_graphs_allowed: int | None = None,
     max_different_graphs: int | None = None,
 ) -> Any:
-    """A function or a block whose operations are a program of their own, which begins and ends with `sync()`.
+    """Compile a function or a block to programs of its own, which begin and end with `sync()`.
 
     Args:
-        f: a function, which becomes one program of `tenax.jit` for each signature; None for a context manager, whose
-            block is recorded as by `tenax.lazy`.
-        full_graph: raise where the block needs more than one program. A function always is one.
-        name: of the block: blocks of one name count together.
-        num_different_graphs_allowed: how many programs the function or the blocks may be.
+        f: a function, which is compiled by `tenax.jit` to one program per signature; None returns a context manager,
+            whose block is recorded as in `tenax.lazy`.
+        full_graph: raise if the block needs more than one program. A function is always one.
+        name: the name of the block; blocks of the same name are counted together.
+        num_different_graphs_allowed: the maximum number of programs of the function or the blocks.
         max_different_graphs: the same.
 
     Raises:
-        RuntimeError: the function or the block became more programs than allowed.
+        RuntimeError: the function or the block needed more programs than allowed.
     """
     from .compiling import compiled, recorded_block
 
@@ -91,7 +91,7 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
 
 
 def manual_seed(seed: int, device: Any = None) -> None:
-    """Seed the random numbers of the device."""
+    """Seed the device's random number generator."""
     from .core.xla_model import set_rng_state
 
     set_rng_state(seed, device)
@@ -100,7 +100,7 @@ def manual_seed(seed: int, device: Any = None) -> None:
 def launch(
     fn: Callable[..., Any], args: Any = (), start_method: str = "spawn", debug_single_process: bool = False
 ) -> None:
-    """Call `fn(index, *args)` in a process for each device; in a process of `torchrun`, call it with the local rank."""
+    """Call `fn(index, *args)` in one process per device; under `torchrun`, call it here with the local rank."""
     from .distributed.xla_multiprocessing import spawn
 
     if process.launched():

@@ -1,6 +1,6 @@
-"""`import torch_xla` for scripts that are not edited: the modules of this package under that name.
+"""`import torch_xla` for unmodified scripts: the modules of this package under that name.
 
-A finder gives each module of `torch_xla` as the one below `tenax.compat.torch_xla`: one object under both names.
+A finder maps each module of `torch_xla` to that of `tenax.compat.torch_xla`, so both names refer to the same object.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..._lazy.mode import record_everywhere
 
 NAME = "torch_xla"
 _HOME = __package__
-_FOLDER = str(Path(__file__).parent / "importable")  # has a module of that name, which calls `install`
+_FOLDER = str(Path(__file__).parent / "importable")  # contains a module of that name, which calls `install`
 
 
 class _Alias(Loader):
-    """Loads a module by its name below tenax."""
+    """Loads a module by its name in tenax."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,11 +35,11 @@ class _Alias(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # import has set that of the other name
+        module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
 class _Names(MetaPathFinder):
-    """Finds `torch_xla` and what is below it."""
+    """Finds `torch_xla` and its submodules."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -56,8 +56,8 @@ class _Names(MetaPathFinder):
 
 
 def install() -> None:
-    """Make `import torch_xla` mean `tenax.compat.torch_xla`, also in processes that this one spawns, and record
-    operations as PyTorch/XLA does: see `tenax.lazy`. With `TENAX_LAZY=0` in the environment they run at once.
+    """Make `import torch_xla` mean `tenax.compat.torch_xla`, in spawned processes as well, and record operations like
+    PyTorch/XLA (see `tenax.lazy`). With `TENAX_LAZY=0` in the environment they run immediately.
 
     Raises:
         ImportError: PyTorch/XLA itself has been imported.

@@ -1,7 +1,7 @@
-"""XLA_USE_BF16 and XLA_DOWNCAST_BF16: floating point values are held in less precision than their dtype says.
+"""XLA_USE_BF16 and XLA_DOWNCAST_BF16: floating-point values are kept in less precision than their dtype.
 
-The variables are read where values come to the device, since a program may set them after its imports, as Lightning's
-precision plugin does. Price: two look-ups in each upload. What was compiled before is compiled again.
+The variables are read at each upload, since a program may set them after its imports, as Lightning's precision plugin
+does. The cost is two lookups per upload. When they change, programs are compiled again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _VARIABLES: dict[str, dict[np.dtype, np.dtype]] = {
     "XLA_USE_BF16": {_FLOAT: _BFLOAT16, _DOUBLE: _BFLOAT16},
     "XLA_DOWNCAST_BF16": {_FLOAT: _BFLOAT16, _DOUBLE: _FLOAT},
 }
-_active: list[Override] = []  # of nothing: while it lasts, compiled functions are looked up apart
+_active: list[Override] = []  # an empty override: while active, compiled functions are looked up separately
 
 
 def follow_environment() -> None:
-    """Hold values as the variables say from now on."""
+    """Follow the variables from now on."""
     holding.ask = _read
     _read()
 

@@ -1,4 +1,4 @@
-"""The collectives of `torch_xla.core.xla_model`, over `replicas`."""
+"""The collectives of `torch_xla.core.xla_model`, among the replicas of `replicas.py`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def all_reduce(
 
     Args:
         reduce_type: 'sum', 'mul', 'and', 'or', 'min' or 'max'.
-        inputs: a tensor, whose reduction is returned, or a list of tensors, which are overwritten; then the result is
-            None.
+        inputs: a tensor, whose reduction is returned, or a list of tensors, which are overwritten (the result is then
+            None).
         scale: a factor of the results.
-        groups: lists of ordinals that reduce among each other; None for all.
+        groups: lists of ordinals that form groups; None for a single group of all.
     """
     if isinstance(inputs, Tensor):
         return _scaled(current().reduced(reduce_type, [inputs], groups)[0], scale)
@@ -62,7 +62,7 @@ def all_gather(
     channel_id: int | None = None,
     use_global_device_ids: bool | None = None,
 ) -> Any:
-    """The tensors of the replicas, concatenated along a dimension; for a list of tensors, a list."""
+    """The tensors of all replicas, concatenated along a dimension; for a list of tensors, a list."""
     if not isinstance(value, Tensor):
         gathered = [all_gather(x, dim, groups) for x in value]
         if output is None:
@@ -140,7 +140,7 @@ def all_to_all(
     groups: Groups = None,
     pin_layout: bool = True,
 ) -> Tensor:
-    """Split a tensor, send the i-th part to the i-th replica, and concatenate what comes."""
+    """Split a tensor, send the i-th part to the i-th replica, and concatenate the received parts."""
     members = len(current().members(groups))
     if split_count != members or value.shape[split_dimension] % members:
         raise ValueError(
@@ -153,7 +153,7 @@ def all_to_all(
 
 
 def collective_permute(value: Any, pairs: Sequence[Sequence[int]]) -> Any:
-    """What the source of this replica passed, zeros where no pair (source, target) names it as the target."""
+    """The value of this replica's source, or zeros if it is not the target of any pair (source, target)."""
     if not isinstance(value, Tensor):
         return [collective_permute(x, pairs) for x in value]
     gathered = current().gathered(value)
@@ -164,7 +164,7 @@ def collective_permute(value: Any, pairs: Sequence[Sequence[int]]) -> Any:
 def collective_broadcast(
     tensors: Sequence[Tensor], root_ordinal: int = 0, groups: Groups = None, pin_layout: bool = True
 ) -> None:
-    """Overwrite tensors by those of one replica."""
+    """Overwrite tensors with those of one replica."""
     place = current().members(groups).index(root_ordinal)
     with torch.no_grad():
         for tensor in tensors:
@@ -172,15 +172,15 @@ def collective_broadcast(
 
 
 def broadcast_master_param(model: torch.nn.Module) -> None:
-    """Overwrite parameters and buffers by those of the first replica."""
+    """Overwrite parameters and buffers with those of the first replica."""
     collective_broadcast([*model.parameters(), *model.buffers()])
 
 
 def rendezvous(tag: str, payload: bytes = b"", replicas: Sequence[int] = ()) -> list[bytes]:
-    """Wait for the other replicas at this place, and exchange bytes.
+    """Wait for the other replicas at this tag, and exchange bytes.
 
     Raises:
-        RuntimeError: another replica is at another place.
+        RuntimeError: another replica is at a different tag.
     """
     met = current().objects((tag, payload))
     others = {ordinal: other for ordinal, (other, _) in enumerate(met) if other != tag}
@@ -193,7 +193,7 @@ def rendezvous(tag: str, payload: bytes = b"", replicas: Sequence[int] = ()) -> 
 
 
 def mesh_reduce(tag: str, data: Any, reduce_fn: Callable[[list[Any]], Any]) -> Any:
-    """What a function makes of the list of all replicas' data, whose tensors are on the CPU."""
+    """Apply a function to the list of all replicas' data, whose tensors are on the CPU."""
     met = current().objects((tag, on_cpu(data)))
     if any(other != tag for other, _ in met):
         raise RuntimeError(f"mesh_reduce({tag!r}) of ordinal {current().rank}: others are at {[t for t, _ in met]}")
@@ -201,7 +201,7 @@ def mesh_reduce(tag: str, data: Any, reduce_fn: Callable[[list[Any]], Any]) -> A
 
 
 def do_on_ordinals(target: Callable[..., Any], data: Any = (), ordinals: Sequence[int] = (0,)) -> Any:
-    """Call a function, with the data on the CPU, on some replicas; the others wait, and get None."""
+    """Call a function, with the data on the CPU, on some replicas; the others wait and return None."""
     result = target(*on_cpu(data)) if current().rank in ordinals else None
     rendezvous("torch_xla.core.xla_model.do_on_ordinals")
     return result
@@ -226,5 +226,5 @@ bucketized_reduce_gradients = reduce_gradients
 def all_reduce_bucketized_gradients(
     gradients: Sequence[Tensor], scale: float, groups: Groups, pin_layout: bool, bucket_cap_mb: int = 0
 ) -> None:
-    """Overwrite gradients by their sums over the replicas, times a factor; in one program, however large it is."""
+    """Overwrite gradients with their sums over the replicas, times a factor; in one program, whatever the size."""
     all_reduce(REDUCE_SUM, gradients, scale, groups)

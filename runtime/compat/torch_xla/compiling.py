@@ -1,4 +1,4 @@
-"""`torch_xla.compile`: a function becomes programs of `tenax.jit`; a block is recorded as one program."""
+"""`torch_xla.compile`: a function is compiled by `tenax.jit`; a block is recorded as one program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., A
     """A compiled function whose calls are steps.
 
     Raises:
-        RuntimeError: from a call that made a program beyond the limit.
+        RuntimeError: a call exceeded the limit of programs.
     """
     step = jit(function)
 
@@ -46,8 +46,8 @@ def recorded_block(full_graph: bool, limit: int | None, name: str) -> Iterator[N
     """A block whose operations are recorded as one program, between two barriers.
 
     Raises:
-        RuntimeError: the block needed a value, with `full_graph`; or the blocks of that name needed more programs than
-            the limit.
+        RuntimeError: the block read a value, with `full_graph`; or the blocks of that name exceeded the limit of
+            programs.
     """
     end_step()
     history = own_tape().history

@@ -1,7 +1,7 @@
-"""Device type `xla` in the programs of this process: `torch.device("xla")` and the strings mean device "jax".
+"""Device type `xla` in this process: `torch.device("xla")` and such strings mean device "jax".
 
-torch knows the type and has nothing behind it. What reaches torch's key `XLA` is a factory, since no tensor has that
-type, and is called again for device "jax". The price: `tensor.device` and `str(device)` say `jax`.
+torch knows the type but has no kernels for it. Only factories reach the dispatch key `XLA`, since no tensor has that
+type, and they are redispatched to device "jax". The drawback is that `tensor.device` and `str(device)` are `jax`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPE = "xla"
 
 @functools.cache
 def enable() -> None:
-    """Have torch take "xla" for device "jax". Calling it again does nothing."""
+    """Make "xla" mean device "jax" in torch. Further calls do nothing."""
     register_all()
     NAMES.add(TYPE)
     guard_xla()
@@ -33,10 +33,10 @@ def enable() -> None:
 
 
 def jax_device(device: Any) -> torch.device:
-    """Device "jax" with its index, for a device, a string or an index of either type.
+    """The "jax" device for a device, string or index of either type.
 
     Raises:
-        RuntimeError: it is of another type, or there is no such device.
+        RuntimeError: the device is of another type, or does not exist.
     """
     return torch.device(NAME, device_index(device))
 
@@ -50,7 +50,7 @@ def _on_jax(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _moved(op: Any) -> Any:
-    """`Tensor.to` of a tensor of the device, which returns the tensor itself where nothing changes."""
+    """`Tensor.to` of a device tensor, which returns the tensor itself if nothing changes."""
 
     def to(*args: Any, **kwargs: Any) -> Any:
         return op.decompose(*map(_renamed, args), **{name: _renamed(value) for name, value in kwargs.items()})
@@ -67,7 +67,7 @@ def _autocast(plain: Any) -> Any:
 
 
 def _mixed_text(found: object) -> str | None:
-    """What programs look for in the error where a tensor of the CPU meets one of the device."""
+    """The error text that programs look for when CPU and device tensors are mixed."""
     if not isinstance(found, torch.Tensor) or found.device.type != "cpu":
         return None
     return f"Input tensor is not an XLA tensor: {found.type()}"

@@ -44,11 +44,11 @@ def xla_devices() -> list[torch.device]:
 
 
 def get_xla_supported_devices(devkind: str | int | None = None, max_devices: int | None = None) -> list[str] | None:
-    """The strings of the devices of a kind, None where there is none.
+    """The devices of a kind as strings; None if there are none.
 
     Args:
-        devkind: 'TPU', 'GPU' or 'CPU'; an int is taken for `max_devices`.
-        max_devices: how many at most.
+        devkind: 'TPU', 'GPU' or 'CPU'; an int is interpreted as `max_devices`.
+        max_devices: the maximum number of devices.
     """
     if isinstance(devkind, int):
         devkind, max_devices = None, devkind
@@ -69,12 +69,12 @@ def xla_device_hw(device: Any) -> str:
 
 
 def xla_device_kind(device: Any = None) -> str:
-    """What the vendor calls a device, such as 'TPU v4'."""
+    """The vendor's name of a device, such as 'TPU v4'."""
     return jax_devices()[jax_device(xla_device() if device is None else device).index].device_kind
 
 
 def parse_xla_device(device: str) -> tuple[str, int] | None:
-    """('TPU', 0) of 'TPU:0'; None for another text."""
+    """('TPU', 0) for 'TPU:0'; None for other strings."""
     found = re.fullmatch(r"([A-Z]+):(\d+)", device)
     return (found[1], int(found[2])) if found else None
 
@@ -85,13 +85,13 @@ def is_xla_tensor(tensor: torch.Tensor) -> bool:
 
 
 def wait_device_ops(devices: Any = ()) -> None:
-    """Wait until the devices have finished; all of them without a list."""
+    """Wait until the given devices, by default all, have finished."""
     for device in devices or xla_devices():
         synchronize(jax_device(device))
 
 
 def get_memory_info(device: Any = None) -> dict[str, int]:
-    """The memory of a device, in use and in all; on the CPU that of the host."""
+    """Used and total memory of a device; on the CPU, that of the host."""
     target = jax_device(xla_device() if device is None else device)
     used = memory_allocated(target)
     if platform(target.index) == "CPU":
@@ -108,13 +108,13 @@ def get_memory_info(device: Any = None) -> dict[str, int]:
 
 
 def device_attributes(device: Any = None) -> dict[str, Any]:
-    """What JAX says of a device."""
+    """The attributes of a device."""
     found = jax_devices()[jax_device(xla_device() if device is None else device).index]
     return {"name": xla_real_devices([jax_device(found.local_hardware_id or 0)])[0], "device_kind": found.device_kind}
 
 
 def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None) -> list[Any]:
-    """Trees of tensors on a device, or laid out by `input_sharding`."""
+    """Move trees of tensors to a device, or shard them by `input_sharding`."""
     from .transfers import moved
 
     return [moved(data, device, input_sharding) for data in datas]

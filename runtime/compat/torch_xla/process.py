@@ -1,7 +1,7 @@
-"""The processes of `xmp.spawn`: how a rank starts, and the group that it and `torchrun`'s programs make.
+"""The processes of `xmp.spawn`: how a rank starts, and the process group, also under `torchrun`.
 
 A rank of `xmp.spawn` joins JAX before the program runs, because JAX joins processes only when it starts. The default
-group of `torch.distributed` is made when the program asks for it, by `init_process_group("xla")` or by a collective.
+group of `torch.distributed` is created when the program needs it, by `init_process_group("xla")` or a collective.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _spawned: list[_Spawned] = []
 
 @functools.cache
 def most_processes() -> int:
-    """How many processes `xmp.spawn` starts: the devices of this host, or what `CPU_NUM_DEVICES` and its like say.
+    """The number of processes that `xmp.spawn` starts: the devices of this host, or `CPU_NUM_DEVICES` and its like.
 
-    Another process asks JAX, because this one must not take the devices.
+    A separate process counts the devices, because this one must not acquire them.
     """
     for name in _COUNTS:
         if name in os.environ:
@@ -61,7 +61,7 @@ def start(fn: Callable[..., Any], args: Sequence[Any], size: int, join: bool, da
         _run, (fn, tuple(args), size, store.port), size, join=join, daemon=daemon, start_method="spawn"
     )
     if context is not None:
-        context.store = store  # which lives as long as the processes need it
+        context.store = store  # to keep it alive as long as the processes need it
     return context
 
 
@@ -80,7 +80,7 @@ def _run(rank: int, fn: Callable[..., Any], args: Sequence[Any], size: int, port
 
 
 def take_environment() -> None:
-    """Follow `PJRT_DEVICE` and `CPU_NUM_DEVICES`, where JAX has not started and was not told otherwise."""
+    """Apply `PJRT_DEVICE` and `CPU_NUM_DEVICES`, unless JAX has started or is configured otherwise."""
     if backends_are_initialized():
         return
     platform = os.environ.get("PJRT_DEVICE", "").upper()
@@ -91,7 +91,7 @@ def take_environment() -> None:
 
 
 def _one_device() -> None:
-    """A process of several has one device of a CPU."""
+    """Configure a single CPU device, since each of several processes has one."""
     flags = [f for f in os.environ.get("XLA_FLAGS", "").split() if not f.startswith(_FORCED)]
     os.environ["XLA_FLAGS"] = " ".join(flags)
     jax.config.update("jax_num_cpu_devices", 1)
@@ -103,7 +103,7 @@ def launched() -> bool:
 
 
 def group() -> Any:
-    """`torch.distributed` with a default group, which is made in a process of `xmp.spawn`; None without one."""
+    """`torch.distributed` if it has a default group, which is created in a process of `xmp.spawn`; otherwise None."""
     if not dist.is_available() or (not dist.is_initialized() and not _spawned):
         return None
     if not dist.is_initialized():
@@ -114,7 +114,7 @@ def group() -> Any:
 
 
 def required_group() -> Any:
-    """`torch.distributed` with a default group, of one rank where the program has no other."""
+    """`torch.distributed` with a default group, of one rank if the program has no other."""
     if group() is None:
         dist.init_process_group("tenax", store=dist.HashStore(), rank=0, world_size=1)
     return dist
@@ -139,7 +139,7 @@ def _create_group(*args: Any) -> Any:
 
 @functools.cache
 def register_backend() -> None:
-    """Make `init_process_group("xla", init_method="xla://")` a group of the backend "tenax"."""
+    """Register backend "xla" and rendezvous `xla://`, which create groups of the backend "tenax"."""
     if dist.is_available():
         dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=["jax"])
         dist.register_rendezvous_handler("xla", _rendezvous)

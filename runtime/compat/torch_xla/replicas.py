@@ -1,8 +1,8 @@
-"""The replicas that a program's collectives are among: this process alone, threads of it, or processes.
+"""The replicas of a program's collectives: this process alone, its threads, or several processes.
 
-`torch_xla.distributed.data_parallel` runs a thread for each device, `xmp.spawn` and `torchrun` a process. `current()`
-says which of them this thread is. Collectives are functions of a tensor that give a new one; `groups` names the
-ordinals that go together, None for all.
+`torch_xla.distributed.data_parallel` runs a thread per device, `xmp.spawn` and `torchrun` a process. `current()`
+returns the replica of this thread. Collectives are functions of a tensor that return a new one; `groups` lists the
+ordinals of each group, None for a single group of all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def check_reduction(kind: str) -> None:
 
 
 class Replicas:
-    """A replica alone; the others override what they exchange."""
+    """A single replica; subclasses override the exchange of values."""
 
     rank = 0
     size = 1
@@ -54,7 +54,7 @@ class Replicas:
         return found[0]
 
     def objects(self, value: Any) -> list[Any]:
-        """What each replica passed, by ordinal; a barrier."""
+        """The values that the replicas passed, by ordinal; a barrier."""
         return [value]
 
     def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
@@ -63,7 +63,7 @@ class Replicas:
         return [tensor.clone()]
 
     def reduced(self, kind: str, tensors: Sequence[Tensor], groups: Groups = None) -> list[Tensor]:
-        """For each tensor the reduction over the group."""
+        """The reduction of each tensor over the group."""
         check_reduction(kind)
         results = []
         for tensor in tensors:
@@ -79,14 +79,14 @@ class Replicas:
         return self.reduced(kind, [tensor], groups)[0].chunk(len(members))[members.index(self.rank)].clone()
 
     def exchanged(self, tensor: Tensor, groups: Groups = None) -> Tensor:
-        """Parts along dimension 0: the i-th part of each replica goes to the i-th of the group."""
+        """Exchange parts along dimension 0: the i-th part of each replica goes to the i-th of the group."""
         members = self.members(groups)
         place = members.index(self.rank)
         return torch.cat([x.chunk(len(members))[place] for x in self.gathered(tensor, groups)])
 
 
 class ThreadGroup:
-    """Where the threads of `DataParallel` meet and exchange values."""
+    """A barrier at which the threads of `DataParallel` exchange values."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -97,10 +97,10 @@ class ThreadGroup:
         self._changed = threading.Condition()
 
     def exchange(self, rank: int, value: Any) -> list[Any]:
-        """What each thread passed.
+        """The values that the threads passed, by rank.
 
         Raises:
-            RuntimeError: a thread has ended, so that it will not come.
+            RuntimeError: another thread has ended and will not arrive.
         """
         with self._changed:
             own = self._rounds
@@ -119,14 +119,14 @@ class ThreadGroup:
             return self._complete
 
     def end(self) -> None:
-        """A thread has ended: nobody waits for it."""
+        """Record that a thread has ended, so that the others do not wait for it."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
 
 class ThreadReplicas(Replicas):
-    """A thread of `DataParallel`, with a device of its own."""
+    """A thread of `DataParallel`, with its own device."""
 
     def __init__(self, rank: int, device: torch.device, group: ThreadGroup) -> None:
         self.rank = self.local_rank = rank
@@ -136,7 +136,7 @@ class ThreadReplicas(Replicas):
         return list(self.group.exchange(self.rank, value))
 
     def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
-        met = self.group.exchange(self.rank, tensor.detach().clone())  # the clone stays while the tensor is written
+        met = self.group.exchange(self.rank, tensor.detach().clone())  # the clone is not affected by later writes
         return [met[i].to(tensor.device, copy=True) for i in self.members(groups)]
 
 
@@ -154,7 +154,7 @@ class ProcessReplicas(Replicas):
         if len(members) == self.size:
             return None
         key = tuple(map(tuple, groups or ()))
-        if key not in self._groups:  # which every rank reaches with the same groups
+        if key not in self._groups:  # every rank gets here with the same groups
             made = [self.dist.new_group(list(ranks)) for ranks in key]
             self._groups[key] = next(group for ranks, group in zip(key, made, strict=True) if self.rank in ranks)
         return self._groups[key]
@@ -206,12 +206,12 @@ _processes: list[tuple[Any, ProcessReplicas]] = []  # of the current default gro
 
 
 def join(replicas: Replicas | None) -> None:
-    """Make this thread one of some replicas."""
+    """Set the replica of this thread."""
     _thread.replicas = replicas
 
 
 def current() -> Replicas:
-    """The replicas that this thread is one of."""
+    """The replica of this thread."""
     if _thread.replicas is not None:
         return _thread.replicas
     dist = process.group()

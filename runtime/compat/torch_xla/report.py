@@ -29,14 +29,14 @@ class Use:
 
 
 def uses(text: str, file: str = "<script>") -> list[Use]:
-    """What a script uses of PyTorch/XLA: one entry for each name, at its first line.
+    """The names of PyTorch/XLA that a script uses, each with its first line.
 
     Args:
-        text: the script, which is read and not run.
+        text: the script, which is parsed but not run.
         file: its name, for errors.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the script is not valid Python.
     """
     reader = _Reader()
     reader.visit(ast.parse(text, file))
@@ -56,10 +56,10 @@ def _use(name: str, line: int) -> Use:
 
 
 class _Reader(ast.NodeVisitor):
-    """Collects dotted names that begin with what the script imported."""
+    """Collects dotted names that begin with an import from PyTorch/XLA."""
 
     def __init__(self) -> None:
-        self.names: dict[str, str] = {}  # in the script, and of PyTorch/XLA
+        self.names: dict[str, str] = {}  # from names in the script to those of PyTorch/XLA
         self.found: list[tuple[str, int]] = []
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -88,7 +88,7 @@ class _Reader(ast.NodeVisitor):
 
 
 def _known(name: str) -> str:
-    """A dotted name up to the name of a module's member: a method of it is left out."""
+    """A dotted name, cut after the module's member, without methods of it."""
     parts = name.split(".")
     for end in range(len(parts), 1, -1):
         if ".".join(parts[:end]) in ANSWERS:

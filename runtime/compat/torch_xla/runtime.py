@@ -29,7 +29,7 @@ def set_device_type(pjrt_device: str) -> None:
 
     Raises:
         ValueError: there is no such platform.
-        RuntimeError: JAX has started with another one.
+        RuntimeError: JAX has started on another one.
     """
     name = pjrt_device.upper()
     if name not in JAX_PLATFORMS:
@@ -49,37 +49,37 @@ def using_pjrt() -> bool:
 
 
 def process_count() -> int:
-    """How many processes the program has."""
+    """The number of processes of the program."""
     return jax.process_count()
 
 
 def process_index() -> int:
-    """The number of this process."""
+    """The index of this process."""
     return jax.process_index()
 
 
 def local_process_count() -> int:
-    """How many processes of the program are on this host."""
+    """The number of processes of the program on this host."""
     return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
 def host_index() -> int:
-    """The number of this host."""
+    """The index of this host."""
     return int(os.environ.get("GROUP_RANK", "0")) if launched() else process_index() // local_process_count()
 
 
 def addressable_device_count() -> int:
-    """How many devices this process has."""
+    """The number of devices of this process."""
     return 1 if xrt_world_size() > 1 else device_count()
 
 
 def local_device_count() -> int:
-    """How many devices the processes of this host have."""
+    """The number of devices of the processes on this host."""
     return addressable_device_count() * local_process_count()
 
 
 def global_device_count() -> int:
-    """How many devices the program has."""
+    """The number of devices of the program."""
     return xrt_world_size() if xrt_world_size() > 1 else jax.device_count()
 
 
@@ -88,7 +88,7 @@ global_runtime_device_count = global_device_count
 
 
 def global_runtime_device_attributes() -> list[dict[str, Any]]:
-    """What JAX says of each device of the program."""
+    """The attributes of each device of the program."""
     return [{"name": f"{platform()}:{d.id}", "device_kind": d.device_kind} for d in jax.devices()]
 
 
@@ -96,10 +96,10 @@ runtime_device_attributes = device_attributes
 
 
 def use_spmd(auto: bool = False) -> None:
-    """Say that the program is one over a mesh, as `torch_xla.distributed.spmd` describes it.
+    """Declare that the program is a single one over a mesh; see `torch_xla.distributed.spmd`.
 
     Raises:
-        NotImplementedError: `auto`; tensors are laid out as the program marks them.
+        NotImplementedError: `auto` is set; tensors are sharded as the program marks them.
     """
     if auto:
         raise NotImplementedError("use_spmd(auto=True): expected xs.mark_sharding, or tenax.shard(module, rules, mesh)")
@@ -112,10 +112,10 @@ def is_spmd() -> bool:
 
 
 def initialize_cache(path: str, readonly: bool = False) -> None:
-    """Keep compiled programs in a folder, before the first compilation.
+    """Cache compiled programs in a folder; call this before the first compilation.
 
     Raises:
-        NotImplementedError: `readonly`; JAX writes what it compiles.
+        NotImplementedError: `readonly` is set; JAX writes what it compiles.
     """
     if readonly:
         raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""`tenax xla script.py`: a script, or a module, with PyTorch/XLA's names."""
+"""`tenax xla script.py`: run a script or module with PyTorch/XLA's names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .alias import install
 
 
 def run(args: Sequence[str]) -> None:
-    """Run `script.py args...` or `-m module args...` as `python` would, with `torch_xla` as tenax has it.
+    """Run `script.py args...` or `-m module args...` as `python` would, with tenax's `torch_xla`.
 
     Raises:
         FileNotFoundError: there is no such script.
@@ -28,7 +28,7 @@ def run(args: Sequence[str]) -> None:
     code = compile(path.read_bytes(), str(path), "exec")
     sys.argv = [*args]
     sys.path.insert(0, str(path.resolve().parent))
-    # The module stays, because processes that it spawns and what it pickles refer to it.
+    # The module is kept in `sys.modules`, because spawned processes and pickles refer to it.
     main = ModuleType("__main__")
     main.__file__ = str(path)
     sys.modules["__main__"] = main

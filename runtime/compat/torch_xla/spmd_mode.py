@@ -1,4 +1,4 @@
-"""Whether the program is one over a mesh, and its mesh."""
+"""Whether the program is a single one over a mesh, and its mesh."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 @dataclass
 class _Mode:
     spmd: bool = False
-    mesh: Any = None  # of `xs.set_global_mesh`
+    mesh: Any = None  # set by `xs.set_global_mesh`
 
 
 mode = _Mode()

@@ -1,4 +1,4 @@
-"""`torch_xla.stablehlo`: programs of `torch.export` as StableHLO, over `tenax.export`."""
+"""`torch_xla.stablehlo`: programs of `torch.export` as StableHLO, with `tenax.export`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ...trace.transfer import from_jax, to_jax
 
 @dataclass
 class StableHLOExportOptions:
-    """Options of the export, whose defaults are all that there is."""
+    """Options of the export, of which only the defaults are supported."""
 
     override_tracing_arguments: Any = None
 
 
 class StableHLOGraphModule:
-    """A program as StableHLO, which can be called with tensors."""
+    """A program as StableHLO that can be called with tensors."""
 
     def __init__(self, program: ExportedProgram) -> None:
         self.program = program
@@ -43,7 +43,7 @@ class StableHLOGraphModule:
         return export.to_stablehlo(self.program, bytecode=True)
 
     def save(self, directory: str | PathLike[str]) -> None:
-        """Write the artifact of `tenax.export.save`, `program.tenax`, and `program.mlir` into a folder."""
+        """Write `program.tenax`, the artifact of `tenax.export.save`, and `program.mlir` to a folder."""
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
         export.save(self.program, folder / "program.tenax")
@@ -60,7 +60,7 @@ def exported_program_to_stablehlo(
     """An exported program as StableHLO.
 
     Raises:
-        NotImplementedError: as `tenax.export.exported_to_jax`.
+        NotImplementedError: as in `tenax.export.exported_to_jax`.
     """
     return StableHLOGraphModule(exported_model)
 

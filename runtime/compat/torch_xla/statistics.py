@@ -1,7 +1,7 @@
-"""Counters and metrics of the process, from which `torch_xla.debug.metrics` makes its report.
+"""Counters and metrics of the process, which `torch_xla.debug.metrics` reports.
 
-Compilations and transfers are counted where JAX and the functions of this package report them, runs of programs and
-their operators where lazy mode does. The names are those that programs look for.
+JAX reports compilations, tenax its transfers, and lazy mode the runs of programs with their operators. The names are
+those that programs look for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..._lazy.programs import TapeProgram
 from ...trace.transfer import transfers
 from ...xla.stored import LOADED
 
-# Names of JAX's events, and those of the metrics that their durations belong to.
+# The metric of each event of JAX whose duration is recorded.
 _EVENTS = {"/jax/core/compile/backend_compile_duration": "CompileTime", LOADED: "CompileTime"}
 _CACHED = "/jax/compilation_cache/cache_hits"
 
@@ -38,14 +38,14 @@ def count(name: str, more: int = 1) -> None:
 
 
 def record(name: str, value: float) -> None:
-    """Add a sample to a metric, in seconds, or in bytes where the name ends in `Data`."""
+    """Add a sample to a metric, in seconds, or in bytes if its name ends in `Data`."""
     with _lock:
         metrics.setdefault(name, []).append((time.time(), value))
 
 
 @contextmanager
 def timed(name: str) -> Iterator[None]:
-    """Record how long a block takes."""
+    """Record the duration of a block."""
     start = time.perf_counter()
     try:
         yield
@@ -54,7 +54,7 @@ def timed(name: str) -> Iterator[None]:
 
 
 def clear() -> None:
-    """Forget counters and metrics."""
+    """Clear counters and metrics."""
     with _lock:
         counters.clear()
         metrics.clear()
@@ -62,7 +62,7 @@ def clear() -> None:
 
 @functools.cache
 def listen() -> None:
-    """Have JAX report its compilations, and lazy mode its runs. Calling it again does nothing."""
+    """Register listeners for compilations, runs of lazy mode and transfers. Further calls do nothing."""
     jax.monitoring.register_event_duration_secs_listener(_duration)
     jax.monitoring.register_event_listener(_event)
     programs.listeners.append(_program_ran)

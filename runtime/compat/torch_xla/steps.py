@@ -1,6 +1,6 @@
-"""The step barrier: what `xm.mark_step`, `torch_xla.sync` and the loaders do at the end of a step.
+"""The step barrier, run by `xm.mark_step`, `torch_xla.sync` and the loaders at the end of a step.
 
-In lazy mode (`tenax.lazy`, `TENAX_LAZY=1`) it runs what was recorded. An eager device has done so already.
+In lazy mode (`tenax.lazy`, `TENAX_LAZY=1`) it runs the recorded operations, which eager mode has already run.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _pending = _Pending()
 
 
 def end_step(wait: bool = False) -> None:
-    """End the step: run what was recorded, then the step closures in the order in which they were added.
+    """End the step: run the recorded operations, then the step closures in the order in which they were added.
 
     Args:
         wait: wait until the device has finished.
 
     Raises:
-        Exception: what a closure raised. The closures after it do not run.
+        Exception: the exception of a closure, after which no further closures run.
     """
     count("MarkStep")
     sync()
@@ -56,16 +56,16 @@ def add_step_closure(closure: Callable[..., Any], args: Sequence[Any] = (), run_
     """Call a function once, after the next step barrier of this thread.
 
     Args:
-        closure: what to call.
-        args: its arguments, which may have tensors.
-        run_async: call it in a background thread, after the functions that are there already. What it raises is raised
-            by a later barrier.
+        closure: the function.
+        args: its arguments, which may contain tensors.
+        run_async: call it in a background thread, after those already queued. Its exception is raised by a later
+            barrier.
     """
     (_pending.later if run_async else _pending.now).append((closure, tuple(args)))
 
 
 class _Background:
-    """A thread that runs closures in order, until one raises."""
+    """A thread that runs closures in order; if one raises, the rest of its step is skipped."""
 
     def __init__(self) -> None:
         self.queue: queue.Queue[list[Closure]] = queue.Queue()
@@ -76,7 +76,7 @@ class _Background:
         if self.thread is None:
             self.thread = threading.Thread(target=self._run, name="torch_xla step closures", daemon=True)
             self.thread.start()
-            atexit.register(self.queue.join)  # what was added runs before the process ends
+            atexit.register(self.queue.join)  # queued closures run before the process ends
         self.queue.put(closures)
 
     def raise_failed(self) -> None:

@@ -1,6 +1,6 @@
-"""PyTorch/XLA's names: whether each runs, and what it is in tenax. `tenax doctor --xla` and the docs read this table.
+"""PyTorch/XLA's names, with their status and equivalent in tenax, for `tenax doctor --xla` and the docs.
 
-A row is `name ...: status: tenax`, below the module of the names. Status is "runs", "runs, differently: why" or "not".
+A row is (names, status, tenax), under the module of the names. Status is "runs", "runs, differently: why" or "not".
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ RUNS, NOT = "runs", "not"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Names of one module with one answer."""
+    """Names of one module with the same status and equivalent."""
 
-    module: str  # of torch_xla
+    module: str  # a module of torch_xla
     names: tuple[str, ...]
     status: str  # RUNS, "runs, differently: ..." or NOT
     tenax: str  # the spelling without PyTorch/XLA's names
@@ -230,7 +230,7 @@ ROWS = [
 
 
 def answers() -> Iterator[tuple[str, Row]]:
-    """Each name with its module, and its row; a row without names answers for the module."""
+    """Each dotted name with its row; a row without names is that of the module itself."""
     for row in ROWS:
         yield from ((path, row) for path in row.paths or [row.module])
 

@@ -1,4 +1,4 @@
-"""Trees of tensors moved to a device and back, and `xm.save`."""
+"""Moving trees of tensors to a device and back, and `xm.save`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .replicas import current
 
 
 def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
-    """A tree with a function applied to its tensors; the same object twice gives one result."""
+    """A tree with a function applied once to each of its tensors, even if a tensor occurs several times."""
     done: dict[int, Any] = {}
 
     def leaf(x: Any) -> Any:
@@ -29,7 +29,7 @@ def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
 
 
 def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
-    """A tree with its tensors on a device, or laid out over a mesh by a `ShardingSpec` or a dict of them."""
+    """A tree with its tensors moved to a device, or sharded by a `ShardingSpec` or a dict of these."""
     if torch.device(device).type == "cpu":
         return tree
     target = jax_device(device)
@@ -48,19 +48,19 @@ def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
 
 
 def on_cpu(tree: Any) -> Any:
-    """A tree with its tensors on the CPU."""
+    """A tree with its tensors copied to the CPU."""
     return mapped(tree, lambda tensor: tensor.detach().cpu())
 
 
 def save(data: Any, file_or_path: Any, master_only: bool = True, global_master: bool = False) -> None:
-    """Save a tree of tensors so that `torch.load` gives tensors of the CPU.
+    """Save a tree of tensors so that `torch.load` returns CPU tensors.
 
     Args:
         data: any tree; its tensors are copied to the CPU.
-        file_or_path: as of `torch.save`.
-        master_only: only the first replica writes. The others do not wait for it, so that a call on the first alone is
-            no mistake: before they read the file, they meet it in `xm.rendezvous`.
-        global_master: the first of all replicas, and not of each host.
+        file_or_path: as in `torch.save`.
+        master_only: only the first replica writes. The others do not wait for it, so it is valid to call this on the
+            first replica alone; call `xm.rendezvous` before other replicas read the file.
+        global_master: write on the first of all replicas instead of the first of each host.
     """
     replicas = current()
     if not master_only or (replicas.rank if global_master else replicas.local_rank) == 0:

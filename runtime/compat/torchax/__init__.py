@@ -78,7 +78,7 @@ def disable_globally() -> None:
 
 
 def disable_temporarily() -> Any:
-    """A context manager; tensors without a device are made on the CPU, also within an environment."""
+    """A context manager in which tensors without a device are created on the CPU, even within an environment."""
     return default_environment.left()
 
 
@@ -100,9 +100,9 @@ def to_xla(tree: Any) -> Any:
 def extract_jax(
     module: nn.Module, env: Any = None, *, dedup_parameters: bool = True
 ) -> tuple[dict[str, jax.Array], Callable[..., Any]]:
-    """Convert a module to `(state, function)`: `function(state, args, kwargs=None, rng=None)` is pure, of arrays.
+    """Convert a module to `(state, function)`, where `function(state, args, kwargs=None, rng=None)` is pure.
 
-    The state has parameters and buffers by name, tied tensors once or, without `dedup_parameters`, by each name.
+    The state has parameters and buffers by name; tied tensors occur once, or without `dedup_parameters` by each name.
     """
     pure = FunctionalModule(module)
     named = (

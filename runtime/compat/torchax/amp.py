@@ -8,5 +8,5 @@ import torch
 
 
 def autocast(device: str = "jax", dtype: torch.dtype = torch.bfloat16, env: Any = None, **options: Any) -> Any:
-    """`torch.autocast` of the device; a context manager or decorator."""
+    """`torch.autocast` for the device; a context manager or decorator."""
     return torch.autocast(device, dtype=dtype, **options)

@@ -1,4 +1,4 @@
-"""`torchax.checkpoint`: trees of tensors and other values in files of Orbax."""
+"""`torchax.checkpoint`: trees of tensors and other values as Orbax checkpoints."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ import torch
 from ..._torch import pytree
 from ...trace.transfer import from_jax, to_jax
 
-_KEYS = "$keys"  # of a dict whose keys are not all strings, which Orbax would make of them
-_CLASS = "$class"  # of a named tuple without fields, which Orbax forgets, or of an OrderedDict
+_KEYS = "$keys"  # the keys of a dict with non-string keys, which Orbax would convert to strings
+_CLASS = "$class"  # the class of a named tuple without fields, which Orbax does not store, or of an OrderedDict
 _ORDERED = "collections:OrderedDict"
 
 
 def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
     """Write a tree of tensors, arrays, numbers and strings with Orbax into the directory `path`.
 
-    With a step it is a subdirectory for that step. What is there is replaced.
+    With a step, it is written to a subdirectory of that name. An existing checkpoint is replaced.
 
     Raises:
         ImportError: orbax-checkpoint is not installed.
-        TypeError: a key of a dict is no string, finite number, boolean or None.
+        TypeError: a key of a dict is not a string, finite number, boolean or None.
     """
     place = path if step is None else os.path.join(path, str(step))
     with _checkpointer() as checkpointer:
@@ -41,10 +41,10 @@ def save_checkpoint(state: Any, path: str, step: int | None = None) -> None:
 
 
 def load_checkpoint(path: str) -> Any:
-    """Read the latest step of `save_checkpoint`, or a file of `torch.save`, with arrays as tensors of the device.
+    """Load the latest step of `save_checkpoint`, or a file of `torch.save`, with arrays as device tensors.
 
-    Tuples, numbers, strings and keys of dicts are what they were. So are named tuples (states of optax), where the
-    module of their class has been imported; else they have their fields but not their class.
+    Tuples, numbers, strings and dict keys are restored exactly. So are named tuples (optax states), if the module of
+    their class has been imported; otherwise they have their fields but not their class.
 
     Raises:
         FileNotFoundError: `path` has no checkpoint.
@@ -72,7 +72,7 @@ def load_checkpoint(path: str) -> Any:
 
 
 def _with_string_keys(tree: Any) -> Any:
-    """The tree with the keys of its dicts as strings, and a list of the keys in those where they were not."""
+    """The tree with string keys in all dicts; dicts with other keys store a list of these."""
     if isinstance(tree, dict):
         values = [_with_string_keys(v) for v in tree.values()]
         ordered = {_CLASS: _ORDERED} if type(tree) is OrderedDict else {}
@@ -92,7 +92,7 @@ def _with_string_keys(tree: Any) -> Any:
 
 
 def _with_own_keys(tree: Any) -> Any:
-    """What `_with_string_keys` was given."""
+    """The inverse of `_with_string_keys`."""
     if isinstance(tree, dict):
         if list(tree) == [_CLASS]:
             module, _, name = tree[_CLASS].partition(":")
@@ -108,7 +108,7 @@ def _with_own_keys(tree: Any) -> Any:
 
 
 def _named_tuple(module: str, name: str, fields: tuple[str, ...]) -> Callable[..., Any]:
-    """The named tuple of a module that has been imported, or else one of the same name."""
+    """The named tuple class of an imported module, or else a new one of the same name."""
     found = getattr(sys.modules.get(module), name, None)
     if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
         return found
@@ -116,7 +116,7 @@ def _named_tuple(module: str, name: str, fields: tuple[str, ...]) -> Callable[..
 
 
 def _own_class(cls: Any) -> Callable[..., Any]:
-    """The class of which Orbax made another, whose name has the module, the class and the number of fields."""
+    """The original of a class that Orbax recreated, whose name has the module, the class and the number of fields."""
     for module in list(sys.modules):
         prefix = module.replace(".", "_") + "_"
         if cls.__name__.startswith(prefix):

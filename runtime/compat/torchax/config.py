@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-# Flags that do nothing here when they are changed, and what happens instead.
+# Flags without effect, and what happens instead.
 _WITHOUT_EFFECT = {
     "debug_mixed_tensor": "a mix of devices raises with the line, and no debugger is started",
     "use_int32_for_index": "dtypes are those of torch",
@@ -21,18 +21,18 @@ _warned: set[str] = set()
 
 @dataclass
 class Configuration:
-    """The flags of an environment, which take effect where it is entered.
+    """The flags of an environment, which take effect when it is entered.
 
     Args:
         debug_print_each_op: log each operation with shapes, dtypes and strides, by `tenax.debug.log`.
-        debug_print_each_op_operands: nothing more: the log has the operands.
-        debug_accuracy_for_each_op: compare each operation with CPU torch, by `tenax.debug.compare`, and raise where
-            they differ.
-        allow_mixed_math_with_scalar_tensor: without it, 0-d CPU tensors in operations of the device raise, too.
-        internal_respect_torch_return_dtypes: always so.
-        use_tpu_flash_attention: always so, where JAX's kernel takes the arguments.
+        debug_print_each_op_operands: no further effect, since the log includes operands.
+        debug_accuracy_for_each_op: compare each operation with CPU torch, by `tenax.debug.compare`, and raise if they
+            differ.
+        allow_mixed_math_with_scalar_tensor: if false, 0-d CPU tensors in operations of the device also raise.
+        internal_respect_torch_return_dtypes: always the case.
+        use_tpu_flash_attention: always the case, if JAX's kernel supports the arguments.
 
-    Setting another flag to other than its default warns, once, that it has no effect and what happens instead.
+    Setting another flag to a non-default value warns once that it has no effect, and what happens instead.
     """
 
     debug_print_each_op: bool = False

@@ -1,4 +1,4 @@
-"""The views of torchax: values and functions of one library as those of the other, and calls across."""
+"""The views of torchax: conversion of values and functions between the two libraries, and calls across."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _WIDE = (torch.float64, torch.complex128)
 
 
 class JaxFunction:
-    """A torch function as a pure function of arrays. Two of one function, made in the same modes of torch, are equal,
-    so that JAX compiles once.
+    """A torch function as a pure function of arrays. Instances for the same function, created in the same modes of
+    torch, are equal, so that JAX compiles once.
 
-    With `recorded`, it raises where it closes over a tensor whose gradient torch would miss.
+    With `recorded`, it raises if it closes over a tensor whose gradient torch would miss.
     """
 
     def __init__(self, function: Callable[..., Any], recorded: bool = False) -> None:
@@ -61,7 +61,7 @@ class TorchFunction:
         return call_jax(self.function, *args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """As a method it is bound as a function is."""
+        """Bind like a function, as a method."""
         return self if instance is None else functools.partial(self, instance)
 
 
@@ -77,7 +77,7 @@ def _is_of_jax(function: Any) -> bool:
 
 
 def torch_view_elem(value: Any) -> Any:
-    """Convert an array to a tensor, a dtype, or a JAX function to one of tensors; other values stay."""
+    """Convert an array to a tensor, a dtype, or a JAX function to one of tensors; other values are unchanged."""
     if isinstance(value, JaxFunction):
         return value.function
     if isinstance(value, jax.Array):
@@ -89,7 +89,7 @@ def torch_view_elem(value: Any) -> Any:
 
 def jax_view_elem(value: Any) -> Any:
     """Convert a tensor to an array, a dtype, or a torch function to a pure one of arrays; other values, and functions
-    of JAX itself, stay.
+    of JAX itself, are unchanged.
     """
     if isinstance(value, TorchFunction):
         return value.function
@@ -101,20 +101,20 @@ def jax_view_elem(value: Any) -> Any:
 
 
 def torch_view(tree: Any) -> Any:
-    """Convert each leaf of a tree by `torch_view_elem`. Functions of the result are differentiable, see `call_jax`."""
+    """Convert each leaf of a tree by `torch_view_elem`. Functions in the result are differentiable; see `call_jax`."""
     return jax.tree.map(torch_view_elem, tree)
 
 
 def jax_view(tree: Any) -> Any:
-    """Convert each leaf of a tree by `jax_view_elem`. Where torch computes gradients, they end here."""
+    """Convert each leaf of a tree by `jax_view_elem`. torch's gradients do not flow through this."""
     return jax.tree.map(jax_view_elem, tree)
 
 
 def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a JAX function with trees of tensors, dtypes, torch functions and other values, and convert its result.
 
-    The function runs as it stands, so it may depend on values and return any object. Where torch records a gradient, or
-    a graph, it is traced by `tenax.call_jax`: then it must be traceable and return arrays.
+    The function is called directly, so it may depend on values and return any object. If torch records a gradient or a
+    graph, it is traced by `tenax.call_jax` instead, and must be traceable and return arrays.
 
     Raises:
         TraceError: torch records a gradient, and a torch function among the arguments closes over a tensor that
@@ -123,7 +123,7 @@ def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if torch.compiler.is_dynamo_compiling():
         return calls.call_jax(jax_func, *args, **kwargs)
     if not is_recorded(args, kwargs):
-        # As in `tenax.call_jax`, 64-bit data brings 64-bit mode with it.
+        # As in `tenax.call_jax`, 64-bit arguments enable 64-bit mode.
         wide = any(x.dtype in _WIDE for x in tensors(jax.tree.leaves((args, kwargs))))
         with jax.enable_x64(wide or jax.dtypes.canonicalize_dtype(float).itemsize == 8):
             return torch_view(jax_func(*jax_view(args), **jax_view(kwargs)))

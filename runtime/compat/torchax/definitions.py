@@ -1,4 +1,4 @@
-"""Definitions of operators by a program: functions that take the arguments of a call as the program wrote it."""
+"""Operators defined by a program: functions that receive the arguments of a call as the program wrote it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def of_arrays(op: Any, function: Callable[..., Any]) -> Override:
 def of_tensors(op: Any, function: Callable[..., Any]) -> Override:
     """Compute an operator on the device by a torch function.
 
-    Where torch records a gradient or a graph, the function runs as a pure one that JAX differentiates, so that it may
-    compute with arrays; then it cannot draw random numbers.
+    If torch records a gradient or a graph, the function runs as a pure one that JAX differentiates, so it may compute
+    with arrays, but cannot draw random numbers.
     """
 
     def pure(*args: Any, **kwargs: Any) -> Any:

@@ -16,7 +16,7 @@ __all__ = ["JaxInterpreter", "exported_program_to_jax", "exported_program_to_sta
 def exported_program_to_jax(program: Any, export_raw: bool = False) -> Any:
     """Return `(weights, function)`; `function(weights, args)` always returns a tuple of all outputs.
 
-    With `export_raw` it is `(names, tensors, function)`, and the function takes a list of arrays in their order.
+    With `export_raw` it is `(names, tensors, function)`, and the function takes a list of arrays in that order.
     """
     weights, function = _export.exported_to_jax(program)
 

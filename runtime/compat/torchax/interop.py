@@ -30,7 +30,7 @@ from .conversion import torch_view_elem as torch_view_elem
 
 Options = dict[str, Any] | None
 
-fori_loop = torch_view(jax.lax.fori_loop)  # tensors that the body closes over get no gradient of torch
+fori_loop = torch_view(jax.lax.fori_loop)  # tensors that the body closes over get no torch gradient
 
 
 def wrap_jax_jit(
@@ -71,7 +71,7 @@ def _with_key(function: Callable[..., Any], transform: Callable[..., Any], optio
         def positional(*args: Any) -> Any:
             return function(*args[:-1], rng=args[-1])
 
-        del positional.__wrapped__  # whose signature lacks the positional key
+        del positional.__wrapped__  # its signature lacks the positional key
         return transform(positional, **{**options, "in_shardings": (*shardings, None)})
 
     return lambda key, *args, **kwargs: for_length(len(args))(*args, key, **kwargs)
@@ -96,7 +96,7 @@ def jax_value_and_grad(
 def jax_shard_map(torch_function: Callable[..., Any], kwargs_for_jax_shard_map: Options = None) -> Callable[..., Any]:
     """Apply `jax.shard_map` to a torch function without random operations; the result is called with tensors.
 
-    The axes of its mesh count as automatic, as those of all tensors, and their names are groups of torch's functional
+    The axes of its mesh are treated as automatic, as for all tensors, and their names are groups of torch's functional
     collectives; see `tenax.distributed.axis_group`.
     """
     options = dict(kwargs_for_jax_shard_map or {})
@@ -118,9 +118,9 @@ class JittableModule(nn.Module):
 
     Args:
         m: the module.
-        extra_jit_args: options of `jax.jit`, whose positions count the parameters as argument 0, the buffers as
-            argument 1 and the arguments of the method from 2. `forward` then takes no other objects than arrays, unless
-            they are static, and donates nothing.
+        extra_jit_args: options of `jax.jit`, in which parameters are argument 0, buffers are argument 1, and the
+            arguments of the method start at 2. `forward` then accepts only arrays, unless arguments are static, and
+            donates nothing.
         dedup_parameters: name tied tensors once in `params` and `buffers`.
     """
 
@@ -167,8 +167,8 @@ class JittableModule(nn.Module):
     def functional_call(self, method_or_name: Any, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a method of the module, or a function that uses the module, with other parameters and buffers.
 
-        A tensor that is given for one name of a tied tensor replaces it under all its names, unless these are given
-        too. Tensors that are not given stay.
+        A tensor given for one name of a tied tensor replaces it under all its names, unless these are given too.
+        Tensors that are not given are kept.
 
         Raises:
             KeyError: the module has no tensor of a name.
@@ -204,7 +204,7 @@ class JittableModule(nn.Module):
 
 
 def _method(model: nn.Module, method_or_name: Any) -> Callable[..., Any]:
-    """The function to call: a method by its name, a bound method, or another callable, which takes the module first."""
+    """The function to call: a method by name, a bound method, or another callable with the module as first argument."""
     if isinstance(method_or_name, str):
         bound: Callable[..., Any] = getattr(model, method_or_name)
         return bound
@@ -241,7 +241,7 @@ def _jitted_with(options: dict[str, Any], pure: FunctionalModule) -> Callable[..
 def extract_all_buffers(m: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
     """The tensors of a module by name: parameters that require a gradient; and buffers, frozen parameters, attributes.
 
-    A tied tensor has each of its names.
+    A tied tensor is listed under each of its names.
     """
     return _extract(m, dedup=False)
 
@@ -257,9 +257,9 @@ def _extract(m: nn.Module, dedup: bool) -> tuple[dict[str, torch.Tensor], dict[s
 
 
 def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor]) -> None:
-    """Give new values to the tensors of a module, by any of their names. Tied tensors stay tied.
+    """Set the tensors of a module, by any of their names. Tied tensors stay tied.
 
-    A value of another shape, dtype or device replaces what the tensor holds; others are copied into it.
+    A value of another shape, dtype or device replaces the tensor's data; others are copied into it.
 
     Raises:
         KeyError: the module has no tensor of a name.

@@ -19,9 +19,9 @@ class SingleAxisSharder:
     """Shards the first dimension that one axis of a mesh divides.
 
     Args:
-        axis_name: of the mesh.
-        axis_size: how many devices the axis has.
-        replicate_unshardable: whether a tensor without such a dimension has a copy on each device.
+        axis_name: an axis of the mesh.
+        axis_size: the size of the axis.
+        replicate_unshardable: replicate a tensor without such a dimension instead of raising.
     """
 
     def __init__(self, axis_name: str, axis_size: int, replicate_unshardable: bool = False) -> None:
@@ -44,16 +44,16 @@ class SingleAxisSharder:
 
 
 class Mesh:
-    """A mesh of JAX with a function that chooses the spec of each tensor by its name and shape."""
+    """A JAX mesh with a function that chooses the spec of each tensor by its name and shape."""
 
     @classmethod
     def fsdp_mesh(cls, axis_name: str = "fsdp") -> Mesh:
-        """All devices along one axis; what it does not divide has a copy on each device."""
+        """A mesh of all devices along one axis; tensors that it does not divide are replicated."""
         count = jax.device_count()
         return cls(jax.make_mesh((count,), (axis_name,)), SingleAxisSharder(axis_name, count, True))
 
     def __init__(self, jax_mesh: jax.sharding.Mesh, sharder: Sharder | None = None) -> None:
-        """Without a sharder the mesh has one axis, for a `SingleAxisSharder`."""
+        """Without a sharder the mesh must have one axis, for which a `SingleAxisSharder` is used."""
         if sharder is None:
             assert len(jax_mesh.axis_names) == 1, f"a mesh of the axes {jax_mesh.axis_names}; expected a sharder"
             sharder = SingleAxisSharder(jax_mesh.axis_names[0], jax_mesh.size)
@@ -66,12 +66,12 @@ class Mesh:
         init_kwargs: Mapping[str, Any] | None = None,
         override_sharder: Sharder | None = None,
     ) -> nn.Module:
-        """Build a model whose tensors are made in their shards: no device ever holds the whole."""
+        """Build a model whose tensors are created in shards, so that no device holds the whole."""
         return initialize(
             lambda: model_class(*init_args, **(init_kwargs or {})), override_sharder or self._sharder, self.jax_mesh
         )
 
     def shard_model(self, model: nn.Module, override_sharder: Sharder | None = None) -> nn.Module:
-        """Move the tensors of a model to the mesh; the model itself."""
+        """Move the tensors of a model to the mesh, and return the model."""
         sharded: nn.Module = shard(model, override_sharder or self._sharder, self.jax_mesh)
         return sharded

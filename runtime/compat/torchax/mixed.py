@@ -1,4 +1,4 @@
-"""A mode in which CPU tensors do not take part in operations of the device, not even 0-d ones."""
+"""A mode in which CPU tensors, even 0-d ones, are rejected in operations of the device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TRANSFERS = ("copy_", "_copy_from", "_to_copy", "set_", "_has_compatible_shallo
 
 
 class NoMixedMath(TorchDispatchMode):
-    """Raises for an operation of tensors of the device and of the CPU, other than a transfer.
+    """Raises for an operation that mixes device and CPU tensors, other than a transfer.
 
     Raises:
         RuntimeError: at such an operation.

@@ -29,7 +29,7 @@ from .mixed import NoMixedMath
 
 @dataclass(frozen=True)
 class RuntimeProperty:
-    """What `Environment.override_property` sets: a mesh, a key for random operations, the dtype of autocast."""
+    """The properties of `Environment.override_property`: a mesh, a key for random operations, the autocast dtype."""
 
     mesh: Any = None
     prng: Any = None
@@ -39,15 +39,15 @@ class RuntimeProperty:
 class Environment:
     """The environment of torchax, with the methods that programs call. tenax itself needs no environment.
 
-    Within it, as a context manager or in a function that it decorates, tensors without a device are made on device
-    "jax". It may be entered again within itself.
+    Within it, as a context manager or in a function that it decorates, tensors without a device are created on device
+    "jax". It is reentrant.
     """
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self.config = configuration or Configuration()
         self._entered: list[ExitStack] = []
         self._properties = [RuntimeProperty()]
-        self._key: tuple[tuple[int, int], Any] | None = None  # a state of the random stream, and the key it stands for
+        self._key: tuple[tuple[int, int], Any] | None = None  # a state of the random stream, and its key
 
     def __enter__(self) -> Environment:
         with ExitStack() as stack:
@@ -75,18 +75,18 @@ class Environment:
         return within
 
     def left(self) -> Any:
-        """A context manager in which tensors without a device are made on the CPU, if the environment was entered."""
+        """A context manager in which tensors without a device are created on the CPU, if the environment is entered."""
         return torch.device("cpu") if self._entered else nullcontext()
 
     @property
     def param(self) -> RuntimeProperty:
-        """The properties that are set now. `prng` is `prng_key` where none was set."""
+        """The current properties. `prng` defaults to `prng_key`."""
         held = self._properties[-1]
         return held if held.prng is not None else dataclasses.replace(held, prng=self.prng_key)
 
     @contextmanager
     def override_property(self, **properties: Any) -> Iterator[None]:
-        """Set properties for a while: `prng`, a key that random operations draw from; `autocast_dtype`; `mesh`.
+        """Set properties temporarily: `prng`, a key from which random operations draw; `autocast_dtype`; `mesh`.
 
         Raises:
             TypeError: an unknown property.
@@ -104,9 +104,9 @@ class Environment:
 
     @property
     def prng_key(self) -> jax.Array:
-        """The key that stands for the state of the device's random stream: the same one until something is drawn.
+        """The key of the current state of the device's random stream; it is the same until something is drawn.
 
-        Setting a key restarts the stream from it, and gives that key back until something is drawn.
+        Setting a key restarts the stream from it; reading returns that key until something is drawn.
         """
         held = self._properties[-1].prng
         if held is not None:
@@ -133,7 +133,7 @@ class Environment:
         torch.manual_seed(seed)
 
     def to_xla(self, tree: Any) -> Any:
-        """Move the tensors of a tree to device "jax". Modules, which may be leaves too, move and are returned."""
+        """Move the tensors of a tree to device "jax". Modules, which may also be leaves, are moved in place."""
         return jax.tree.map(lambda x: x.to("jax") if isinstance(x, (torch.Tensor, torch.nn.Module)) else x, tree)
 
     def j2t_iso(self, tree: Any) -> Any:
@@ -153,7 +153,7 @@ class Environment:
         return jax.tree.map(lambda x: j2t(x, device="cpu") if isinstance(x, jax.Array) else x, tree)
 
     def t2j_copy(self, tree: Any) -> Any:
-        """Convert tensors, of the CPU too, to arrays."""
+        """Convert tensors, including CPU tensors, to arrays."""
         return to_jax(tree)
 
     def override_op_definition(
@@ -162,18 +162,18 @@ class Environment:
         """Compute an operator on device "jax" by a torch function, in this process.
 
         Args:
-            op_to_override: an overload or packet of `torch.ops`, or a function of torch that is implemented in C++,
-                such as `torch.nn.functional.scaled_dot_product_attention`.
-            op_impl: takes the arguments of the call. It may compute with arrays, by `jax_view` and `torch_view`: where
-                a gradient is wanted, JAX differentiates it.
-            is_view_op: has no effect: views are tensors.
+            op_to_override: an overload or packet of `torch.ops`, or a torch function that is implemented in C++, such
+                as `torch.nn.functional.scaled_dot_product_attention`.
+            op_impl: a function that receives the arguments of the call. It may compute with arrays, by `jax_view` and
+                `torch_view`; if a gradient is needed, JAX differentiates it.
+            is_view_op: has no effect, because views are tensors.
 
         Returns:
             The override; its `remove()` ends it.
 
         Raises:
             TypeError: torch has no such operator.
-            NotImplementedError: the operator makes or views memory.
+            NotImplementedError: the operator creates or views memory.
         """
         return of_tensors(op_to_override, op_impl)
 
@@ -183,7 +183,7 @@ default_environment = Environment()
 
 @contextmanager
 def drawing_from(key: jax.Array) -> Iterator[None]:
-    """Have the random operations of this thread draw from a key."""
+    """Make the random operations of this thread draw from a key."""
     numbers = itertools.count(1)
 
     def draw(generator: torch.Generator | None) -> Any:
@@ -206,8 +206,8 @@ def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **k
 def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
     """Apply a JAX function to the array, and write the result into the tensor.
 
-    Views share the new value. A result of another shape or dtype, or on another device, gives the tensor a storage of
-    its own; views of the old one keep it.
+    Views share the new value. For a result of another shape, dtype or device, the tensor gets a new storage; views of
+    the old storage keep it.
 
     Raises:
         RuntimeError: such a result for a tensor that is a part of a storage.
@@ -234,7 +234,7 @@ def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **
 
 
 def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
-    """Shard the tensor over devices, in place. Only a tensor that is a whole storage, in its order, keeps its views."""
+    """Shard the tensor over devices, in place. Views remain aliased only if it covers its storage in memory order."""
     if covers_array(self, cell_of(self)):
         return _apply_jax_(self, jax.device_put, sharding)
     with torch.no_grad():
@@ -242,7 +242,7 @@ def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
 
 
 def _jax_device(self: torch.Tensor) -> Any:
-    """JAX's device of the tensor, or its sharding over several."""
+    """The JAX device of the tensor, or its sharding over several."""
     return self.detach().jax().device
 
 

@@ -16,11 +16,11 @@ from .interop import call_jax, gradient_checkpoint, jax_value_and_grad
 
 
 class RematScannedModule(scan.ScannedModule):
-    """`tenax.ScannedModule` of layers that may lie on the CPU, whose intermediate values are recomputed.
+    """`tenax.ScannedModule` of layers that may be on the CPU, whose intermediate values are recomputed.
 
     Args:
-        module_list: equal layers.
-        checkpoint_policy: which values to save all the same, of `jax.checkpoint_policies`.
+        module_list: layers of equal structure.
+        checkpoint_policy: selects values to save instead of recompute; see `jax.checkpoint_policies`.
     """
 
     def __init__(self, module_list: Iterable[nn.Module], checkpoint_policy: Callable[..., bool] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""`torchax.types`: names for what the two libraries call values and functions."""
+"""`torchax.types`: type aliases for values and functions of the two libraries."""
 
 from __future__ import annotations
 

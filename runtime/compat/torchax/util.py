@@ -1,4 +1,4 @@
-"""`torchax.util`: a list in two parts, and whole again."""
+"""`torchax.util`: splitting a list in two, and merging it again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def partition(original: Sequence[Any], func: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
-    """The elements for which a function holds, and the others, each with None in the places of the others."""
+    """The elements for which a function is true, and the others, each list with None in place of the other's."""
     chosen = [bool(func(x)) for x in original]
     pairs = list(zip(original, chosen, strict=True))
     return [x if c else None for x, c in pairs], [None if c else x for x, c in pairs]

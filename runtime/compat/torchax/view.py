@@ -1,4 +1,4 @@
-"""`torchax.view`: views are tensors of the device like all others."""
+"""`torchax.view`: views are device tensors like all others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The geometry of a convolution, with names for its three arrays.
 
-A convolution takes an image (N, Ci, *image) and a weight (Co, Ci/groups, *kernel) to an output (N, Co, *out). Each of
-the three is a bilinear function of the other two, and every derivative is one of the three functions again. A
-transposed convolution takes the output to the image.
+A convolution maps an image (N, Ci, *image) and a weight (Co, Ci/groups, *kernel) to an output (N, Co, *out). For each
+of the three there is a bilinear function of the other two, and every derivative is one of these functions again. A
+transposed convolution maps the output to the image.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Sizes = tuple[int, ...]
 
 
 class Geometry(NamedTuple):
-    """Sizes along each spatial axis, all three arrays included: a transposed convolution is free in its image's size,
-    and an output may leave the end of the image unread."""
+    """Sizes of all three arrays along each spatial axis. The image size does not follow from the others: a transposed
+    convolution may choose it, and an output may leave the end of the image unread."""
 
     stride: Sizes
     padding: Sizes
@@ -33,13 +33,13 @@ class Geometry(NamedTuple):
 
     @property
     def pads(self) -> list[tuple[int, int]]:
-        """What to add below and above so that the windows fill the image exactly; negative where it has more."""
+        """Padding below and above with which the windows fill the image exactly; negative where it is larger."""
         axes = zip(self.image, self.padding, self.out, self.stride, self.kernel, self.dilation, strict=True)
         return [(p, (o - 1) * s + (k - 1) * d + 1 - p - i) for i, p, o, s, k, d in axes]
 
     @property
     def planes(self) -> Geometry:
-        """The same without the first spatial axis."""
+        """This geometry without the first spatial axis."""
         stride, padding, dilation = self.stride[1:], self.padding[1:], self.dilation[1:]
         return Geometry(stride, padding, dilation, self.groups, self.image[1:], self.kernel[1:], self.out[1:])
 
@@ -49,11 +49,11 @@ class Geometry(NamedTuple):
         return itertools.product(*(range(k) for k in self.kernel))
 
     def offset(self, tap: Sizes) -> Sizes:
-        """Where the first window reads the padded image through a tap."""
+        """The position of the padded image that a tap of the first window reads."""
         return tuple(t * d for t, d in zip(tap, self.dilation, strict=True))
 
     def multiplications(self, arrays: Iterable[Sequence[int]]) -> int:
-        """Of each of the three functions, from the shapes of the three arrays."""
-        # Their product has batch and channels twice, and each size of the three once.
+        """Number of multiplications of each of the three functions, from the shapes of the three arrays."""
+        # The product of the shapes has batch and channels twice, and each spatial size once.
         product = prod(n for shape in arrays for n in shape) * prod(self.out) * prod(self.kernel)
         return isqrt(product // (prod(self.image) * self.groups))

@@ -13,7 +13,7 @@ def output(geometry: Geometry, image: Array, weight: Array) -> Array:
     """(N, Ci, *image) and (Co, Ci/groups, *kernel) to (N, Co, *out)."""
     g = geometry
     axes = zip(g.image, g.padding, g.out, g.stride, g.kernel, g.dilation, strict=True)
-    # Equal pads where the result is the same: cuDNN takes them without a copy.
+    # Use equal pads where the result is the same: cuDNN supports them without a copy.
     even = all(o == (i + 2 * p - d * (k - 1) - 1) // s + 1 for i, p, o, s, k, d in axes)
     pads = [(p, p) for p in g.padding] if even else g.pads
     axes_of_all = tuple(range(g.rank + 2))

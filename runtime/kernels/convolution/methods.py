@@ -1,7 +1,7 @@
-"""Which method computes a convolution on the CPU. docs/benchmarks.md has the measurements, "Convolutions".
+"""Choice of the method that computes a convolution on the CPU; measurements are in docs/benchmarks.md, "Convolutions".
 
-XLA's CPU backend convolves densely in one and two dimensions with Eigen. It has no fast convolution of groups, whose
-derivatives take up to six hundred times as long as those of CPU torch; nor of three dimensions, nor of single points.
+XLA's CPU backend uses Eigen for dense convolutions in one and two dimensions. It is slow for grouped convolutions,
+whose derivatives take up to six hundred times as long as in CPU torch, for three dimensions, and for single points.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from tenax.kernels.convolution import library, pieces, shifts
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import Array
 
-# A function of the geometry and the two arrays, of which each of the three has its own kind.
+# A function of the geometry and two of the three arrays that computes the third.
 Method = Callable[[Geometry, Array, Array], Array]
 
-# So many multiply-adds for an element are one loop. Compilation takes a tenth of a second for each twenty.
+# Maximum multiply-adds per element in one loop. Compilation takes a tenth of a second for each twenty.
 TERMS = 128
-# So many convolutions are compiled for the groups of one.
+# Maximum number of convolutions compiled for one grouped convolution.
 PIECES = 32
 # The library's gradient of a longer kernel is slow: it is a convolution whose kernel is the output.
 LONG = 32
 
 
 def _fits(geometry: Geometry, channels: int) -> bool:
-    """Whether multiply-adds of so many channels of a group beat products of matrices: a group has four at most, or
-    eight where nothing is strided."""
+    """Whether multiply-adds over `channels` per group beat matrix products: up to four channels, or eight without
+    strides."""
     few = 8 if max(geometry.stride) == 1 else 4
     return channels <= few and channels * prod(geometry.kernel) <= TERMS
 
@@ -37,7 +37,7 @@ def _is_point(geometry: Geometry) -> bool:
 
 
 def output(geometry: Geometry, outputs: int, inputs: int) -> Method:
-    """The method that computes the output; each group has so many channels of the output and of the image."""
+    """The method that computes the output, for `outputs` and `inputs` channels of output and image per group."""
     return _contraction(geometry, inputs, max(outputs, inputs), shifts.output, _OUTPUT)
 
 
@@ -53,7 +53,7 @@ _IMAGE: tuple[Method, ...] = (library.image, pieces.image_by_plane, pieces.image
 def _contraction(
     geometry: Geometry, summed: int, channels: int, shifted: Callable[..., Array], others: tuple[Method, ...]
 ) -> Method:
-    """The method for a function that sums over `summed` channels of each group."""
+    """The method of a function that sums over `summed` channels of each group."""
     by_library, by_plane, by_group = others
     grouped = geometry.groups > 1
     if grouped and _fits(geometry, summed):

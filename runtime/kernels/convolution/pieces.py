@@ -1,4 +1,4 @@
-"""Convolutions as several dense ones of two dimensions, which XLA's CPU backend computes by Eigen's products."""
+"""Convolutions as several dense two-dimensional ones, which XLA's CPU backend computes with Eigen's products."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tenax.words import Array, cast, opmath
 
 Function = Callable[[Geometry, Array, Array], Array]
 
-# Groups of few channels are merged into blocks of so many, whose weights are zero between groups: Eigen's products of
-# smaller matrices take as long, and each block is a convolution to compile.
+# Groups of few channels are merged into blocks of up to this many, with zero weights between groups: smaller products
+# are no faster in Eigen, and each block is a convolution to compile.
 MERGED = 32
 
 
 def _merged(groups: int, channels: int) -> int:
-    """How many groups make a block."""
+    """The number of groups in a block."""
     most = max(1, MERGED // channels)
     return next(m for m in range(min(most, groups), 0, -1) if groups % m == 0)
 
 
 def count(groups: int, channels: int) -> int:
-    """How many convolutions `by_group` makes of groups with so many channels."""
+    """The number of convolutions that the `_by_group` methods run, with `channels` per group."""
     return groups // _merged(groups, channels)
 
 
 def _each_group(one: Function, geometry: Geometry, x: Array, weight: Array) -> Array:
-    """A function of image or output, and weight, for each block of groups."""
+    """Apply a function of (image or output, weight) to each block of groups."""
     groups, merged = geometry.groups, _merged(geometry.groups, max(weight.shape[0] // geometry.groups, weight.shape[1]))
     if merged > 1:
         inside = jnp.eye(merged, dtype=weight.dtype)
@@ -63,7 +63,7 @@ def weight_by_group(geometry: Geometry, output: Array, image: Array) -> Array:
 
 
 def output_by_plane(geometry: Geometry, image: Array, weight: Array) -> Array:
-    """(N, Ci, *image) of three dimensions: each tap along the first is a convolution of planes."""
+    """The output of a 3-d convolution: each tap along the first axis is a convolution of planes."""
     g, batch = geometry, image.shape[0]
     low, high = g.pads[0]
     wide, weight = (cast(x, opmath(x.dtype)) for x in (image, weight))

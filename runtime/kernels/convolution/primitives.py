@@ -1,8 +1,8 @@
-"""The three functions of a convolution as primitives of JAX, whose lowering is chosen by platform.
+"""The three functions of a convolution as JAX primitives whose lowering depends on the platform.
 
-They are bilinear and closed under differentiation, so each has the other two as transposes: derivatives of any order
-and mode are again computed by the methods of this package. On other platforms than the CPU, and where JAX's own
-convolution is as good there, they are `lax.conv_general_dilated`.
+They are bilinear and closed under differentiation: each has the other two as transposes, so derivatives of any order
+and mode are also computed by the methods of this package. On other platforms than the CPU, and where JAX's own
+convolution is as fast, they are `lax.conv_general_dilated`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Function = Callable[[Geometry, Array, Array], Array]
 
 
 def _chosen(choose: Callable[[Geometry, int, int], methods.Method], of: str) -> Function:
-    """The function that computes one of the three by the method for its geometry. `of` names the first array that has
-    the channels: see `_channels`."""
+    """A function that computes one of the three by the method chosen for its geometry. `of` names the computed array:
+    see `_channels`."""
 
     def compute(geometry: Geometry, first: Array, second: Array) -> Array:
         return choose(geometry, *_channels(of, geometry, first, second))(geometry, first, second)
@@ -36,14 +36,14 @@ def _chosen(choose: Callable[[Geometry, int, int], methods.Method], of: str) -> 
 
 
 def _channels(of: str, geometry: Geometry, first: Array, second: Array) -> tuple[int, int]:
-    """How many channels of the output and of the image a group has."""
+    """The number of channels per group of the output and of the image."""
     if of == "weight":
         return first.shape[1] // geometry.groups, second.shape[1] // geometry.groups
     return second.shape[0] // geometry.groups, second.shape[1]
 
 
 def _is_slow(geometry: Geometry, *arrays: Array) -> bool:
-    """Whether the CPU has a better method than the library, for arrays of known sizes on no mesh."""
+    """Whether the CPU has a faster method than the library: only for arrays of known sizes, without a mesh."""
     sizes = (*geometry.image, *geometry.out, *(n for x in arrays for n in x.shape))
     if not all(isinstance(n, int) and n > 0 for n in sizes) or not jax.sharding.get_abstract_mesh().empty:
         return False
@@ -51,7 +51,7 @@ def _is_slow(geometry: Geometry, *arrays: Array) -> bool:
 
 
 class Convolution:
-    """One of the three functions: as a primitive where the CPU has a method of its own, else by the library."""
+    """One of the three functions: a primitive where the CPU has a method of its own, otherwise the library."""
 
     def __init__(self, name: str, by_library: Function, choose: Callable[[Geometry, int, int], methods.Method]) -> None:
         self.name, self.by_library = name, by_library
@@ -81,7 +81,7 @@ class Convolution:
             return _jitted(self.primitive, geometry)(first, second)
 
     def _batched(self, arrays: Any, axes: Any, *, geometry: Geometry) -> tuple[Array, int]:
-        """A mapped axis joins the batch where the weight has none, and the groups elsewhere."""
+        """Merge the mapped axis into the batch if the weight has none, otherwise into the groups."""
         count = next(x.shape[axis] for x, axis in zip(arrays, axes, strict=True) if axis is not None)
         if self.name != "weight" and axes[1] is None:
             x = jax.numpy.moveaxis(arrays[0], axes[0], 0)
@@ -99,7 +99,7 @@ class Convolution:
 
 
 def _lowered(function: Function) -> Callable[..., Array]:
-    """The function as JAX traces it when it lowers a program, by then outside the context that allows 64-bit dtypes."""
+    """Enable 64-bit dtypes in `function`, which JAX traces while lowering a program, outside the caller's context."""
 
     def lowered(first: Array, second: Array, *, geometry: Geometry) -> Array:
         with jax.enable_x64(True):
@@ -109,7 +109,7 @@ def _lowered(function: Function) -> Callable[..., Array]:
 
 
 def _into(axis: int, x: Array) -> Array:
-    """`x` with its first axis merged into another, in front of what it holds."""
+    """`x` with its first axis merged into another, as the major part."""
     x = jax.numpy.moveaxis(x, 0, axis)
     return x.reshape(*x.shape[:axis], -1, *x.shape[axis + 2 :])
 
@@ -123,7 +123,7 @@ output = Convolution("output", library.output, methods.output)
 image = Convolution("image", library.image, methods.image)
 weight = Convolution("weight", library.weight, methods.weight)
 
-# The transposes by the first and by the second array: `t` is the cotangent of the result.
+# The transposes with respect to the first and the second array; `t` is the cotangent of the result.
 ad.defbilinear(
     output.primitive,
     lambda t, _, w, *, geometry: image(geometry, t, w),

@@ -1,13 +1,13 @@
-"""Convolution as a sum over the taps of the kernel: each multiplies a shifted image.
+"""Convolution as a sum over the taps of the kernel, each of which multiplies a shifted image.
 
-XLA's CPU backend fuses the multiply-adds of all taps into one loop over contiguous rows. Two things keep it from
-computing scalars: an image that is padded in memory before it is read, and strides that are taken apart, so that each
-phase of a strided image is an array of its own. The third function reduces the products of all taps in one loop; it has
-as many accumulators as taps, where one reduction each would wait for its own last addition.
+XLA's CPU backend fuses the multiply-adds of all taps into one loop over contiguous rows. For the loop to vectorize, the
+image is padded in memory before it is read, and each phase of a strided image is copied to an array of its own. The
+gradient of the weight reduces the products of all taps in one loop with an accumulator per tap; in a separate reduction
+each addition would wait for the one before.
 
-Barriers keep operands and results from being computed again in each loop that reads them, such as a batch norm's.
+Barriers keep operands and results from being recomputed in each loop that reads them, such as that of a batch norm.
 
-No matrix of patches is made: a function takes one more copy of the image, in float32 for half precision.
+There is no im2col matrix; the cost is one more copy of the image, in float32 for half precision.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from jax import lax
 from tenax.kernels.convolution.geometry import Geometry, Sizes
 from tenax.words import Array, cast, opmath
 
-# Images and outputs are split to (N, groups, channels of a group, *spatial).
+# Images and outputs are split to (N, groups, channels per group, *spatial).
 _LEAD = 3
 
 # Adds the contribution of a (groups, out, in) matrix of weights to each group.
 Contract = Callable[[Array, Array], Array]
 
-# A reduction over more elements than this is made of several, whose results are added: float32 loses digits in long
+# A reduction over more elements than this is split, and the partial sums are added: float32 loses digits in long
 # chains of additions.
 CHAIN = 2**13
-# Samples of so many pixels are multiplied together: the copies that this takes are cheaper than small products.
+# Samples of at most this many pixels share a matrix product: copying them is cheaper than small products.
 SMALL = 64
-# So many sums are reduced in one loop.
+# Maximum number of sums that are reduced in one loop.
 ACCUMULATORS = 64
 
 
@@ -45,19 +45,19 @@ def _split(x: Array, groups: int) -> Array:
 
 
 def _in_memory(x: Array, pads: Sequence[tuple[int, int]]) -> Array:
-    """`x` with its last axes padded, computed before it is read."""
+    """`x` with its last axes padded, and materialized."""
     config = [(0, 0, 0)] * (x.ndim - len(pads)) + [(low, high, 0) for low, high in pads]
     return lax.optimization_barrier(lax.pad(x, jnp.zeros((), x.dtype), config))
 
 
 def multiply_add(weights: Array, x: Array) -> Array:
-    """One multiply-add for each channel of a group."""
+    """Contract with one multiply-add per channel of a group."""
     spread = weights.reshape(*weights.shape, *(1,) * (x.ndim - _LEAD))
     return functools.reduce(lax.add, (spread[:, :, c] * x[:, :, c : c + 1] for c in range(x.shape[2])))
 
 
 def product(weights: Array, x: Array) -> Array:
-    """One product of matrices for each group, and for each sample unless it is small."""
+    """Contract with one matrix product per group, and per sample unless samples are small."""
     flat = x.reshape(*x.shape[:_LEAD], -1)
     if flat.shape[-1] <= SMALL:
         out = lax.dot_general(weights, flat, (((2,), (2,)), ((0,), (1,)))).transpose(2, 0, 1, 3)
@@ -68,7 +68,7 @@ def product(weights: Array, x: Array) -> Array:
 
 
 def _window(x: Array, starts: Sequence[int], sizes: Sequence[int]) -> Array:
-    """A part of the last axes."""
+    """Slice the last axes of `x`."""
     lead = x.shape[: x.ndim - len(starts)]
     ends = (start + size for start, size in zip(starts, sizes, strict=True))
     return lax.slice(x, (*(0,) * len(lead), *starts), (*lead, *ends))
@@ -83,7 +83,7 @@ def _matrices(weight: Array, groups: int) -> Callable[[Sizes], Array]:
 
 
 def _number(offset: Sizes, stride: Sizes) -> int:
-    """The number of the phase of a strided image that an offset lies in."""
+    """The number of the phase of a strided image to which an offset belongs."""
     return functools.reduce(
         lambda number, pair: number * pair[1] + pair[0] % pair[1], zip(offset, stride, strict=True), 0
     )
@@ -127,7 +127,7 @@ def output(geometry: Geometry, image: Array, weight: Array, contract: Contract =
 def image(geometry: Geometry, output_: Array, weight: Array, contract: Contract = multiply_add) -> Array:
     """(N, Co, *out) and (Co, Ci/groups, *kernel) to (N, Ci, *image).
 
-    Pixels whose places agree modulo the stride read the same taps, so each phase is a convolution without a stride.
+    Pixels whose positions agree modulo the stride read the same taps, so each phase is a convolution without a stride.
     """
     g, batch = geometry, output_.shape[0]
     matrices = _matrices(weight, g.groups)
@@ -158,7 +158,7 @@ def image(geometry: Geometry, output_: Array, weight: Array, contract: Contract 
 
 
 def _blocks(batch: int, elements: int) -> int:
-    """Into how many blocks to cut a batch so that none has more than `CHAIN` elements, if its size allows."""
+    """The number of blocks into which to cut a batch so that none has more than `CHAIN` elements, if possible."""
     return next(b for b in range(1, batch + 1) if batch % b == 0 and (batch // b * elements <= CHAIN or b == batch))
 
 
@@ -188,7 +188,7 @@ def _add_all(sums: Sequence[Array], others: Sequence[Array]) -> tuple[Array, ...
 
 
 def weight_by_products(geometry: Geometry, output_: Array, image_: Array) -> Array:
-    """The same by one product of matrices for each tap."""
+    """`weight`, with one matrix product per tap."""
     g = geometry
     read = _phases(g, _split(image_, g.groups))
     outputs = _split(output_, g.groups)

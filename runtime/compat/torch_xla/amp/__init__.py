@@ -1,4 +1,4 @@
-"""`torch_xla.amp`: torch's own autocast and scaling of gradients."""
+"""`torch_xla.amp`: torch's own autocast and gradient scaling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch.amp.grad_scaler import GradScaler as _GradScaler
 
 
 class XlaAutocast(torch.autocast):
-    """`torch.autocast` of the device."""
+    """`torch.autocast` for the device."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ autocast = XlaAutocast
 
 
 class XlaGradScaler(_GradScaler):
-    """`torch.amp.GradScaler` of the device."""
+    """`torch.amp.GradScaler` for the device."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
-"""`torch_xla.amp.syncfree`: optimizers that skip a step on the device where a gradient is not finite.
+"""`torch_xla.amp.syncfree`: optimizers that skip a step on the device if a gradient is not finite.
 
-They are torch's fused ones, which take the scaler's `found_inf` as a tensor.
+They are torch's fused optimizers, which accept the scaler's `found_inf` as a tensor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class _FoundInf:
     found_inf: torch.Tensor | None
 
     def step(self, closure: Any = None, found_inf: torch.Tensor | None = None) -> Any:
-        """Step, but not where `found_inf` is 1."""
+        """Step, unless `found_inf` is 1."""
         if found_inf is None:
             return super().step(closure)  # type: ignore[misc]
         self.found_inf = found_inf.reshape(()).to(torch.float32)

@@ -1,4 +1,4 @@
-"""What torch's backend "openxla" calls: `torch.compile(backend="openxla")`."""
+"""The function that torch's backend "openxla" calls, for `torch.compile(backend="openxla")`."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def nms(boxes: Tensor, scores: Tensor, score_threshold: float, iou_threshold: fl
 
 
 class XlaSyncBatchNorm(nn.Module):
-    """Batch normalization whose statistics are those of the batches of all replicas."""
+    """Batch normalization with statistics over the batches of all replicas."""
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`torch_xla.core.xla_builder`: of it, `call_jax`."""
+"""`torch_xla.core.xla_builder`, of which only `call_jax` exists."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def call_jax(
     kwargs: Mapping[str, Any] | None = None,
     name_override: str | None = None,
 ) -> Any:
-    """Call a function of JAX with tensors; see `tenax.call_jax`."""
+    """Call a JAX function with tensors; see `tenax.call_jax`."""
     return _call_jax(jax_func, *args, **(kwargs or {}))

@@ -71,13 +71,13 @@ def optimizer_step(
     """Average the gradients over the replicas, and step.
 
     Args:
-        optimizer: whose parameters are on the device.
-        barrier: end the step as `mark_step` does; loaders of `parallel_loader` do so by themselves.
+        optimizer: an optimizer whose parameters are on the device.
+        barrier: end the step with `mark_step`; loaders of `parallel_loader` do so themselves.
         optimizer_args: keyword arguments of `optimizer.step`.
         groups: lists of ordinals among which gradients are averaged.
 
     Returns:
-        What `optimizer.step` returned.
+        The result of `optimizer.step`.
     """
     reduce_gradients(optimizer, groups)
     loss = optimizer.step(**(optimizer_args or {}))
@@ -87,30 +87,30 @@ def optimizer_step(
 
 
 def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
-    """End the step: run what was recorded and the closures of `add_step_closure`; with `wait`, wait for the device."""
+    """End the step: run recorded operations and closures of `add_step_closure`; with `wait`, wait for the device."""
     end_step(wait)
 
 
 def unlazy(tensors: Sequence[torch.Tensor]) -> None:
-    """Compute what was recorded, so that the tensors have their values."""
+    """Run the recorded operations, so that the tensors have their values."""
     sync()
 
 
 def set_rng_state(seed: int, device: Any = None) -> None:
-    """Seed the random numbers of the device."""
+    """Seed the device's random number generator."""
     from ....storage.random import manual_seed
 
     manual_seed(int(seed))
 
 
 def get_rng_state(device: Any = None) -> int:
-    """The seed of the random numbers of the device."""
+    """The seed of the device's random number generator."""
     return initial_seed()
 
 
 @contextmanager
 def fork_rng(device: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Put the random numbers of the device back to where they were, at the end of a block."""
+    """Restore the device's random state at the end of a block."""
     state = torch.jax.get_rng_state() if enabled else None
     try:
         yield
@@ -120,10 +120,10 @@ def fork_rng(device: Any = None, enabled: bool = True) -> Iterator[None]:
 
 
 def check_view_sharing(obj: Any) -> None:
-    """Raise where two tensors of a tree share memory.
+    """Raise if two tensors of a tree share memory.
 
     Raises:
-        RuntimeError: it names their dtypes and shapes.
+        RuntimeError: two tensors share memory; the message has their dtypes and shapes.
     """
     seen: dict[Any, torch.Tensor] = {}
 
@@ -138,21 +138,21 @@ def check_view_sharing(obj: Any) -> None:
 
 
 def optimization_barrier_(tensors: Sequence[torch.Tensor]) -> None:
-    """Do nothing: a program computes the operations as they were called, and keeps none apart from the others."""
+    """Do nothing: XLA may fuse and move operations as in the rest of the program."""
 
 
 def master_print(*args: Any, fd: Any = None, local: bool = False, flush: bool = False) -> None:
-    """Print on the first replica of all, or of each host with `local=True`."""
+    """Print on the first of all replicas, or with `local=True` on the first of each host."""
     if is_master_ordinal(local=local):
         with _print_lock:
             print(*args, file=fd or sys.stdout, flush=flush)
 
 
 class RateTracker:
-    """The rate of what is counted by `add`, and a smoothed one."""
+    """The rate of items counted by `add`, overall and smoothed."""
 
     def __init__(self, smooth_factor: float | None = None) -> None:
-        """None is RATE_TRACKER_SMOOTHING of the environment, 0.4 by default."""
+        """The default of `smooth_factor` is the variable RATE_TRACKER_SMOOTHING, or 0.4."""
         default = float(os.environ.get("RATE_TRACKER_SMOOTHING", "0.4"))
         self._smooth_factor = default if smooth_factor is None else smooth_factor
         self._start_time = self._partial_time = time.time()
@@ -160,12 +160,12 @@ class RateTracker:
         self._partial_rate: float | None = None
 
     def add(self, count: float) -> None:
-        """Count more."""
+        """Add to the count."""
         self._count += count
         self._partial_count += count
 
     def rate(self) -> float:
-        """The rate since the last call, smoothed with those before it."""
+        """The rate since the last call, smoothed with earlier ones."""
         now = time.time()
         elapsed = max(now - self._partial_time, 1e-9)
         rate = self._partial_count / elapsed
@@ -175,7 +175,7 @@ class RateTracker:
         return rate
 
     def global_rate(self) -> float:
-        """The rate since the beginning."""
+        """The rate since creation."""
         return self._count / max(time.time() - self._start_time, 1e-9)
 
 
@@ -183,7 +183,7 @@ def get_stablehlo(tensors: Sequence[torch.Tensor] | None = None) -> str:
     """The program that would compute tensors, as StableHLO text. Nothing is computed.
 
     Args:
-        tensors: those that were recorded and not yet computed; by default, all.
+        tensors: recorded tensors that have not been computed; by default, all.
 
     Raises:
         RuntimeError: nothing is recorded, as in eager mode.

@@ -1,4 +1,4 @@
-"""`torch_xla.debug.metrics`, which programs import as `met`: what `statistics` has counted."""
+"""`torch_xla.debug.metrics`, which programs import as `met`: reports of `statistics`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def counter_names() -> list[str]:
 
 
 def counter_value(name: str) -> int | None:
-    """The value of a counter; None where nothing was counted."""
+    """The value of a counter; None if nothing was counted."""
     return statistics.counters.get(name)
 
 
@@ -27,18 +27,18 @@ def metric_names() -> list[str]:
 
 
 def metric_data(name: str) -> tuple[int, float, list[tuple[float, float]]] | None:
-    """How many samples a metric has, their sum, and each with its time; None where there are none."""
+    """(number of samples, their sum, samples with times) of a metric; None if there are no samples."""
     samples = statistics.metrics.get(name)
     return None if samples is None else (len(samples), sum(value for _, value in samples), list(samples))
 
 
 def executed_fallback_ops() -> list[str]:
-    """The operations that ran on the host: none ever does."""
+    """The operations that fell back to the host, of which there are none."""
     return []
 
 
 def clear_all() -> None:
-    """Forget all counters and metrics."""
+    """Clear all counters and metrics."""
     statistics.clear()
 
 
@@ -66,7 +66,7 @@ def _metric(name: str) -> list[str]:
 
 
 def metrics_report() -> str:
-    """The metrics and counters, as a text."""
+    """The metrics and counters as text."""
     lines = [line for name in metric_names() for line in _metric(name)]
     for name in counter_names():
         lines += [f"Counter: {name}", f"  Value: {statistics.counters[name]}"]
@@ -74,7 +74,7 @@ def metrics_report() -> str:
 
 
 def short_metrics_report(counter_names: Sequence[str] | None = None, metric_names: Sequence[str] | None = None) -> str:
-    """A report of the counters and metrics that are named; without names, of those of compilation and execution."""
+    """A report of the named counters and metrics; by default, of those of compilation and execution."""
     wanted_counters = counter_names or ["CachedCompile", "UncachedCompile", "MarkStep"]
     wanted_metrics = metric_names or ["CompileTime", "ExecuteTime", "TransferToDeviceTime", "TransferFromDeviceTime"]
     lines: list[Any] = [line for n in wanted_metrics if n in statistics.metrics for line in _metric(n)]

@@ -12,25 +12,25 @@ from ....device.torch_jax import synchronize
 
 
 def start_server(port: int, only_on_master: bool = True) -> Any:
-    """Start a server that a profiler connects to; the result keeps it alive. None on other replicas than the first."""
+    """Start a server to which a profiler connects; the result keeps it alive. None except on the first replica."""
     from ..devices import is_master_ordinal
 
     return jax.profiler.start_server(port) if not only_on_master or is_master_ordinal() else None
 
 
 def start_trace(log_dir: str, **options: Any) -> None:
-    """Begin to record, for TensorBoard or Perfetto."""
+    """Start recording, for TensorBoard or Perfetto."""
     jax.profiler.start_trace(log_dir)
 
 
 def stop_trace() -> None:
-    """Write what was recorded, all work that was started before included."""
+    """Write the recording, including all work that was started before."""
     synchronize()
     jax.profiler.stop_trace()
 
 
 def trace_detached(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **_: Any) -> threading.Thread:
-    """Record for a time, in a thread; the address is that of this process."""
+    """Record for `duration_ms` in a thread; the address is ignored, because this process is recorded."""
     start_trace(logdir)
 
     def stop() -> None:
@@ -43,7 +43,7 @@ def trace_detached(service_addr: str = "", logdir: str = "", duration_ms: int = 
 
 
 def trace(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **options: Any) -> None:
-    """Raise NotImplementedError: another process is traced by TensorBoard, which connects to the server."""
+    """Raise NotImplementedError: to trace another process, connect TensorBoard to its server."""
     raise NotImplementedError(
         "xp.trace records another process: expected TensorBoard's capture button with xp.start_server(port), or "
         "xp.start_trace(log_dir) and xp.stop_trace() in this one"

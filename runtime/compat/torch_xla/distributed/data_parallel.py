@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.data_parallel`, which programs import as `dp`: a thread for each device."""
+"""`torch_xla.distributed.data_parallel`, which programs import as `dp`: one thread per device."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .parallel_loader import ParallelLoader
 
 
 class ReplicaContext:
-    """What a replica keeps between calls, as attributes."""
+    """State that a replica keeps between calls, as attributes."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
 
     def getattr_or(self, name: str, defval: Any) -> Any:
-        """An attribute, which is set to a value, or to what a function returns, where it does not exist."""
+        """An attribute; if missing, it is set to `defval`, or to its result if that is a function."""
         if getattr(self, name, None) is None:
             setattr(self, name, defval() if callable(defval) else defval)
         return getattr(self, name)
@@ -33,7 +33,7 @@ Context = ReplicaContext
 
 
 class DataParallel:
-    """Copies of a module on devices, each with a thread that runs its loop."""
+    """Copies of a module on devices, each with a thread that runs its loop function."""
 
     def __init__(self, network: Any, device_ids: Sequence[Any] | None = None, **kwargs: Any) -> None:
         """Copy the module to the devices.
@@ -41,7 +41,7 @@ class DataParallel:
         Args:
             network: a module, or a function that returns one.
             device_ids: devices or their strings; None for all. With an empty list, the loop runs on the CPU.
-            kwargs: of `ParallelLoader`.
+            kwargs: options of `ParallelLoader`.
         """
         self._kwargs = kwargs
         devices = get_xla_supported_devices() or [] if device_ids is None else device_ids
@@ -55,7 +55,7 @@ class DataParallel:
 
     @property
     def models(self) -> list[torch.nn.Module]:
-        """The copies of the module, one for each device."""
+        """The copies of the module, one per device."""
         return self._models
 
     def __call__(
@@ -66,22 +66,22 @@ class DataParallel:
         batchdim: int = 0,
         **kwargs: Any,
     ) -> list[Any]:
-        """Call `loop_fn(model, device_loader, device, context)` for each device, in a thread of its own.
+        """Call `loop_fn(model, device_loader, device, context)` for each device, in a separate thread.
 
-        Collectives of `xla_model` are among the threads.
+        The threads are the replicas of the collectives of `xla_model`.
 
         Args:
             loop_fn: the training or evaluation loop.
-            loader: whose batch i goes to device `i % len(devices)`.
+            loader: an iterable whose batch i goes to device `i % len(devices)`.
             fixed_batch_size: see `ParallelLoader`.
             batchdim: see `ParallelLoader`.
-            kwargs: of the loop.
+            kwargs: arguments of the loop.
 
         Returns:
-            What the calls returned, by device.
+            The results of the calls, by device.
 
         Raises:
-            Exception: what a call raised first.
+            Exception: the first exception of a call.
         """
         if not self.devices:
             return [loop_fn(self._models[0], loader, torch.device("cpu"), self._contexts[0], **kwargs)]
@@ -98,7 +98,7 @@ class DataParallel:
             try:
                 loader = parallel.per_device_loader(device)
                 results[rank] = loop_fn(self._models[rank], loader, device, self._contexts[rank], **kwargs)
-            except BaseException as error:  # which the caller raises
+            except BaseException as error:  # re-raised by the caller
                 errors.append(error)
             finally:
                 group.end()

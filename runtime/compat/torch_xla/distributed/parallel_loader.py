@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.parallel_loader`, which programs import as `pl`: batches on the devices ahead of the step."""
+"""`torch_xla.distributed.parallel_loader`, which programs import as `pl`: batches are uploaded ahead of the step."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _END = object()
 
 @dataclass(frozen=True)
 class _Placed:
-    """A batch that lies where it shall; `tenax.data` looks into containers that it knows, and moves what is there."""
+    """A batch that is already placed; an opaque container, so that `tenax.data` does not move its tensors."""
 
     batch: Any
 
 
 class ParallelLoader:
-    """Deals the batches of a loader to devices, and uploads them in the background.
+    """Distributes the batches of a loader over devices, and uploads them in the background.
 
-    A batch i goes to `devices[i % len(devices)]`. Batches that do not suffice for all devices are left out.
+    Batch i goes to `devices[i % len(devices)]`. Trailing batches that do not suffice for all devices are dropped.
     """
 
     def __init__(
@@ -44,18 +44,18 @@ class ParallelLoader:
         host_to_device_transfer_threads: int = 1,
         input_sharding: Any = None,
     ) -> None:
-        """Start to read the loader.
+        """Start reading the loader.
 
         Args:
             loader: a `DataLoader`, or another iterable of trees of tensors.
             devices: devices or their strings.
             batchdim: the dimension of the batch.
-            batches_per_execution: after how many batches `next()` ends a step.
+            batches_per_execution: the number of batches after which `next()` ends a step.
             fixed_batch_size: end the iteration at the first batch whose size differs from that of the first one.
-            loader_prefetch_size: how many batches wait for each device.
-            device_prefetch_size: how many batches are on each device ahead of the step.
-            host_to_device_transfer_threads: one thread uploads for each device; JAX's transfers are asynchronous.
-            input_sharding: of `torch_xla.distributed.spmd`, for all tensors or by the keys of the batches.
+            loader_prefetch_size: the number of batches queued for each device.
+            device_prefetch_size: the number of batches on each device ahead of the step.
+            host_to_device_transfer_threads: unused; one thread uploads per device, as JAX's transfers are asynchronous.
+            input_sharding: a `ShardingSpec` for all tensors, or a dict of them by the keys of the batches.
         """
         self.devices = [torch.device(d) for d in devices]
         if not self.devices:
@@ -64,7 +64,7 @@ class ParallelLoader:
         self.input_sharding, self.device_prefetch_size = input_sharding, device_prefetch_size
         self._queues: list[queue.Queue[Any]] = [queue.Queue(max(1, loader_prefetch_size)) for _ in self.devices]
         self._stop = threading.Event()
-        # The thread does not hold this object, so that dropping it ends the thread.
+        # The thread does not reference this object, so that dropping it ends the thread.
         size = _batch_size if fixed_batch_size else _no_size
         threading.Thread(
             target=_deal,
@@ -75,7 +75,7 @@ class ParallelLoader:
         weakref.finalize(self, self._stop.set)
 
     def per_device_loader(self, device: Any) -> PerDeviceLoader:
-        """The batches of a device, which are iterated once."""
+        """The batches of a device, which can be iterated once."""
         wanted = torch.device(device)
         for place, known in enumerate(self.devices):
             if known == wanted or (known.type, known.index or 0) == (wanted.type, wanted.index or 0):
@@ -86,7 +86,7 @@ class ParallelLoader:
         return PerDeviceLoader(self, same[0])
 
     def per_device_samples(self) -> int:
-        """How many batches each device gets."""
+        """The number of batches per device."""
         return len(self.loader) // len(self.devices)  # type: ignore[arg-type]
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class ParallelLoader:
         self._stop.set()
 
     def batches(self, place: int) -> Iterator[_Placed]:
-        """What the thread dealt to a device, on the device."""
+        """The batches for a device, uploaded."""
         device = self.devices[place]
         for batch in _dealt(self._queues[place], self._stop):
             yield _Placed(moved(batch, device, self.input_sharding))
@@ -127,7 +127,7 @@ def _deal(loader: Any, queues: list[queue.Queue[Any]], stop: threading.Event, si
                 for dealt, one in zip(queues, round_, strict=True):
                     _put(dealt, (None, one), stop)
                 round_ = []
-    except BaseException as raised:  # which the thread of the step raises
+    except BaseException as raised:  # re-raised in the thread of the step
         error = raised
     for dealt in queues:
         _put(dealt, (_END, error), stop)
@@ -185,10 +185,10 @@ class PerDeviceLoader:
 
 
 class MpDeviceLoader:
-    """The batches of a loader on one device; each iteration begins anew."""
+    """The batches of a loader on one device; each iteration restarts the loader."""
 
     def __init__(self, loader: Iterable[Any], device: Any, **kwargs: Any) -> None:
-        """Arguments are those of `ParallelLoader`."""
+        """The keyword arguments are those of `ParallelLoader`."""
         self._loader, self._device, self._kwargs = loader, device, kwargs
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.xla_backend`: its import makes the backend "xla" known, as that of `torch_xla` has done."""
+"""`torch_xla.distributed.xla_backend`: importing it registers the backend "xla", as importing `torch_xla` does."""
 
 from __future__ import annotations
 

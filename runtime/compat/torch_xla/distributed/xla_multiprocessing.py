@@ -20,23 +20,23 @@ def spawn(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> Any:
-    """Call `fn(index, *args)` in a process for each device of this host.
+    """Call `fn(index, *args)` in one process per device of this host.
 
     Args:
         fn: a function of a module, which the processes import.
-        args: what else it takes; it is pickled.
+        args: further arguments, which are pickled.
         nprocs: None for as many processes as there are devices, or 1 to call the function in this process. On the CPU,
-            the environment variable `CPU_NUM_DEVICES` says how many devices there are.
+            the environment variable `CPU_NUM_DEVICES` is the number of devices.
         join: wait for the processes.
-        daemon: the processes end with this one.
-        start_method: processes are always spawned: JAX does not survive a fork.
+        daemon: end the processes with this one.
+        start_method: ignored; processes are always spawned, because JAX does not survive a fork.
 
     Returns:
         None, or without `join` a context with a method `join`.
 
     Raises:
         ValueError: `nprocs` is neither 1 nor the number of devices.
-        torch.multiprocessing.ProcessRaisedException: a process raised; the others have been ended.
+        torch.multiprocessing.ProcessRaisedException: a process raised; the others have been terminated.
     """
     if nprocs == 1:
         return _call(fn, args)
@@ -54,23 +54,23 @@ def _call(fn: Callable[..., Any], args: Sequence[Any]) -> None:
 
 
 class MpModelWrapper:
-    """A model that is made in each process and is on the devices with the values of the first process."""
+    """A model that is created in each process, and moved to the device with the values of the first process."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self._model = model
 
     def to(self, device: Any) -> torch.nn.Module:
-        """The model on a device, in all processes with the same values."""
+        """Move the model to a device, with the same values in all processes."""
         model = self._model.to(device)
         broadcast_master_param(model)
         return model
 
 
 class MpSerialExecutor:
-    """Runs a function in one process after the other, such as one that downloads data."""
+    """Runs a function, such as one that downloads data, in one process after the other."""
 
     def run(self, fn: Callable[[], Any]) -> Any:
-        """What the function returns, which each process calls in its turn."""
+        """Call the function in each process in turn, and return its result."""
         result = None
         for turn in range(current().size):
             if turn == current().rank:

@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.zero_redundancy_optimizer`: torch's own, which averages and clips the gradients first."""
+"""`torch_xla.distributed.zero_redundancy_optimizer`: torch's own, with averaging and clipping of gradients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..replicas import current
 
 
 class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
-    """An optimizer whose state is spread over the replicas."""
+    """An optimizer whose state is distributed over the replicas."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
         pin_layout: bool = True,
         **defaults: Any,
     ) -> None:
-        """As of PyTorch/XLA: `max_norm` is that of the clipping, 1 by default."""
+        """The arguments are those of PyTorch/XLA; gradients are clipped to the norm `max_norm`, 1 by default."""
         process.required_group()
         self._max_norm = (1.0 if max_norm is None else max_norm) if grad_clipping else None
         super().__init__(params, optimizer_class, **defaults)

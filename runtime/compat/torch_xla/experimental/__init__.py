@@ -10,7 +10,7 @@ from .eager import is_eager_mode as is_eager_mode
 
 
 def eager_mode_context(enable: bool) -> Any:
-    """A context in which `eager_mode(enable)` holds."""
+    """A context manager that sets `eager_mode(enable)` and restores the mode."""
     from .eager import eager_mode_context
 
     return eager_mode_context(enable)

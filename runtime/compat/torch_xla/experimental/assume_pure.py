@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.assume_pure`: a function that is traced once for each signature, by JAX."""
+"""`torch_xla.experimental.assume_pure`: functions that JAX traces once per signature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ....interop.convert import t2j
 
 
 def assume_pure(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that depends on its arguments alone; a gradient goes through it."""
+    """Compile a function that depends only on its arguments; it is differentiable."""
     compiled = jax.jit(t2j(fn))
 
     @functools.wraps(fn)

@@ -26,11 +26,11 @@ def _mode() -> Any:
 
 
 def make_kernel_from_pallas(kernel: Callable[..., Any], output_shape_dtype_fn: Any = None) -> Callable[..., Any]:
-    """A function of tensors from a function of arrays that calls `pallas_call`.
+    """Convert a function of arrays that calls `pallas_call` to a function of tensors.
 
     Args:
-        kernel: of JAX, with its gradient where it defines one.
-        output_shape_dtype_fn: not needed: JAX says what the kernel returns.
+        kernel: a JAX function; its gradient, if it defines one, is used.
+        output_shape_dtype_fn: not needed, because JAX infers the results.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -55,23 +55,23 @@ def flash_attention(
 ) -> torch.Tensor:
     """Attention of (batch, heads, length, features), by JAX's kernel for TPUs.
 
-    On a TPU the lengths are multiples of its blocks, 128. Elsewhere the kernel is interpreted, which is slow:
-    `torch.nn.functional.scaled_dot_product_attention` computes the same.
+    On a TPU the lengths must be multiples of the kernel's block size, 128. Elsewhere the kernel is interpreted, which
+    is slow; `torch.nn.functional.scaled_dot_product_attention` computes the same.
 
     Args:
         q: queries.
         k: keys.
         v: values.
-        causal: positions attend to no later ones.
-        q_segment_ids: (batch, length); positions attend to those of the same number alone.
-        kv_segment_ids: of the keys, given with those of the queries.
-        sm_scale: a factor of the products.
-        ab: added to the products, (batch, heads, length of q, length of k).
-        partition_spec: how `q`, `k` and `v` lie on a mesh. Each device computes its part.
-        mesh: None is the one of `xs.set_global_mesh`.
+        causal: mask later positions.
+        q_segment_ids: (batch, length); positions attend only to those with the same id.
+        kv_segment_ids: segment ids of the keys, required with those of the queries.
+        sm_scale: a factor of the scores.
+        ab: a bias added to the scores, (batch, heads, length of q, length of k).
+        partition_spec: the sharding of `q`, `k` and `v`. Each device computes its part.
+        mesh: by default that of `xs.set_global_mesh`.
 
     Raises:
-        ValueError: segment ids of one side alone, or a `partition_spec` without a mesh.
+        ValueError: only one of the segment ids, or a `partition_spec` without a mesh.
     """
     if (q_segment_ids is None) != (kv_segment_ids is None):
         raise ValueError("flash_attention: segment ids of one side; expected q_segment_ids and kv_segment_ids")
@@ -96,7 +96,7 @@ def flash_attention(
 
 
 def on_mesh(function: Callable[..., Any], mesh: LogicalMesh, specs: Sequence[Any], out: Any) -> Callable[..., Any]:
-    """A function of arrays that each device calls with its parts."""
+    """Map a function of arrays over a mesh, so that each device calls it with its parts."""
     parts = tuple(map(mesh.partition_spec, specs))
     jax_mesh, result = mesh.get_jax_mesh(), mesh.partition_spec(out)
     return jax.shard_map(function, mesh=jax_mesh, in_specs=parts, out_specs=result, check_vma=False)
@@ -111,7 +111,7 @@ def paged_attention(
     pages_per_compute_block: int,
     **options: Any,
 ) -> torch.Tensor:
-    """Attention to pages of keys and values, by JAX's kernel for TPUs."""
+    """Attention to paged keys and values, by JAX's kernel for TPUs."""
     attend = _kernel("paged_attention", "paged_attention")
     return make_kernel_from_pallas(
         lambda *arrays: attend(*arrays, pages_per_compute_block=pages_per_compute_block, **options)

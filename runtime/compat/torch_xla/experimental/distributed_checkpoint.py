@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.distributed_checkpoint`: of it, `prime_optimizer`. `tenax.checkpoint` saves shards."""
+"""`torch_xla.experimental.distributed_checkpoint`: only `prime_optimizer`; use `tenax.checkpoint` to save shards."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import torch
 
 
 def prime_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
-    """Make the state of an optimizer by a step with gradients of zero, so that a checkpoint can be loaded into it."""
+    """Create the state of an optimizer by a step with zero gradients, so that a checkpoint can be loaded into it."""
     before = [(group, dict(group)) for group in optimizer.param_groups]
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     gradients = [p.grad for p in parameters]
-    for group, _ in before:  # with which nothing moves
+    for group, _ in before:  # with a learning rate of 0 no parameter changes
         group["lr"] = torch.zeros_like(group["lr"]) if isinstance(group["lr"], torch.Tensor) else 0.0
     for p in parameters:
         p.grad = torch.zeros_like(p)

@@ -17,13 +17,13 @@ def eager_mode(enable: bool) -> None:
 
 
 def is_eager_mode() -> bool:
-    """Whether operations run when they are called: unless `install()`, `tenax xla` or `tenax.lazy` records them."""
+    """Whether operations run when they are called, and are not recorded by `install()`, `tenax xla` or `tenax.lazy`."""
     return recording.tape is None or recording.tape.ahead
 
 
 @contextmanager
 def eager_mode_context(enable: bool) -> Iterator[None]:
-    """A context in which `eager_mode(enable)` holds."""
+    """A context manager that sets `eager_mode(enable)` and restores the mode."""
     before = is_eager_mode()
     eager_mode(enable)
     try:
@@ -33,5 +33,5 @@ def eager_mode_context(enable: bool) -> Iterator[None]:
 
 
 def compile(func: Callable[..., Any]) -> Callable[..., Any]:  # noqa: A001 (the name of PyTorch/XLA)
-    """A function as one program for each signature; see `tenax.jit`."""
+    """Compile a function to one program per signature; see `tenax.jit`."""
     return compiled(func, None)

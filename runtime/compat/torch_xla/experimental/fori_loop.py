@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.fori_loop`: loops as one program, by `jax.lax`."""
+"""`torch_xla.experimental.fori_loop`: loops as one program, with `jax.lax`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....interop.convert import t2j
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], *carried: Any) -> Any:
-    """`carried = body_fun(i, *carried)` for each `i` from `lower` to `upper`: a tensor, or a tuple of several."""
+    """`carried = body_fun(i, *carried)` for `i` in `[lower, upper)`; returns a tensor, or a tuple of several."""
     body = t2j(body_fun)
     single = len(carried) == 1
 

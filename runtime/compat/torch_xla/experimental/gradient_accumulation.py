@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.gradient_accumulation`: gradients of several small batches, added up."""
+"""`torch_xla.experimental.gradient_accumulation`: accumulated gradients of several small batches."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def gradient_accumulation(
     model: torch.nn.Module,
     *carried_tensors: torch.Tensor,
 ) -> Any:
-    """Call a step on each slice of tensors along their leading dimension, and add up its gradients.
+    """Call a step on each slice of tensors along their leading dimension, and accumulate its gradients.
 
     Args:
         accumulated_step: `step(*slices, *carried)` returns the loss, or the loss and the next `carried`.
-        iterable_tensors: of one leading size `n`. The losses are divided by it.
-        model: its parameters get the gradients.
-        carried_tensors: what the first step takes.
+        iterable_tensors: tensors with the same leading size `n`, by which the losses are divided.
+        model: the module whose parameters receive the gradients.
+        carried_tensors: the initial `carried`.
 
     Returns:
-        The average loss, with the last `carried` where there are some.
+        The average loss, and the last `carried` if there are any.
     """
     sizes = {x.shape[0] for x in iterable_tensors}
     if len(sizes) != 1:

@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.scan` and `scan_layers`: a loop as one program, by `jax.lax.scan`."""
+"""`torch_xla.experimental.scan` and `scan_layers`: a loop as one program, with `jax.lax.scan`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ....interop.convert import t2j
 def scan(
     fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, partition_fn: Any = None, is_fn_pure: bool = False
 ) -> tuple[Any, Any]:
-    """`fn(carry, x) -> (carry, y)` over the leading dimension: the last carry, and the `y`s stacked.
+    """Scan `fn(carry, x) -> (carry, y)` over the leading dimension; return the last carry and the stacked `y`s.
 
     Args:
-        fn: a function of trees of tensors, traced once. What it reads beside its arguments is constant, so tensors that
-            require a gradient are passed through `init` or `xs`.
+        fn: a function of trees of tensors, traced once. Closed-over tensors are constants, so pass tensors that require
+            a gradient through `init` or `xs`.
         init: the first carry.
-        xs: a tree of tensors of one leading size.
-        partition_fn: not needed: JAX saves what the gradient needs.
-        is_fn_pure: not needed: the function is traced in each call.
+        xs: a tree of tensors with the same leading size.
+        partition_fn: not needed, because JAX saves what the gradient needs.
+        is_fn_pure: not needed, because the function is traced in each call.
     """
     body = t2j(fn)
 
@@ -37,13 +37,13 @@ def scan(
 def scan_layers(
     layers: Iterable[nn.Module], input_data: Any, partition_fn: Any = None, is_layer_pure: bool = False
 ) -> Any:
-    """What the layers compute one after the other, as a scan over their stacked parameters.
+    """Apply layers in sequence, as a scan over their stacked parameters.
 
     Args:
-        layers: modules of one structure, whose buffers are not written.
-        input_data: a tree of tensors, which each layer takes and gives.
+        layers: modules of the same structure, whose buffers are not written.
+        input_data: a tree of tensors, the structure of each layer's input and output.
         partition_fn: not needed.
-        is_layer_pure: not needed: the first layer is traced in each call.
+        is_layer_pure: not needed, because the first layer is traced in each call.
     """
     modules = list(layers)
     if not modules:

@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.splash_attention`: JAX's kernel for TPUs for attention with a sparse mask.
+"""`torch_xla.experimental.splash_attention`: JAX's TPU kernel for attention with a sparse mask.
 
 On other platforms it is interpreted, which is slow; `scaled_dot_product_attention` computes the same.
 """
@@ -24,7 +24,7 @@ def _tuples(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class SplashAttentionConfig:
-    """Sizes of the kernel's blocks, which are cut to the length of the sequence, and where the tensors lie."""
+    """Block sizes of the kernel, which are limited to the sequence length, and the sharding of the tensors."""
 
     sa_block_q: int = 2048
     sa_block_kv: int = 2048
@@ -45,16 +45,16 @@ class SplashAttentionConfig:
     slide_window_size: int | None = None
 
     def to_json(self) -> str:
-        """As `splash_attention` takes it."""
+        """The configuration as `splash_attention` expects it."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, data: str) -> SplashAttentionConfig:
-        """What `to_json` has written."""
+        """The configuration from the result of `to_json`."""
         return cls(**{name: _tuples(value) for name, value in json.loads(data).items()})
 
     def blocks(self, q_length: int, kv_length: int) -> splash.BlockSizes:
-        """The sizes for a sequence."""
+        """The block sizes for given lengths."""
         fused = self.sa_use_fused_bwd_kernel
         return splash.BlockSizes(
             block_q=min(self.sa_block_q, q_length),
@@ -72,10 +72,10 @@ class SplashAttentionConfig:
         )
 
     def mask(self, causal: bool, heads: int, shape: tuple[int, int]) -> splash.MultiHeadMask:
-        """What attends to what.
+        """The attention mask.
 
         Raises:
-            ValueError: sliding attention without the size of its window.
+            ValueError: sliding attention without a window size.
         """
         mask: splash.Mask = splash.CausalMask(shape) if causal else splash.FullMask(shape)
         if self.attentiontype_local_sliding:
@@ -94,16 +94,16 @@ def splash_attention(
     causal: bool = True,
     attn_logits_soft_cap: float | None = None,
 ) -> torch.Tensor:
-    """Attention of (batch, heads, length, features), without a scale: scale `q` before. A gradient goes through.
+    """Differentiable attention of (batch, heads, length, features), without a scale, so scale `q` before.
 
     Args:
         q: queries.
-        k: keys, of as many heads.
+        k: keys, with as many heads.
         v: values.
         config: `SplashAttentionConfig(...).to_json()`.
-        decoder_segment_ids: (batch, length); positions attend to those of the same number alone.
-        causal: positions attend to no later ones.
-        attn_logits_soft_cap: `cap * tanh(x / cap)` takes the place of the products.
+        decoder_segment_ids: (batch, length); positions attend only to those with the same id.
+        causal: mask later positions.
+        attn_logits_soft_cap: replace each score `x` by `cap * tanh(x / cap)`.
     """
     options = SplashAttentionConfig.from_json(config)
     heads, q_length, kv_length = q.shape[1], q.shape[2], k.shape[2]

@@ -15,7 +15,7 @@ from ..distributed.spmd.xla_sharding import mark_sharding
 
 
 class SpmdFullyShardedDataParallel(nn.Module):
-    """A module whose parameters are split over the axis `fsdp` of a mesh, as its outputs are by the batch."""
+    """A module whose parameters are sharded over the axis `fsdp` of a mesh, as are its outputs by batch."""
 
     def __init__(
         self,
@@ -29,12 +29,12 @@ class SpmdFullyShardedDataParallel(nn.Module):
         """Shard a module.
 
         Args:
-            module: its parameters are laid out in place.
-            mesh: with an axis "fsdp"; None is the one of `xs.set_global_mesh`.
-            shard_output: what lays out the output; None splits a tensor, or the first of a tuple, by the batch.
-            auto_wrap_policy: not needed: each parameter is split.
-            auto_wrapper_callable: applied to the module first.
-            kwargs: of other implementations.
+            module: its parameters are sharded in place.
+            mesh: a mesh with an axis "fsdp"; by default that of `xs.set_global_mesh`.
+            shard_output: shards the output; by default a tensor, or the first of a tuple, is split by batch.
+            auto_wrap_policy: ignored, because each parameter is sharded by itself.
+            auto_wrapper_callable: ignored.
+            kwargs: ignored.
 
         Raises:
             ValueError: there is no mesh with an axis "fsdp".
@@ -53,7 +53,7 @@ class SpmdFullyShardedDataParallel(nn.Module):
         return self._orig_module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the module, and lay out what it returns."""
+        """Call the module and shard its output."""
         output = self._orig_module(*args, **kwargs)
         self._shard_output(output, self._mesh)
         return output

@@ -1,4 +1,4 @@
-"""`torch_xla.experimental.stablehlo_custom_call`: of it, the names for memory of the host."""
+"""`torch_xla.experimental.stablehlo_custom_call`: only the functions for host memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ....interop.calls import call_jax
 
 
 def place_to_host(t: torch.Tensor | None) -> torch.Tensor | None:
-    """A copy of a tensor in the host memory that the device reads; it is still a tensor of the device.
+    """A copy of a tensor in host memory that the device can read; it is still a tensor on the device.
 
-    Its values can be read and `place_to_device` moves them back. Gradients arrive where they come from. Within
-    `tenax.jit` the compiled program makes the copy.
+    Its values can be read, and `place_to_device` moves them back. Gradients are not moved. Within `tenax.jit` the
+    compiled program makes the copy.
 
     Raises:
         NotImplementedError: the device has no such memory.
@@ -24,7 +24,7 @@ def place_to_host(t: torch.Tensor | None) -> torch.Tensor | None:
 
 
 def place_to_device(t: torch.Tensor | None) -> torch.Tensor | None:
-    """A copy of a tensor in the memory of the device."""
+    """A copy of a tensor in device memory."""
     return _placed(t, jax.memory.Space.Device)
 
 
@@ -34,7 +34,7 @@ def _copy(space: Any) -> Any:
 
 
 class _Copied(torch.autograd.Function):
-    """A copy in another memory; a gradient stays in that of the device."""
+    """A copy in another memory space; the gradient is passed on unchanged."""
 
     @staticmethod
     def forward(ctx: Any, t: torch.Tensor, space: Any) -> torch.Tensor:

@@ -1,1 +1,1 @@
-"""A folder for `sys.path`: what it has is found as `torch_xla`."""
+"""A folder for `sys.path`, whose module is imported as `torch_xla`."""

@@ -1,4 +1,4 @@
-"""What a spawned process finds as `torch_xla` before anything else: it gives way to `tenax.compat.torch_xla`."""
+"""The first `torch_xla` on the path of a spawned process; importing it installs `tenax.compat.torch_xla`."""
 
 from __future__ import annotations
 

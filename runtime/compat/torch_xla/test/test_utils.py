@@ -1,4 +1,4 @@
-"""`torch_xla.test.test_utils`: what the classic training scripts print and write."""
+"""`torch_xla.test.test_utils`: output functions of the classic training scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..devices import xla_real_devices
 
 
 def now(format: str = "%H:%M:%S") -> str:
-    """The time, as a text."""
+    """The current time as text."""
     return datetime.now().strftime(format)
 
 
@@ -25,7 +25,7 @@ def print_training_update(
     epoch: int | None = None,
     summary_writer: Any = None,
 ) -> None:
-    """Print a line about a training step; `loss` is a number or a tensor of one element."""
+    """Print a line about a training step; `loss` is a number or a one-element tensor."""
     value = loss.item() if isinstance(loss, torch.Tensor) else loss
     parts = [f"| Training Device={xla_real_devices([device])[0]}"]
     parts += [f"Epoch={epoch}"] if epoch is not None else []
@@ -45,7 +45,7 @@ def print_test_update(device: Any, accuracy: float | None, epoch: int | None = N
 
 
 def get_summary_writer(logdir: str | None) -> Any:
-    """A writer of TensorBoard files on the first replica; None on others and without a folder."""
+    """A TensorBoard writer on the first replica; None on others, and without a folder."""
     from ..devices import is_master_ordinal
 
     if not logdir or not is_master_ordinal(local=False):
@@ -61,7 +61,7 @@ def write_to_summary(
     dict_to_write: dict[str, Any] | None = None,
     write_xla_metrics: bool = False,
 ) -> None:
-    """Write numbers, and with `write_xla_metrics` the counters, where there is a writer."""
+    """Write numbers, and with `write_xla_metrics` the counters, if there is a writer."""
     from ..statistics import counters
 
     if summary_writer is None:
@@ -72,6 +72,6 @@ def write_to_summary(
 
 
 def close_summary_writer(summary_writer: Any) -> None:
-    """Close a writer, where there is one."""
+    """Close a writer, if there is one."""
     if summary_writer is not None:
         summary_writer.close()

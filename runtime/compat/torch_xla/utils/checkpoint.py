@@ -9,5 +9,5 @@ from torch.utils.checkpoint import checkpoint as _checkpoint
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = True, **kwargs: Any) -> Any:
-    """Call a function whose intermediate values are computed again for the gradient."""
+    """Call a function whose intermediate values are recomputed for the gradient."""
     return _checkpoint(function, *args, use_reentrant=use_reentrant, **kwargs)

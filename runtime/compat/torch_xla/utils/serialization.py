@@ -10,5 +10,5 @@ from ..transfers import save as save
 
 
 def load(path: str) -> Any:
-    """The tree of a file of `save`, with its tensors on the CPU."""
+    """Load a file of `save`, with its tensors on the CPU."""
     return torch.load(path, map_location="cpu", weights_only=True)

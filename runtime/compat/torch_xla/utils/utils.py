@@ -8,7 +8,7 @@ from typing import Any
 
 
 class SampleGenerator:
-    """Gives the same data a number of times, in each iteration anew."""
+    """An iterable that yields the same data a number of times."""
 
     def __init__(self, data: Any, sample_count: int) -> None:
         self._data, self._sample_count = data, sample_count
@@ -21,7 +21,7 @@ class SampleGenerator:
 
 
 def getenv_as(name: str, type: Any, defval: Any = None) -> Any:
-    """An environment variable as a type; for bool, as an integer first."""
+    """An environment variable converted to a type; bools are written as integers."""
     text = os.environ.get(name)
     if text is None:
         return defval
@@ -29,7 +29,7 @@ def getenv_as(name: str, type: Any, defval: Any = None) -> Any:
 
 
 def get_free_tcp_ports(n: int = 1) -> list[int]:
-    """Ports that nobody listens on."""
+    """Unused TCP ports."""
     import socket
 
     sockets = [socket.socket() for _ in range(n)]
@@ -43,12 +43,12 @@ def get_free_tcp_ports(n: int = 1) -> list[int]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A list of what is a list or tuple, or of one value."""
+    """Convert a list or tuple to a list, and wrap any other value in one."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def parallel_work(num_workers: int, fn: Any, *args: Any) -> list[Any]:
-    """What a function returns for the items of iterables, computed by threads."""
+    """Map a function over iterables with threads."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(num_workers) as pool:

@@ -1,4 +1,4 @@
-"""`torchax.ops`: the words by which programs register operators, over the overrides of tenax."""
+"""`torchax.ops`: functions with which programs register operators, implemented with tenax's overrides."""
 
 from __future__ import annotations
 

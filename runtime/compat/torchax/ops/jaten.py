@@ -1,4 +1,4 @@
-"""`torchax.ops.jaten`: functions of arrays for operators of torch."""
+"""`torchax.ops.jaten`: functions of arrays for torch operators."""
 
 from __future__ import annotations
 

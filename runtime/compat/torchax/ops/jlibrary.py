@@ -1,4 +1,4 @@
-"""`torchax.ops.jlibrary`: operators as named functions of the StableHLO that is exported."""
+"""`torchax.ops.jlibrary`: operators as named functions in exported StableHLO."""
 
 from __future__ import annotations
 

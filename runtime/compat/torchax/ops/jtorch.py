@@ -1,4 +1,4 @@
-"""`torchax.ops.jtorch`: functions of arrays for functions of torch."""
+"""`torchax.ops.jtorch`: functions of arrays for torch functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torchax.ops.mappings`: dtypes and single values of one library in the other."""
+"""`torchax.ops.mappings`: conversion of dtypes and single values between the libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....trace.transfer import from_jax, to_jax
 
 
 def t2j(t: torch.Tensor, use_dlpack: bool = True) -> jax.Array:
-    """A tensor, of the CPU too, as an array. CPU tensors are copied, whatever `use_dlpack` says."""
+    """A tensor, on the device or the CPU, as an array. CPU tensors are copied, regardless of `use_dlpack`."""
     array: jax.Array = to_jax(t)
     return array
 
@@ -24,10 +24,10 @@ def j2t(x: jax.Array, use_dlpack: bool = True) -> torch.Tensor:
 
 
 def t2j_dtype(dtype: torch.dtype) -> Any:
-    """The dtype of NumPy."""
+    """The NumPy dtype."""
     return numpy_dtype(dtype)
 
 
 def j2t_dtype(dtype: Any) -> torch.dtype:
-    """The dtype of torch."""
+    """The torch dtype."""
     return torch_dtype(jax.numpy.dtype(dtype))

@@ -1,4 +1,4 @@
-"""`torchax.ops.op_base`: the registration of one function."""
+"""`torchax.ops.op_base`: registration of a single function."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`torchax.ops.ops_registry`: operators that a program computes by functions of its own.
+"""`torchax.ops.ops_registry`: operators that a program computes by its own functions.
 
-What is registered takes the place of tenax's lowering on device "jax" until `remove` of the `Operator`'s override.
+A registered function replaces tenax's lowering on device "jax" until `remove` of the `Operator`'s override is called.
 Registering again replaces the function.
 """
 
@@ -40,15 +40,14 @@ def register_torch_dispatch_op(
     """Compute an operator by a function, of arrays or of tensors.
 
     Args:
-        aten_op: an overload or packet of `torch.ops`, or a function of torch that is implemented in C++.
-        impl_callable: takes the arguments of the call.
+        aten_op: an overload or packet of `torch.ops`, or a torch function that is implemented in C++.
+        impl_callable: a function that receives the arguments of the call.
         is_jax_function: whether it takes arrays and JAX differentiates it.
-        flags: `needs_env` says whether it takes the environment as `env`; `is_user_defined` and `is_view_op` are
-            remarks.
+        flags: with `needs_env` it receives the environment as `env`; `is_user_defined` and `is_view_op` have no effect.
 
     Raises:
         TypeError: torch has no such operator, or there is no such flag.
-        NotImplementedError: the operator makes or views memory.
+        NotImplementedError: the operator creates or views memory.
     """
     return _register(all_aten_ops, Operator(aten_op, impl_callable, is_jax_function, **flags))
 
@@ -56,7 +55,7 @@ def register_torch_dispatch_op(
 def register_torch_function_op(
     torch_func: Any, impl_callable: Callable[..., Any], is_jax_function: bool = True, **flags: Any
 ) -> Callable[..., Any]:
-    """`register_torch_dispatch_op` for a function of torch that is implemented in C++, such as `torch.sin`."""
+    """`register_torch_dispatch_op` for a torch function that is implemented in C++, such as `torch.sin`."""
     return _register(all_torch_functions, Operator(torch_func, impl_callable, is_jax_function, **flags))
 
 

@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.fsdp`: fully sharded data parallelism over processes, by torch's `fully_shard`."""
+"""`torch_xla.distributed.fsdp`: fully sharded data parallelism over processes, with torch's `fully_shard`."""
 
 from __future__ import annotations
 

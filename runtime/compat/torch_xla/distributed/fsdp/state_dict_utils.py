@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.fsdp.state_dict_utils`: whole models from the shards that each rank saved."""
+"""`torch_xla.distributed.fsdp.state_dict_utils`: consolidation of the shards that each rank saved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def consolidate_sharded_state_dicts(
         shard_metadata: `model.get_shard_metadata()` of any rank.
 
     Raises:
-        ValueError: there are not as many as ranks.
+        ValueError: the number of state dicts differs from the number of ranks.
     """
     _check_count(len(state_dict_list), shard_metadata, "state dicts")
     names = shard_metadata["shard_info"]
@@ -39,9 +39,9 @@ def consolidate_sharded_model_checkpoints(
     """Load the files of all ranks, and save the whole model.
 
     Args:
-        ckpt_prefix: the beginning of the files' paths. Each has a dict with `model.state_dict()` as "model" and
+        ckpt_prefix: the prefix of the files' paths. Each file has a dict with `model.state_dict()` as "model" and
             `model.get_shard_metadata()` as "shard_metadata".
-        ckpt_suffix: the pattern of the rest.
+        ckpt_suffix: the pattern of the rest of the paths.
         save_path: a file for `{"model": state_dict}`; by default `ckpt_prefix + "_consolidated.pth"`.
         save_model: False to save nothing.
 
@@ -49,8 +49,8 @@ def consolidate_sharded_model_checkpoints(
         The state dict on the CPU, and the path of the saved file or None.
 
     Raises:
-        FileNotFoundError: no file has such a path.
-        ValueError: the files are not those of all ranks, one each.
+        FileNotFoundError: no file matches.
+        ValueError: there is not exactly one file of each rank.
     """
     paths = glob.glob(ckpt_prefix + ckpt_suffix)
     if not paths:

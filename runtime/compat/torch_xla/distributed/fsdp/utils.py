@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.fsdp.utils`: of it, `checkpoint_module`."""
+"""`torch_xla.distributed.fsdp.utils`, of which only `checkpoint_module` exists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...utils.checkpoint import checkpoint
 
 
 def checkpoint_module(module: nn.Module) -> nn.Module:
-    """Have a module compute its forward again in the backward pass, instead of saving what it computed."""
+    """Make a module recompute its forward in the backward pass instead of saving activations."""
     forward = module.forward
 
     def checkpointed(self: nn.Module, *args: Any, **kwargs: Any) -> Any:

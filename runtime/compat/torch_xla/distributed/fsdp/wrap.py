@@ -1,7 +1,7 @@
-"""`torch_xla.distributed.fsdp.wrap`: which submodules of a module are sharded as units of their own.
+"""`torch_xla.distributed.fsdp.wrap`: the choice of submodules that are sharded as separate units.
 
-A policy is called as `policy(module=, recurse=, unwrapped_params=)`: with `recurse` it says whether to look into the
-module, else whether the module becomes a unit. The rules are those of `torch.distributed.fsdp.wrap`.
+A policy is called as `policy(module=, recurse=, unwrapped_params=)`: with `recurse` it returns whether to recurse into
+the module, otherwise whether the module becomes a unit. The rules are those of `torch.distributed.fsdp.wrap`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def always_wrap_policy(*args: Any, **kwargs: Any) -> bool:
 def lambda_auto_wrap_policy(
     module: nn.Module, recurse: bool, unwrapped_params: int, lambda_fn: Callable[[nn.Module], bool]
 ) -> bool:
-    """The submodules for which a function returns True are units."""
+    """Submodules for which a function returns True are units."""
     return torch_wrap.lambda_auto_wrap_policy(module, recurse, unwrapped_params, lambda_fn)
 
 
 def transformer_auto_wrap_policy(
     module: nn.Module, recurse: bool, unwrapped_params: int, transformer_layer_cls: set[type[nn.Module]]
 ) -> bool:
-    """The instances of some classes are units."""
+    """Instances of the given classes are units."""
     return torch_wrap.transformer_auto_wrap_policy(module, recurse, unwrapped_params, transformer_layer_cls)
 
 
@@ -42,7 +42,7 @@ def size_based_auto_wrap_policy(
     force_leaf_modules: set[type[nn.Module]] | None = None,
     exclude_wrap_modules: set[type[nn.Module]] | None = None,
 ) -> bool:
-    """Submodules with many parameters that are in no smaller unit are units."""
+    """Submodules with many parameters outside of smaller units are units."""
     return torch_wrap.size_based_auto_wrap_policy(
         module, recurse, unwrapped_params, min_num_params, force_leaf_modules, exclude_wrap_modules
     )
@@ -61,19 +61,19 @@ def recursive_wrap(
     only_wrap_children: bool = False,
     **kwargs: Any,
 ) -> tuple[nn.Module, int]:
-    """Replace the submodules that a policy names by units, innermost first.
+    """Replace the submodules that a policy selects by units, innermost first.
 
     Args:
         module: its children are replaced in place.
         auto_wrap_policy: see above.
-        wrapper_cls: makes a unit of a module: a class, or a function.
-        ignored_modules: stay as they are.
-        ignored_params: do not count.
-        only_wrap_children: the module itself does not become a unit.
-        kwargs: of `wrapper_cls`.
+        wrapper_cls: a class or function that creates a unit from a module.
+        ignored_modules: modules to leave unchanged.
+        ignored_params: parameters that do not count.
+        only_wrap_children: whether to leave the module itself unwrapped.
+        kwargs: options of `wrapper_cls`.
 
     Returns:
-        The module or its unit, and how many parameters are in units.
+        The module or its unit, and the number of parameters in units.
     """
     ignored = {id(p) for p in ignored_params}
     count = sum(p.numel() for p in module.parameters() if id(p) not in ignored)

@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.fsdp.xla_fully_sharded_data_parallel`: parameters sharded over processes, by torch's
+"""`torch_xla.distributed.fsdp.xla_fully_sharded_data_parallel`: parameters sharded over processes, with torch's
 `fully_shard`."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from torch.distributed.tensor import DTensor
 from ... import process
 from .wrap import Policy, recursive_wrap
 
-# Options that say how to compute, not what. Those that begin with an underscore are for
-# debugging, and those of them that compute nothing say "dummy".
+# Options that do not change values. Options with a leading underscore are for debugging; of these, those named "dummy"
+# would skip computations.
 _IGNORED = {
     *("flatten_parameters", "execute_sharding_on_init", "optimization_barrier_in_forward", "sync_on_finalization"),
     *("optimization_barrier_in_backward", "disable_reshard_on_root", "shard_param_on_dim_0", "coalesce_all_gather_ops"),
@@ -28,7 +28,7 @@ _IGNORED = {
 class XlaFullyShardedDataParallel(nn.Module):
     """A module whose parameters are sharded over the replicas and gathered where they are used.
 
-    Call `optimizer.step()` and not `xm.optimizer_step`: the gradients are averages already.
+    Call `optimizer.step()` instead of `xm.optimizer_step`, because the gradients are already averaged.
     """
 
     def __init__(
@@ -47,19 +47,19 @@ class XlaFullyShardedDataParallel(nn.Module):
 
         Args:
             module: its parameters are moved to the device.
-            reshard_after_forward: give up the gathered parameters between forward and backward.
-            compute_dtype: of the gathered parameters, and of the floating point arguments of the module. The sharded
+            reshard_after_forward: free the gathered parameters between forward and backward.
+            compute_dtype: dtype of the gathered parameters and of floating-point arguments of the module. The sharded
                 parameters, their gradients and the optimizer keep the dtype of the parameters.
-            buffer_dtype: of floating point buffers; None is `compute_dtype`.
+            buffer_dtype: dtype of floating-point buffers; by default `compute_dtype`.
             fp32_reduce_scatter: average the gradients in float32.
-            auto_wrap_policy: which submodules become units of their own; see `torch_xla.distributed.fsdp.wrap`.
-            auto_wrapper_callable: makes these units, with the options of this module; by default, this class.
-            param_init_fn: called with a module that has parameters on device "meta", which it replaces.
-            options: others of PyTorch/XLA, of which those that do not change values are accepted.
+            auto_wrap_policy: selects submodules that become separate units; see `torch_xla.distributed.fsdp.wrap`.
+            auto_wrapper_callable: creates these units, with the options of this module; by default, this class.
+            param_init_fn: called with a module whose parameters are on device "meta", to replace these.
+            options: other options of PyTorch/XLA; those that do not change values are accepted.
 
         Raises:
-            RuntimeError: the module is sharded already, or has no `forward`.
-            NotImplementedError: another option; expected `torch.distributed.fsdp.fully_shard`.
+            RuntimeError: the module is already sharded, or has no `forward`.
+            NotImplementedError: an unsupported option; expected `torch.distributed.fsdp.fully_shard`.
         """
         if isinstance(module, XlaFullyShardedDataParallel):
             raise RuntimeError(
@@ -112,7 +112,7 @@ class XlaFullyShardedDataParallel(nn.Module):
             return getattr(super().__getattr__("module"), name)
 
     def __getitem__(self, key: Any) -> Any:
-        """Of a module that is a sequence."""
+        """Items of the module, if it is a sequence."""
         return self._sharded[key]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -121,7 +121,7 @@ class XlaFullyShardedDataParallel(nn.Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Add up gradients without averaging them over the replicas; the backward pass after the context does."""
+        """Accumulate gradients without averaging them over the replicas until the backward pass after the context."""
         self._sharded.set_requires_gradient_sync(False)
         try:
             yield
@@ -129,10 +129,10 @@ class XlaFullyShardedDataParallel(nn.Module):
             self._sharded.set_requires_gradient_sync(True)
 
     def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0, groups: Any = None) -> torch.Tensor:
-        """Scale the gradients so that their norm over all replicas is at most `max_norm`; the norm before.
+        """Clip the gradients so that their norm over all replicas is at most `max_norm`; return the norm before.
 
         Raises:
-            NotImplementedError: `groups`; the norm is over all replicas.
+            NotImplementedError: `groups` is given; the norm is over all replicas.
         """
         if groups is not None:
             raise NotImplementedError("clip_grad_norm_: groups; expected None, for the norm over all replicas")
@@ -140,7 +140,7 @@ class XlaFullyShardedDataParallel(nn.Module):
         return norm.full_tensor() if isinstance(norm, DTensor) else norm
 
     def get_shard_metadata(self) -> dict[str, Any]:
-        """What `consolidate_sharded_model_checkpoints` needs of a rank, beside `state_dict()`."""
+        """The metadata of a rank that `consolidate_sharded_model_checkpoints` needs besides `state_dict()`."""
         units = {name for name, module in self.named_modules() if isinstance(module, XlaFullyShardedDataParallel)}
         return {
             "shard_info": {
@@ -155,17 +155,17 @@ class XlaFullyShardedDataParallel(nn.Module):
 
 
 def _mesh() -> DeviceMesh:
-    """The mesh of all ranks, which units share."""
+    """The mesh of all ranks, shared by all units."""
     world = process.required_group().group.WORLD
     if not _meshes or _meshes[0][0] is not world:
         _meshes[:] = [(world, init_device_mesh("jax", (world.size(),)))]
     return _meshes[0][1]
 
 
-_meshes: list[tuple[Any, DeviceMesh]] = []  # of the current default group
+_meshes: list[tuple[Any, DeviceMesh]] = []  # that of the current default group
 
 
 def _without_units(name: str, units: set[str]) -> str:
-    """The name that a parameter has in the module itself: a unit at path `a.b` holds its module as `a.b.module`."""
+    """The name of a parameter in the unwrapped module: a unit at path `a.b` holds its module as `a.b.module`."""
     parts = name.split(".")
     return ".".join(part for i, part in enumerate(parts) if not (part == "module" and ".".join(parts[:i]) in units))

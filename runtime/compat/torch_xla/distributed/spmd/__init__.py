@@ -1,7 +1,7 @@
-"""`torch_xla.distributed.spmd`, which programs import as `xs`: tensors over a mesh of devices, by `tenax.shard`.
+"""`torch_xla.distributed.spmd`, which programs import as `xs`: sharded tensors, implemented with `tenax.shard`.
 
-Tensors stay tensors of the device, whose arrays lie on the mesh: there is no wrapper, and `mark_sharding` returns its
-argument.
+Sharded tensors are ordinary device tensors whose arrays are on the mesh: there is no wrapper, and `mark_sharding`
+returns its argument.
 """
 
 from __future__ import annotations

@@ -14,17 +14,17 @@ _DEVICES = re.compile(r"\{devices=\[([\d,]+)\]([\d,]+)( last_tile_dim_replicate)
 
 
 def visualize_tensor_sharding(t: torch.Tensor, **kwargs: Any) -> None:
-    """Print which part of a tensor is on which device; see `tenax.visualize_sharding`."""
+    """Print the parts of a tensor with their devices; see `tenax.visualize_sharding`."""
     _visualize(t)
 
 
 def visualize_sharding(
     sharding: str, use_color: bool = True, scale: float = 1.0, min_width: int = 9, max_width: int = 80
 ) -> None:
-    """Print which tile is on which devices, for a text such as '{devices=[2,2]0,1,2,3}' or '{replicated}'.
+    """Print the tiles of a sharding such as '{devices=[2,2]0,1,2,3}' or '{replicated}' with their devices.
 
     Raises:
-        ValueError: it is no such text.
+        ValueError: the string has another form.
     """
     found = _DEVICES.fullmatch(sharding)
     if found is None and sharding != "{replicated}":

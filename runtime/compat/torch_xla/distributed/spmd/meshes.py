@@ -1,4 +1,4 @@
-"""`Mesh` of `torch_xla.distributed.spmd`: a shape and names over the numbers of devices."""
+"""`Mesh` of `torch_xla.distributed.spmd`: a grid of device numbers with named axes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ...spmd_mode import mode
 
 
 class LogicalMesh:
-    """Numbers of devices in a grid with named axes."""
+    """A grid of device numbers with named axes."""
 
     def __init__(self, device_ids: Any, mesh_shape: Sequence[int], axis_names: Sequence[str] | None = None) -> None:
-        """A grid.
+        """Create a grid.
 
         Args:
-            device_ids: the numbers of devices, in order of the grid.
-            mesh_shape: its sizes, whose product is how many devices there are.
-            axis_names: one for each size.
+            device_ids: the device numbers, in row-major order of the grid.
+            mesh_shape: the sizes of the grid, whose product is the number of devices.
+            axis_names: one name per axis.
 
         Raises:
-            ValueError: they do not fit each other.
+            ValueError: the arguments do not match each other or the devices.
         """
         self.device_ids = np.asarray(device_ids).reshape(-1)
         self.mesh_shape = tuple(mesh_shape)
@@ -47,20 +47,20 @@ class LogicalMesh:
             raise ValueError(f"Mesh: device_ids {self.device_ids}; there are {len(known)} devices")
 
     def __str__(self) -> str:
-        """A text of which `from_str` makes an equal mesh."""
+        """A string from which `from_str` creates an equal mesh."""
         ids = self.device_ids.tolist()
         return str({"device_ids": ids, "mesh_shape": self.mesh_shape, "axis_names": self.axis_names})
 
     @classmethod
     def from_str(cls, mesh_str: str) -> LogicalMesh | None:
-        """A mesh from its text; None where it is no such text."""
+        """The mesh of a string from `str(mesh)`; None for other strings."""
         try:
             return LogicalMesh(**ast.literal_eval(mesh_str))
         except (ValueError, SyntaxError, TypeError):
             return None
 
     def size(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return math.prod(self.mesh_shape)
 
     def shape(self) -> OrderedDict[str, int]:
@@ -68,21 +68,21 @@ class LogicalMesh:
         return OrderedDict(zip(self.axis_names, self.mesh_shape, strict=True))
 
     def get_logical_mesh(self) -> np.ndarray:
-        """The numbers of devices as a grid."""
+        """The device numbers as a grid."""
         return self.device_ids.reshape(self.mesh_shape)
 
     def get_axis_name_idx(self, name: str) -> int | None:
-        """The place of an axis; None where there is none of the name."""
+        """The index of an axis; None if there is no such axis."""
         return self.axis_names.index(name) if name in self.axis_names else None
 
     def get_jax_mesh(self) -> jax.sharding.Mesh:
-        """The mesh as JAX has it."""
+        """The mesh as a JAX mesh."""
         devices = jax.devices()
         grid = np.array([devices[i] for i in self.device_ids.tolist()]).reshape(self.mesh_shape)
         return jax.sharding.Mesh(grid, self.axis_names)
 
     def partition_spec(self, spec: Sequence[Any]) -> jax.sharding.PartitionSpec:
-        """JAX's spec of a partition spec, whose entries are axes by name or number, tuples of them, or None."""
+        """JAX's form of a partition spec, whose entries are axes by name or number, tuples of these, or None."""
 
         def name(axis: Any) -> Any:
             if isinstance(axis, tuple | list):
@@ -92,7 +92,7 @@ class LogicalMesh:
         return jax.sharding.PartitionSpec(*map(name, spec))
 
     def sharding(self, spec: Sequence[Any]) -> jax.sharding.NamedSharding:
-        """JAX's sharding by a partition spec."""
+        """JAX's sharding for a partition spec."""
         return jax.sharding.NamedSharding(self.get_jax_mesh(), self.partition_spec(spec))
 
 
@@ -100,7 +100,7 @@ Mesh = LogicalMesh
 
 
 class HybridMesh(LogicalMesh):
-    """A mesh whose axes are products of sizes within slices (`ici`) and among them (`dcn`)."""
+    """A mesh whose axis sizes are products of sizes within slices (`ici`) and across slices (`dcn`)."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class HybridMesh(LogicalMesh):
         self.ici_mesh_shape = tuple(ici_mesh_shape)
         self.dcn_mesh_shape = tuple(dcn_mesh_shape or (1,) * len(self.ici_mesh_shape))
         sizes = [a * b for a, b in zip(self.ici_mesh_shape, self.dcn_mesh_shape, strict=True)]
-        # Devices are numbered slice by slice: the grid of slices, in each of which is a grid of devices.
+        # Devices are numbered slice by slice: a grid of slices, each of which is a grid of devices.
         n = len(sizes)
         grid = np.arange(math.prod(sizes)).reshape(*self.dcn_mesh_shape, *self.ici_mesh_shape)
         order = [d for pair in zip(range(n), range(n, 2 * n), strict=True) for d in pair]
@@ -120,16 +120,16 @@ class HybridMesh(LogicalMesh):
 
 
 def set_global_mesh(mesh: LogicalMesh) -> None:
-    """Make a mesh the one of the program."""
+    """Set the mesh of the program."""
     mode.mesh = mesh
 
 
 def get_global_mesh() -> LogicalMesh | None:
-    """The mesh of the program; None where none was set."""
+    """The mesh of the program; None if none was set."""
     return mode.mesh
 
 
 def get_1d_mesh(axis_name: str | None = None) -> LogicalMesh:
-    """All devices in a row."""
+    """A mesh of all devices along one axis."""
     n = jax.device_count()
     return LogicalMesh(np.arange(n), (n,), None if axis_name is None else (axis_name,))

@@ -1,6 +1,6 @@
-"""`torch_xla.distributed.spmd.xla_sharded_tensor`: what programs ask of tensors that lie on several devices.
+"""`torch_xla.distributed.spmd.xla_sharded_tensor`: attributes of tensors on several devices.
 
-There is no wrapper: any tensor whose array lies on a mesh has the attributes.
+There is no wrapper: any tensor whose array is on a mesh has these attributes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .....trace.transfer import from_numpy, read
 
 
 class ShardingType(enum.IntEnum):
-    """How a tensor lies on the devices."""
+    """The kind of a tensor's sharding."""
 
     REPLICATED = 0
     MAXIMAL = 1
@@ -34,12 +34,12 @@ class ShardingType(enum.IntEnum):
 
 @dataclass
 class XLAShard:
-    """The part of a tensor that a device has, copied to the CPU."""
+    """The part of a tensor on one device, copied to the CPU."""
 
     data: torch.Tensor
-    indices: list[slice]  # where the part is in the tensor
+    indices: list[slice]  # the position of the part in the tensor
     shard_device: str
-    replica_id: int  # 0 for the first of the devices that have the same part
+    replica_id: int  # 0 on the first of the devices that have the same part
 
     @property
     def unpadded_data(self) -> torch.Tensor:
@@ -53,7 +53,7 @@ class _OnMesh(type):
 
 
 class XLAShardedTensor(metaclass=_OnMesh):
-    """The type, by `isinstance`, of tensors that lie on several devices."""
+    """A class of which tensors on several devices are instances, by `isinstance`."""
 
     def __new__(cls, elem: torch.Tensor, *_: Any, **__: Any) -> Any:
         """The tensor itself."""
@@ -61,7 +61,7 @@ class XLAShardedTensor(metaclass=_OnMesh):
 
 
 def sharding_on_mesh(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
-    """The sharding of a tensor that lies on several devices; None for others."""
+    """The sharding of a tensor on several devices; None for other tensors."""
     found = sharding_of(tensor) if tensor.device.type == "jax" else None
     return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
 
@@ -85,7 +85,7 @@ def mesh_shape(tensor: torch.Tensor) -> tuple[int, ...]:
 
 
 def partition_spec(tensor: torch.Tensor) -> tuple[Any, ...]:
-    """For each dimension the number of an axis of the mesh, a tuple of several, or None."""
+    """For each dimension the number of a mesh axis, a tuple of numbers, or None."""
     sharding = _required(tensor, "partition_spec")
     names = sharding.mesh.axis_names
 
@@ -96,12 +96,12 @@ def partition_spec(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def sharding_spec(tensor: torch.Tensor) -> str:
-    """XLA's text of the sharding, such as '{devices=[2,1]0,1}'."""
+    """The sharding in XLA's notation, such as '{devices=[2,1]0,1}'."""
     return xla_text(_required(tensor, "sharding_spec"), tensor.dim())
 
 
 def sharding_type(tensor: torch.Tensor) -> ShardingType:
-    """REPLICATED, TILED where each device has a part of its own, PARTIAL where several have the same."""
+    """REPLICATED, TILED if each device has a different part, PARTIAL if some devices have the same part."""
     sharding = _required(tensor, "sharding_type")
     if sharding.is_fully_replicated:
         return ShardingType.REPLICATED
@@ -110,7 +110,7 @@ def sharding_type(tensor: torch.Tensor) -> ShardingType:
 
 
 def local_shards(tensor: torch.Tensor) -> list[XLAShard]:
-    """The parts that the devices of this process have."""
+    """The parts on the devices of this process."""
     _required(tensor, "local_shards")
     return [
         XLAShard(
@@ -124,7 +124,7 @@ def local_shards(tensor: torch.Tensor) -> list[XLAShard]:
 
 
 def xla_text(sharding: jax.sharding.NamedSharding, ndim: int) -> str:
-    """XLA's text of a sharding."""
+    """A sharding in XLA's notation."""
     axes = [a if isinstance(a, tuple) else () if a is None else (a,) for a in sharding.spec]
     axes += [()] * (ndim - len(axes))
     sizes, names = dict(sharding.mesh.shape), sharding.mesh.axis_names
@@ -140,7 +140,7 @@ def xla_text(sharding: jax.sharding.NamedSharding, ndim: int) -> str:
 
 
 def add_attributes() -> None:
-    """Give tensors of the device the attributes."""
+    """Add the attributes to `torch.Tensor`."""
     for get in (global_tensor, mesh_shape, partition_spec, sharding_spec, sharding_type, local_shards):
         patches.replace(f"torch.Tensor.{get.__name__}", property(get))
 

@@ -1,4 +1,4 @@
-"""`torch_xla.distributed.spmd.xla_sharding`: tensors marked with a partition over a mesh, and marks taken away."""
+"""`torch_xla.distributed.spmd.xla_sharding`: sharding tensors over a mesh, and undoing it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .xla_sharded_tensor import sharding_on_mesh
 
 @dataclass(frozen=True)
 class ShardingSpec:
-    """A partition of tensors with as many dimensions as it has entries."""
+    """A partition of tensors that have as many dimensions as it has entries."""
 
     mesh: LogicalMesh
     partition_spec: tuple[Any, ...]
@@ -49,15 +49,15 @@ class ShardingSpec:
 
     @property
     def named_sharding(self) -> jax.sharding.NamedSharding:
-        """The sharding as JAX has it."""
+        """The sharding as a JAX sharding."""
         return self.mesh.sharding(self.partition_spec)
 
     def can_apply(self, t: torch.Tensor) -> bool:
-        """Whether a tensor has the number of dimensions."""
+        """Whether the number of dimensions of a tensor matches."""
         return t.dim() == len(self.partition_spec)
 
     def apply(self, t: torch.Tensor) -> None:
-        """Mark a tensor."""
+        """Apply the sharding to a tensor."""
         mark_sharding(t, self.mesh, self.partition_spec)
 
 
@@ -69,12 +69,12 @@ def _mesh(mesh: LogicalMesh | None) -> LogicalMesh:
 
 
 def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]) -> torch.Tensor:
-    """Lay out a tensor of the device over a mesh.
+    """Shard a device tensor over a mesh, in place.
 
     Args:
-        t: a tensor of the device, whose array is moved.
-        mesh: None is the one of `set_global_mesh`.
-        partition_spec: for each dimension an axis of the mesh by name or number, a tuple of axes, or None.
+        t: a tensor on the device, whose array is moved.
+        mesh: by default that of `set_global_mesh`.
+        partition_spec: for each dimension a mesh axis by name or number, a tuple of axes, or None.
 
     Returns:
         The tensor.
@@ -96,7 +96,7 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
 
 
 def _reshaped(t: torch.Tensor, sharding: jax.sharding.NamedSharding) -> bool:
-    """Lay out a tensor that has all of its storage in another shape, such as what `nn.Linear` returns."""
+    """Lay out a tensor that covers its storage in another shape, such as a result of `nn.Linear`."""
     cell = cell_of(t)
     if cell.mixed or not t.is_contiguous() or t.nbytes != cell.nbytes or current_trace() is not None:
         return False
@@ -110,7 +110,7 @@ annotate_custom_sharding = mark_sharding
 def mark_sharding_with_gradients(
     t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]
 ) -> torch.Tensor:
-    """A tensor with the same values, laid out over a mesh, whose gradient is laid out too."""
+    """A copy of a tensor that is sharded over a mesh, and so is its gradient."""
     result = mark_sharding(t.clone(), mesh, partition_spec)
     if result.requires_grad:
         result.register_hook(lambda grad: mark_sharding(grad.clone(), mesh, partition_spec))
@@ -118,8 +118,8 @@ def mark_sharding_with_gradients(
 
 
 def clear_sharding(t: torch.Tensor) -> torch.Tensor:
-    """Move a tensor, and what shares its storage, to the first device, where nobody has placed it: it joins the mesh of
-    what it meets. Its values go by the host.
+    """Move a tensor, and all that share its storage, to the first device, uncommitted, so that it joins the mesh of the
+    tensors with which it is combined. The values are copied through the host.
 
     Raises:
         NotImplementedError: within a compiled function.
@@ -138,22 +138,22 @@ def clear_sharding(t: torch.Tensor) -> torch.Tensor:
 
 
 def wrap_if_sharded(x: Any) -> Any:
-    """The argument: there is no wrapper."""
+    """Return the argument, since there is no wrapper."""
     return x
 
 
 def unwrap_sharded_tensor(t: torch.Tensor) -> torch.Tensor:
-    """The argument: there is no wrapper."""
+    """Return the argument, since there is no wrapper."""
     return t
 
 
 def wrap_as_sharded_tensor(t: torch.Tensor, mesh_shape: Any = None, partition_spec: Any = None) -> torch.Tensor:
-    """The argument: there is no wrapper."""
+    """Return the argument, since there is no wrapper."""
     return t
 
 
 def shard_as(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two trees whose tensors are laid out alike, as the first one that is on a mesh.
+    """Shard the tensors of two trees alike, following the first of each pair that is on a mesh.
 
     Raises:
         ValueError: the trees have different structures.
@@ -177,7 +177,7 @@ def apply_backward_optimization_barrier(m: nn.Module) -> None:
 
 
 def apply_xla_patch_to_nn_linear(module: nn.Module, *_: Any) -> nn.Module:
-    """The module: `nn.Linear` is one product of matrices, whose dimensions stay as they are."""
+    """Return the module: `nn.Linear` is one matrix product that keeps its dimensions, and needs no patch."""
     return module
 
 
