@@ -19,6 +19,8 @@ import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
 import tenax.compat.torch_xla.experimental.scan as scanning
+import tenax.compat.torch_xla.runtime as xr
+import tenax.compat.torch_xla.statistics as statistics
 from tenax.compat.torch_xla.distributed import data_parallel
 from tenax.compat.torch_xla.distributed.fsdp import XlaFullyShardedDataParallel, consolidate_sharded_model_checkpoints
 from tenax.compat.torch_xla.distributed.fsdp.wrap import (
@@ -73,6 +75,10 @@ def test_transfers_are_counted_wherever_they_are_made() -> None:
     assert sizes is not None and [size for _, size in sizes[2]] == [12, 4, 12]
     sent = met.metric_data("OutboundData")
     assert sent is not None and sent[2][0][1] == 12
+    for _ in range(2000):
+        statistics.record("ManySamples", 1.0)
+    count, total, samples = met.metric_data("ManySamples")  # type: ignore[misc]
+    assert (count, total, len(samples)) == (2000, 2000.0, 1024)
     assert "Metric: TransferToDeviceTime\n  TotalSamples: " in met.metrics_report()
 
 
@@ -254,3 +260,16 @@ def test_flash_attention_has_segments_a_bias_and_a_mesh() -> None:
     close(found.cpu(), masked(q, q, q, torch.where(mask.isinf(), mask, 0)))
     with pytest.raises(ValueError, match="segment ids of one side"):
         flash_attention(x, x, x, q_segment_ids=ids.to(device))
+
+
+def test_the_platform_is_chosen_before_jax_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.ones(1, device="jax").item()
+    xr.set_device_type("cpu")
+    for started, wanted in (("cpu", "TPU"), ("cpu", "GPU"), ("gpu", "CPU"), ("gpu", "TPU")):
+        monkeypatch.setattr("jax.default_backend", lambda started=started: started)
+        with pytest.raises(RuntimeError, match=f"JAX has started on {started}"):
+            xr.set_device_type(wanted)
+    monkeypatch.setattr("jax.default_backend", lambda: "gpu")
+    xr.set_device_type("CUDA")
+    with pytest.raises(ValueError, match="expected one of CPU"):
+        xr.set_device_type("NPU")

@@ -36,7 +36,9 @@ def set_device_type(pjrt_device: str) -> None:
         raise ValueError(f"set_device_type({pjrt_device!r}): expected one of {', '.join(JAX_PLATFORMS)}")
     if not backends_are_initialized():
         jax.config.update("jax_platforms", JAX_PLATFORMS[name])
-    elif jax.default_backend() not in ("gpu", *JAX_PLATFORMS[name].split(",")):
+        return
+    backends = [*JAX_PLATFORMS[name].split(","), *([] if name in ("CPU", "TPU") else ["gpu"])]  # JAX's name of both
+    if jax.default_backend() not in backends:
         raise RuntimeError(
             f"set_device_type({pjrt_device!r}): JAX has started on {jax.default_backend()}; expected the call before "
             "the first tensor on the device"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,8 +27,20 @@ _CACHED = "/jax/compilation_cache/cache_hits"
 
 _DATA = {"ToDevice": "OutboundData", "FromDevice": "InboundData"}
 
+_SAMPLES = 1024  # that a metric keeps, as in PyTorch/XLA; older ones only count
+
+
+class Metric:
+    """The samples of a metric, in seconds or bytes."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0.0
+        self.samples: deque[tuple[float, float]] = deque(maxlen=_SAMPLES)  # the latest: (when recorded, value)
+
+
 counters: dict[str, int] = {}
-metrics: dict[str, list[tuple[float, float]]] = {}  # (when it was recorded, seconds or bytes)
+metrics: dict[str, Metric] = {}
 _lock = threading.Lock()
 
 
@@ -40,7 +53,10 @@ def count(name: str, more: int = 1) -> None:
 def record(name: str, value: float) -> None:
     """Add a sample to a metric, in seconds, or in bytes if its name ends in `Data`."""
     with _lock:
-        metrics.setdefault(name, []).append((time.time(), value))
+        metric = metrics.setdefault(name, Metric())
+        metric.count += 1
+        metric.total += value
+        metric.samples.append((time.time(), value))
 
 
 @contextmanager

@@ -27,9 +27,9 @@ def metric_names() -> list[str]:
 
 
 def metric_data(name: str) -> tuple[int, float, list[tuple[float, float]]] | None:
-    """(number of samples, their sum, samples with times) of a metric; None if there are no samples."""
-    samples = statistics.metrics.get(name)
-    return None if samples is None else (len(samples), sum(value for _, value in samples), list(samples))
+    """(number of samples, their sum, the latest samples with times) of a metric; None if there are no samples."""
+    metric = statistics.metrics.get(name)
+    return None if metric is None else (metric.count, metric.total, list(metric.samples))
 
 
 def executed_fallback_ops() -> list[str]:
@@ -53,14 +53,15 @@ def _shown(name: str, value: float) -> str:
 
 
 def _metric(name: str) -> list[str]:
-    samples = sorted(value for _, value in statistics.metrics[name])
+    metric = statistics.metrics[name]
+    samples = sorted(value for _, value in metric.samples)
     shown = "; ".join(
         f"{100 * p:.0f}%={_shown(name, samples[min(int(p * len(samples)), len(samples) - 1)])}" for p in _PERCENTILES
     )
     return [
         f"Metric: {name}",
-        f"  TotalSamples: {len(samples)}",
-        f"  Accumulator: {_shown(name, sum(samples))}",
+        f"  TotalSamples: {metric.count}",
+        f"  Accumulator: {_shown(name, metric.total)}",
         f"  Percentiles: {shown}",
     ]
 
