@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -74,6 +75,23 @@ def test_parts_of_one_memory_in_a_list_keep_what_each_wrote(write: Callable[...,
     function = t2j(program)
     found = (jax.jit(function) if compiled else function)(jnp.arange(1.0, 4.0))
     assert found.tolist() == program(x).tolist()
+
+
+@pytest.mark.parametrize("write", [torch.Tensor.zero_, lambda d: d.fill_(2)])
+def test_a_filled_detached_tensor_is_an_array_after_its_original_was_written(write: Callable[..., Any]) -> None:
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x * 1
+        d, other = y.detach(), y.detach()
+        write(d)
+        y.copy_(y)
+        return y, d, other
+
+    for function in (t2j(program), jax.jit(t2j(program))):
+        assert [r.tolist() for r in function(jnp.ones(3))] == [r.tolist() for r in program(torch.ones(3))]
+    (gradient,) = jax.grad(lambda *x: sum(r.sum() for r in t2j(program)(*x)), argnums=(0,))(jnp.ones(3))
+    x = torch.ones(3, requires_grad=True)
+    program(x)[0].sum().backward()
+    assert x.grad is not None and gradient.tolist() == x.grad.tolist()
 
 
 @pytest.mark.parametrize("size", [(), (2,)])

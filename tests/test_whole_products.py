@@ -233,6 +233,24 @@ def test_what_is_written_meanwhile_is_noticed() -> None:
         y.sum().backward()
 
 
+def test_what_no_gradient_needs_may_be_written() -> None:
+    for device in ("cpu", "jax"):
+        x, layer = torch.ones(2, 3, 4, device=device), torch.nn.Linear(4, 5, device=device)
+        y = layer(x)
+        with torch.no_grad():
+            layer.weight.mul_(2)
+        y.sum().backward()
+        frozen, z = layer.requires_grad_(False), torch.ones(2, 3, 4, device=device, requires_grad=True)
+        h = z * 1
+        y = frozen(h)
+        h.detach().zero_()
+        scores = h @ torch.ones(2, 4, 3, device=device)
+        with torch.no_grad():
+            h.zero_()
+        (y.sum() + scores.sum()).backward()
+        assert z.grad is not None and bool(z.grad.any())
+
+
 def test_compiled_steps_have_the_same_gradients() -> None:
     torch.manual_seed(0)
     operands = matrix(2, 3, 4), matrix(5, 4), matrix(5), matrix(2, 5, 3)

@@ -4,8 +4,9 @@ For each, torch has one operator that computes all gradients, but it registers t
 tensors. For other tensors it decomposes the call above autograd: a linear layer becomes up to four operators, and its
 gradients up to ten. Redispatched with the dispatch key of nested tensors, the formula works for any device.
 
-The call is still decomposed where the difference would be visible: gradients that would have other strides, dispatch
-modes and overrides that expect the parts, function transforms, and forward-mode AD.
+The call is still decomposed where the difference would be visible: gradients that would have other strides, operands
+that the parts would not save, dispatch modes and overrides that expect the parts, function transforms, and forward-mode
+AD.
 """
 
 from __future__ import annotations
@@ -48,11 +49,14 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
     op, axes = _aten.linear.default, input.dim()
     if not (axes and weight.dim() == 2 and _stays_whole(input, weight, bias)) or (bias is not None and bias.dim() != 1):
         return _decomposed_linear(input, weight, bias)
-    if not torch.is_grad_enabled():
+    saved = input.requires_grad, weight.requires_grad
+    if not torch.is_grad_enabled() or not (any(saved) or (bias is not None and bias.requires_grad)):
         return op.redispatch(_BELOW, input, weight, bias)
-    if axes == 1 or not weight.is_contiguous() or not weight.numel() or (axes == 2 and not input.is_contiguous()):
-        return _decomposed_linear(input, weight, bias)
-    return op.redispatch(_FORMULA, input, weight, bias)
+    # The formula saves both operands; parts save only those that a gradient needs, which may be written meanwhile.
+    whole = axes > 1 and all(saved) and weight.is_contiguous() and weight.numel()
+    if whole and (axes > 2 or input.is_contiguous()):
+        return op.redispatch(_FORMULA, input, weight, bias)
+    return _decomposed_linear(input, weight, bias)
 
 
 def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: list[bool]) -> Any:
@@ -72,13 +76,13 @@ def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
     op, axes = _aten.matmul.default, self.dim()
     if axes < 3 or not _stays_whole(self, other):
         return _decomposed_matmul(self, other)
-    if not torch.is_grad_enabled():
+    saved = self.requires_grad, other.requires_grad
+    if not torch.is_grad_enabled() or not any(saved):
         return op.redispatch(_BELOW, self, other)
-    if other.dim() == axes:
-        whole = self.shape[:-2] == other.shape[:-2]
-    else:
-        whole = other.dim() == 2 and other.is_contiguous()
-    return op.redispatch(_FORMULA, self, other) if whole else _decomposed_matmul(self, other)
+    batched = other.dim() == axes and self.shape[:-2] == other.shape[:-2]
+    if all(saved) and (batched or (other.dim() == 2 and other.is_contiguous())):
+        return op.redispatch(_FORMULA, self, other)
+    return _decomposed_matmul(self, other)
 
 
 def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor, mask: list[bool]) -> Any:

@@ -99,7 +99,8 @@ class DetachedCell(Cell):
     @property
     def array(self) -> Any:
         """The array for the fast path; None if the fast path does not apply."""
-        return None if self.mixed or self.base.array is None else self.content
+        content = None if self.mixed or self.base.array is None else self.content
+        return None if content.__class__ is LazyFill else content
 
     @array.setter
     def array(self, array: Any) -> None:
