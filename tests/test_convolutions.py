@@ -91,6 +91,15 @@ def test_all_passes_in_single_and_half_precision(seed: int, dtype: torch.dtype, 
     agree(passes(case, "jax", twice=False), passes(case, "cpu", twice=False), allowance)
 
 
+@pytest.mark.parametrize("seed", range(200, 212))
+def test_integers_are_convolved_and_transposed(seed: int) -> None:
+    case = drawn(seed, torch.float64)
+    operands = [None if x is None else (x * 3).round().long() for x in case[:3]]
+    expected = torch.ops.aten.convolution(*operands, *case.options)
+    found = torch.ops.aten.convolution(*(None if x is None else x.to("jax") for x in operands), *case.options)
+    assert torch.equal(found.cpu(), expected)
+
+
 def test_bfloat16_is_summed_in_float32() -> None:
     x, w = torch.ones(1, 2, 20, 20, dtype=torch.bfloat16), torch.ones(2, 1, 19, 19, dtype=torch.bfloat16)
     for groups, weight in ((2, w), (1, w.expand(2, 2, 19, 19))):

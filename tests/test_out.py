@@ -341,3 +341,18 @@ def test_a_dtype_is_refused_before_an_expanded_tensor_is(scan, dtype):
         return error.type, str(error.value)
 
     assert refusal("jax") == refusal("cpu")
+
+
+def test_a_resized_out_is_contiguous_where_the_result_would_not_be():
+    x, factor = torch.ones(5, 6, 7), torch.eye(5).repeat(2, 1, 1).mT
+    programs = {
+        torch.fft.fft: ((x,), {"dim": 1}, torch.complex64),
+        torch.fft.rfft: ((x,), {"dim": 1}, torch.complex64),
+        torch.fft.irfft: ((x.to(torch.complex64),), {"dim": 1}, torch.float32),
+        torch.cholesky_solve: ((torch.ones(2, 5, 3), factor), {}, torch.float32),
+    }
+    for function, (arguments, options, dtype) in programs.items():
+        expected = function(*arguments, **options, out=torch.empty(0, dtype=dtype))
+        found = function(*(a.to("jax") for a in arguments), **options, out=torch.empty(0, dtype=dtype, device="jax"))
+        assert found.stride() == expected.stride()
+        close(found.cpu(), expected)

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._torch.dispatcher import has_kernel_on
 from .._torch.modes import DisableTorchFunction
 from ..storage.spec import TensorSpec
 from .shape_inference import describe_results, to_meta
 from .signature import Signature
 
+# Operators whose CPU kernels resize `out=` to a contiguous tensor, whatever strides a new result would have.
+_CONTIGUOUS = {"_fft_c2c", "_fft_c2r", "_fft_r2c"}
+
 
 def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
     """The results of an `out=` overload that resizes, with the strides of newly created results, as on the CPU.
 
-    They come from the Meta kernel of the functional overload: those of `out=` overloads return contiguous results.
+    They come from the functional Meta kernel, because those of `out=` overloads return contiguous results. So do
+    kernels that serve all backends, which copy the result of the functional overload.
     """
+    packet = signature.op.overloadpacket
+    if packet.__name__ in _CONTIGUOUS or has_kernel_on(signature.op.name(), "CompositeExplicitAutograd"):
+        return outputs
     given = [i for i in range(len(values)) if i not in signature.outs]
     wanted = [(a.name, str(a.type)) for i, a in enumerate(signature.op._schema.arguments) if i in given]
-    for name in signature.op.overloadpacket.overloads():
-        op = getattr(signature.op.overloadpacket, name)
+    for name in packet.overloads():
+        op = getattr(packet, name)
         if not op._schema.is_mutable and [(a.name, str(a.type)) for a in op._schema.arguments] == wanted:
             try:
                 with DisableTorchFunction():

@@ -20,7 +20,7 @@ from jax.interpreters import ad, batching, mlir
 
 from tenax.kernels.convolution import library, methods
 from tenax.kernels.convolution.geometry import Geometry
-from tenax.words import Array
+from tenax.words import Array, is_complex, is_float
 
 Function = Callable[[Geometry, Array, Array], Array]
 
@@ -43,7 +43,9 @@ def _channels(of: str, geometry: Geometry, first: Array, second: Array) -> tuple
 
 
 def _is_slow(geometry: Geometry, *arrays: Array) -> bool:
-    """Whether the CPU has a faster method than the library: only for arrays of known sizes, without a mesh."""
+    """Whether the CPU has a faster method than the library: only for floats of known sizes, without a mesh."""
+    if not all(is_float(x) or is_complex(x) for x in arrays):
+        return False
     sizes = (*geometry.image, *geometry.out, *(n for x in arrays for n in x.shape))
     if not all(isinstance(n, int) and n > 0 for n in sizes) or not jax.sharding.get_abstract_mesh().empty:
         return False
