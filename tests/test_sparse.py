@@ -301,3 +301,20 @@ def test_a_compiled_step_trains_an_embedding_with_sparse_gradients() -> None:
             compiled(torch.tensor([1, 2, 1], device=device))
         weights.append(module.weight.detach().cpu())
     close(weights[1], weights[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax"])
+def test_half_precision_is_reduced_in_float32(dtype: torch.dtype, reduce: str) -> None:
+    torch.manual_seed(0)
+    left, right, grad = torch.randn(5, 6).relu(), torch.randn(6, 40), torch.randn(5, 40)
+
+    def program(device: str) -> list[torch.Tensor]:
+        a = left.to(dtype).to(device).to_sparse_csr().requires_grad_()
+        b = right.to(dtype).to(device).requires_grad_()
+        y = torch.sparse.mm(a, b, reduce)
+        ga, gb = torch.autograd.grad(y, (a, b), grad.to(dtype).to(device))
+        return [y.detach().cpu(), ga.to_dense().cpu(), gb.cpu()]
+
+    for found, expected in zip(program("jax"), program("cpu"), strict=True):
+        close(found, expected)

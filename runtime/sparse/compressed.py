@@ -140,22 +140,27 @@ def sparse_sampled_addmm(
     return _with_values(self, sampled if beta == 0 else sampled + self.values() * beta)
 
 
+def _widened(x: Tensor) -> Tensor:
+    """Half precision as float32, in which products are added."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
 _REDUCE = {"sum": "sum", "mean": "mean", "amax": "amax", "amin": "amin"}
 
 
 def _sparse_mm_reduce_impl(self: Tensor, other: Tensor, reduce: str, *, meta: Any) -> tuple[Tensor, Tensor]:
     """Reduce the products of each row, 0 for an empty row; for amax and amin, also return the index of the value."""
     row, column = _places(self)
-    terms = self.values().unsqueeze(1) * other[column]
+    terms = _widened(self.values()).unsqueeze(1) * _widened(other)[column]
     shape, n = meta[0].shape, len(row)
     where = row.unsqueeze(1).expand(terms.shape)
     out = terms.new_zeros(shape).scatter_reduce_(0, where, terms, _REDUCE[reduce], include_self=False)
     if reduce in ("sum", "mean"):
-        return out, self.crow_indices().new_empty(meta[1].shape)
+        return out.to(other.dtype), self.crow_indices().new_empty(meta[1].shape)
     number = torch.arange(n, device=terms.device).unsqueeze(1)
     number = torch.where(terms == out[row], number, n)
     chosen = torch.full(shape, n, dtype=torch.int64, device=terms.device).scatter_reduce_(0, where, number, "amin")
-    return out, chosen.to(self.crow_indices().dtype)
+    return out.to(other.dtype), chosen.to(self.crow_indices().dtype)
 
 
 def _sparse_mm_reduce_impl_backward(
@@ -169,15 +174,15 @@ def _sparse_mm_reduce_impl_backward(
     meta: Any,
 ) -> tuple[Tensor | None, Tensor | None]:
     row, column = _places(self)
-    values = self.values()
-    grad = grad_out[row]
+    values, weight, dtype = _widened(self.values()), _widened(weight), weight.dtype
+    grad = _widened(grad_out)[row]
     if reduce == "mean":
         grad = grad / self.crow_indices().diff()[row].unsqueeze(1).to(grad.dtype)
     elif reduce != "sum":
         number = torch.arange(len(row), device=grad.device).unsqueeze(1)
         grad = torch.where(arg_out[row] == number, grad, torch.zeros((), dtype=grad.dtype, device=grad.device))
-    sparse = _with_values(self, (grad * weight[column]).sum(1)) if output_mask[0] else None
-    dense = coo.scatter(grad * values.unsqueeze(1), column, len(weight)) if output_mask[1] else None
+    sparse = _with_values(self, (grad * weight[column]).sum(1).to(dtype)) if output_mask[0] else None
+    dense = coo.scatter(grad * values.unsqueeze(1), column, len(weight)).to(dtype) if output_mask[1] else None
     return sparse, dense
 
 
