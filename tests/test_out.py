@@ -356,3 +356,17 @@ def test_a_resized_out_is_contiguous_where_the_result_would_not_be():
         found = function(*(a.to("jax") for a in arguments), **options, out=torch.empty(0, dtype=dtype, device="jax"))
         assert found.stride() == expected.stride()
         close(found.cpu(), expected)
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_the_strides_of_a_resized_product_of_reflectors_depend_on_what_was_there(size):
+    reflectors, factors = torch.ones(5, 5), torch.ones(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an `out=` that has elements and is resized
+        strides = [
+            torch.linalg.householder_product(
+                reflectors.to(device), factors.to(device), out=torch.empty(size, device=device)
+            ).stride()
+            for device in ("cpu", "jax")
+        ]
+    assert strides[0] == strides[1]

@@ -304,15 +304,15 @@ def test_a_compiled_step_trains_an_embedding_with_sparse_gradients() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("reduce", ["sum", "mean", "amax"])
-def test_half_precision_is_reduced_in_float32(dtype: torch.dtype, reduce: str) -> None:
+def test_sums_of_half_precision_are_computed_in_float32(dtype: torch.dtype) -> None:
+    """As on the CPU, whose means and extremes add half precision."""
     torch.manual_seed(0)
     left, right, grad = torch.randn(5, 6).relu(), torch.randn(6, 40), torch.randn(5, 40)
 
     def program(device: str) -> list[torch.Tensor]:
         a = left.to(dtype).to(device).to_sparse_csr().requires_grad_()
         b = right.to(dtype).to(device).requires_grad_()
-        y = torch.sparse.mm(a, b, reduce)
+        y = torch.sparse.mm(a, b, "sum")
         ga, gb = torch.autograd.grad(y, (a, b), grad.to(dtype).to(device))
         return [y.detach().cpu(), ga.to_dense().cpu(), gb.cpu()]
 

@@ -209,7 +209,7 @@ _VALUES = {
 }
 _MISSING = {
     "T": "v{i} is None",
-    "W": "(v{i} is None and k{i} is not c{i}.aval)",
+    "W": "(c{i}.mixed or (v{i} is None and k{i} is not c{i}.aval))",  # a view of another dtype may look whole
     "O": "(v{i} is None and {a} is not None)",
 }
 _LOANS = {

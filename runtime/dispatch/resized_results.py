@@ -13,6 +13,7 @@ from .signature import Signature
 
 # Operators whose CPU kernels resize `out=` to a contiguous tensor, whatever strides a new result would have.
 _CONTIGUOUS = {"_fft_c2c", "_fft_c2r", "_fft_r2c"}
+_CONTIGUOUS_UNLESS_EMPTY = {"linalg_householder_product"}
 
 
 def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
@@ -23,6 +24,8 @@ def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[Ten
     """
     packet = signature.op.overloadpacket
     if packet.__name__ in _CONTIGUOUS or has_kernel_on(signature.op.name(), "CompositeExplicitAutograd"):
+        return outputs
+    if packet.__name__ in _CONTIGUOUS_UNLESS_EMPTY and any(values[i].numel() for i in signature.outs):
         return outputs
     given = [i for i in range(len(values)) if i not in signature.outs]
     wanted = [(a.name, str(a.type)) for i, a in enumerate(signature.op._schema.arguments) if i in given]

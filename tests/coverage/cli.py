@@ -370,11 +370,12 @@ def describe_scope(only: str | None, suites: str | None, dtypes: str, quick: boo
 
 
 def chosen(path: Path | None) -> list[Results]:
-    """The results in a file, or the committed results of every release, sorted by number of checks and release."""
+    """The results in a file, or the committed ones of every release: complete runs first, then by number of checks."""
     paths = [path] if path else files.releases()
     if not paths:
         raise typer.BadParameter(f"{files.FOLDER}: no results; expected a file written by `tenax coverage run`")
-    return sorted(map(files.load, paths), key=lambda found: len(list(found.triples())), reverse=True)
+    found = map(files.load, paths)
+    return sorted(found, key=lambda run: (not run.about.get("scope"), len(list(run.triples()))), reverse=True)
 
 
 def totals(found: Results) -> Table:
