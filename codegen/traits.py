@@ -40,6 +40,8 @@ OF_TEXT = ("alert_not_deterministic", "raise_info")
 RESULTS = (
     "column_major",
     "column_major_vh",
+    "contiguous_out",
+    "contiguous_used_out",
     "input_if_asked",
     "least_squares",
     "like_convolved",

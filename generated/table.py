@@ -261,12 +261,12 @@ ROWS: dict[str, Row] = {
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": Row(
         "kernels.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
     ),
-    "_fft_c2c": Row("generated.fft", "_fft_c2c", dtypes=(("", "complex"),)),
-    "_fft_c2c.out": Row("generated.fft", "_fft_c2c", "out", dtypes=(("", "complex"),)),
-    "_fft_c2r": Row("generated.fft", "_fft_c2r", dtypes=(("", "complex"),)),
-    "_fft_c2r.out": Row("generated.fft", "_fft_c2r", "out", dtypes=(("", "complex"),)),
-    "_fft_r2c": Row("generated.fft", "_fft_r2c", dtypes=(("", "floating"),)),
-    "_fft_r2c.out": Row("generated.fft", "_fft_r2c", "out", dtypes=(("", "floating"),)),
+    "_fft_c2c": Row("generated.fft", "_fft_c2c", results="contiguous_out", dtypes=(("", "complex"),)),
+    "_fft_c2c.out": Row("generated.fft", "_fft_c2c", "out", results="contiguous_out", dtypes=(("", "complex"),)),
+    "_fft_c2r": Row("generated.fft", "_fft_c2r", results="contiguous_out", dtypes=(("", "complex"),)),
+    "_fft_c2r.out": Row("generated.fft", "_fft_c2r", "out", results="contiguous_out", dtypes=(("", "complex"),)),
+    "_fft_r2c": Row("generated.fft", "_fft_r2c", results="contiguous_out", dtypes=(("", "floating"),)),
+    "_fft_r2c.out": Row("generated.fft", "_fft_r2c", "out", results="contiguous_out", dtypes=(("", "floating"),)),
     "_foreach_abs": Row("generated.foreach", "_foreach_abs", dtypes=(("", "not unsigned"),)),
     "_foreach_abs.out": Row("generated.foreach", "_foreach_abs", "out", dtypes=(("", "not unsigned"),)),
     "_foreach_abs_": Row("generated.foreach", "_foreach_abs", "inplace", dtypes=(("", "not unsigned"),)),
@@ -2464,10 +2464,17 @@ ROWS: dict[str, Row] = {
     ),
     "linalg_eigvals.out": Row("generated.linalg", "linalg_eigvals__out", "out", dtypes=(("", "floating complex"),)),
     "linalg_householder_product": Row(
-        "generated.linalg", "linalg_householder_product", dtypes=(("", "floating complex"),)
+        "generated.linalg",
+        "linalg_householder_product",
+        results="contiguous_used_out",
+        dtypes=(("", "floating complex"),),
     ),
     "linalg_householder_product.out": Row(
-        "generated.linalg", "linalg_householder_product", "out", dtypes=(("", "floating complex"),)
+        "generated.linalg",
+        "linalg_householder_product",
+        "out",
+        results="contiguous_used_out",
+        dtypes=(("", "floating complex"),),
     ),
     "linalg_inv_ex": Row(
         "kernels.lu", "linalg_inv_ex", prepare=("raise_info", "linalg.inv_ex"), dtypes=(("", "floating complex"),)

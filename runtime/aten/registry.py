@@ -42,8 +42,10 @@ def _preparation(signature: Signature) -> Callable[..., Any]:
 
 
 def _correction(signature: Signature) -> Callable[..., Any]:
-    from .result_layouts import CORRECTIONS
+    from .result_layouts import CORRECTIONS, OF_OUT
 
+    if signature.row.results in OF_OUT and not signature.outs:
+        return lambda _, outputs: outputs
     return CORRECTIONS[signature.row.results]
 
 

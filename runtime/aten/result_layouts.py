@@ -116,10 +116,23 @@ def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].resized(input_sizes)]
 
 
+def _contiguous_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The CPU kernel resizes `out=` to a contiguous tensor, whatever strides a new result would have."""
+    return [o.resized(o.size) for o in outputs]
+
+
+def _contiguous_used_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """As `_contiguous_out`, if the `out` tensor, the last argument, has elements."""
+    return _contiguous_out(values, outputs) if values[-1].numel() else outputs
+
+
+OF_OUT = ("contiguous_out", "contiguous_used_out")  # corrections of `out=` overloads alone
 # Keyed by the `results` entry of the specs.
 CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "column_major": _column_major,
     "column_major_vh": _column_major_vh,
+    "contiguous_out": _contiguous_out,
+    "contiguous_used_out": _contiguous_used_out,
     "input_if_asked": _input_if_asked,
     "least_squares": _least_squares,
     "like_convolved": _like_convolved,

@@ -11,10 +11,6 @@ from ..storage.spec import TensorSpec
 from .shape_inference import describe_results, to_meta
 from .signature import Signature
 
-# Operators whose CPU kernels resize `out=` to a contiguous tensor, whatever strides a new result would have.
-_CONTIGUOUS = {"_fft_c2c", "_fft_c2r", "_fft_r2c"}
-_CONTIGUOUS_UNLESS_EMPTY = {"linalg_householder_product"}
-
 
 def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[TensorSpec]) -> list[TensorSpec]:
     """The results of an `out=` overload that resizes, with the strides of newly created results, as on the CPU.
@@ -23,9 +19,7 @@ def infer_resized(signature: Signature, values: Sequence[Any], outputs: list[Ten
     kernels that serve all backends, which copy the result of the functional overload.
     """
     packet = signature.op.overloadpacket
-    if packet.__name__ in _CONTIGUOUS or has_kernel_on(signature.op.name(), "CompositeExplicitAutograd"):
-        return outputs
-    if packet.__name__ in _CONTIGUOUS_UNLESS_EMPTY and any(values[i].numel() for i in signature.outs):
+    if has_kernel_on(signature.op.name(), "CompositeExplicitAutograd"):
         return outputs
     given = [i for i in range(len(values)) if i not in signature.outs]
     wanted = [(a.name, str(a.type)) for i, a in enumerate(signature.op._schema.arguments) if i in given]
