@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 from typing import NamedTuple
 
 import pytest
@@ -90,3 +91,22 @@ def test_the_visitor_of_a_class_is_that_of_its_nearest_base() -> None:
     assert visitor_of(nn.Parameter) is VISITORS[torch.Tensor]
     assert visitor_of(type("Settings", (dict,), {})) is VISITORS[dict]
     assert visitor_of(int) is VISITORS[object]
+
+
+def test_a_trace_leaves_the_frozen_objects_of_the_garbage_collector_alone() -> None:
+    x = torch.ones(2, device="jax")
+
+    def fails(x: torch.Tensor) -> torch.Tensor:
+        assert gc.get_freeze_count()
+        raise ValueError("on purpose")
+
+    tenax.jit(lambda x: x + 1)(x)
+    with pytest.raises(ValueError, match="on purpose"):
+        tenax.jit(fails)(x)
+    assert gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        tenax.jit(lambda x: x + 2)(x)
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()

@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody writes it)
 from torch.autograd import forward_ad
+from torch.testing._internal.two_tensor import TwoTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -300,3 +301,11 @@ def test_every_composite_has_a_kernel_above_autograd() -> None:
         table = torch._C._dispatch_dump_table(operator)
         line = next(line for line in table.splitlines() if line.startswith("AutogradPrivateUse1:"))
         assert "math kernel" not in line and "fallthrough" not in line, (name, line)
+
+
+def test_a_subclass_carries_out_the_parts() -> None:
+    for device in ("cpu", "jax"):
+        x, w, b = (torch.ones(*size, device=device) for size in ((2, 3, 4), (5, 4), (5,)))
+        result = F.linear(x, w, TwoTensor(b, b * 2))
+        assert type(result) is TwoTensor
+        assert (result.a.unique().item(), result.b.unique().item()) == (5, 6)

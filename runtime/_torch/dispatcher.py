@@ -36,7 +36,6 @@ with private_names("torch", torch.__version__):
     excluded_keys = torch._C._dispatch_tls_local_exclude_set
     # `exclude_key(key, True)`, and later False: a third of the cost of the equivalent guard.
     exclude_key: Callable[[Any, bool], None] = torch._C._dispatch_tls_set_dispatch_key_excluded
-    dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack  # the number of active modes
     DisableAutocast = torch._C._DisableAutocast
     is_any_autocast_enabled = torch._C._is_any_autocast_enabled
 

@@ -15,6 +15,7 @@ from ..releases import private_names
 from .dispatcher import COMPOSITE_EXPLICIT, COMPOSITE_IMPLICIT, CPU, META, kernel_on
 
 _aten = torch.ops.aten
+PLAIN_CLASSES = frozenset({torch.Tensor, torch.nn.Parameter})  # a subclass may carry out operators itself
 TENSOR_CLASS = "torch._tensor.Tensor"  # its name in type checkers
 
 with private_names("torch", torch.__version__):

@@ -16,6 +16,7 @@ import torch
 from tenax.generated.table import Row
 
 from .._torch.modes import dispatch_mode_count
+from .._torch.tensors import PLAIN_CLASSES
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListKernel
 from ..dispatch.list_start import ListStarts
@@ -23,7 +24,6 @@ from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
 from .registration import library
 
-_PLAIN = {torch.Tensor, torch.nn.Parameter}
 _DTYPES = {torch.float32, torch.float64}
 _SCHEMAS = {
     "adam_step": "Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
@@ -46,7 +46,8 @@ def _kernel(name: str) -> ListKernel:
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:
     """Return a function that executes a step; None if it is not supported. Parameters and gradients come first."""
     tensors = [t for part in lists for t in part]
-    if dispatch_mode_count() or not set(map(type, tensors)) <= _PLAIN or not {t.dtype for t in tensors} <= _DTYPES:
+    usual = PLAIN_CLASSES.issuperset(map(type, tensors)) and _DTYPES.issuperset(t.dtype for t in tensors)
+    if dispatch_mode_count() or not usual:
         return None
     return _kernel(name).prepared([*lists, *numbers.values()])
 

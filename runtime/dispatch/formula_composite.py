@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from .._torch.autograd import in_forward_mode
-from .._torch.dispatcher import COMPOSITE_IMPLICIT, DispatchKey, DispatchKeySet, dispatch_modes, kernel_on
+from .._torch.dispatcher import COMPOSITE_IMPLICIT, DispatchKey, DispatchKeySet, kernel_on
 from .._torch.functorch import are_transforms_active
+from .._torch.modes import dispatch_mode_count
+from .._torch.tensors import PLAIN_CLASSES
 
 overridden: set[str] = set()  # operators with an override
 _BELOW = DispatchKeySet(DispatchKey.PrivateUse1)
 _FORMULA = DispatchKeySet(DispatchKey.AutogradNestedTensor) | _BELOW
-_PLAIN = {torch.Tensor, torch.nn.Parameter}
 _DTYPES = {torch.float32, torch.float64, torch.bfloat16, torch.float16}
 _aten = torch.ops.aten
 # Torch's C++ decompositions; `op.decompose` would call those written in Python.
@@ -34,13 +35,14 @@ _decomposed_matmul = kernel_on(_aten.matmul.default, COMPOSITE_IMPLICIT)
 def _stays_whole(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor | None = None) -> bool:
     """Whether a product may stay whole: of ordinary tensors of one floating dtype, with no observer of its parts."""
     return (
-        type(x) in _PLAIN
-        and type(y) in _PLAIN
+        type(x) in PLAIN_CLASSES
+        and type(y) in PLAIN_CLASSES
+        and (z is None or (type(z) in PLAIN_CLASSES and not z.is_neg()))
         and x.dtype is y.dtype
         and x.dtype in _DTYPES
         and x.layout is y.layout is torch.strided
-        and not (x.is_neg() or y.is_neg() or (z is not None and z.is_neg()))  # what is redispatched skips that key
-        and not (dispatch_modes() or are_transforms_active() or in_forward_mode() or overridden)
+        and not (x.is_neg() or y.is_neg())  # a redispatch skips the kernel that resolves the bit
+        and not (dispatch_mode_count() or are_transforms_active() or in_forward_mode() or overridden)
     )
 
 

@@ -18,7 +18,7 @@ from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd
 from .._torch.fake import is_fake
 from .._torch.functorch import are_transforms_active
-from .._torch.tensors import is_wrapper
+from .._torch.tensors import PLAIN_CLASSES, is_wrapper
 from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
 from ..storage.avals import meshes
@@ -37,7 +37,6 @@ from .signature import Signature
 from .stored_key import text
 
 Axes = tuple[int, ...]
-_PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 class CompositeCall(NamedTuple):
@@ -190,7 +189,7 @@ def is_traced(xs: Iterable[torch.Tensor]) -> bool:
 
 def is_real(x: torch.Tensor) -> bool:
     """Whether a tensor is certainly an ordinary one of the device: neither a wrapper nor fake. A cheap first test."""
-    if type(x) not in _PLAIN:
+    if type(x) not in PLAIN_CLASSES:
         return False
     try:
         return hasattr(x.untyped_storage(), "cell")  # not on the host
@@ -218,7 +217,7 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            if type(item) in _PLAIN:
+            if type(item) in PLAIN_CLASSES:
                 yield item
             elif isinstance(item, (torch.Tensor, list, tuple)):
                 yield from tensors(item)

@@ -77,6 +77,10 @@ REFUSED = {
         "ops_spec/ops.yaml:1: kron is CompositeImplicitAutograd: a lowering of it silently loses its gradient; "
         "expected `grad: vjp`, or no entry (torch decomposes it)",
     ),
+    "a formula that torch does not have": (
+        "- func: kron(Tensor self, Tensor other) -> Tensor\n  jnp: jnp.kron(self, other)\n  grad: formula\n",
+        "ops_spec/ops.yaml:3: `formula`, and torch has none for kron; expected vjp, or no such key",
+    ),
     "a number that a composite kept whole would trace": (
         "- func: dropout(Tensor input, float p, bool train) -> Tensor\n  jnp: input\n  grad: vjp\n",
         "ops_spec/ops.yaml:3: p is a traced number; expected `static: [p]`",
