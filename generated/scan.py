@@ -8,7 +8,7 @@ from __future__ import annotations
 from jax import lax
 
 from tenax.kernels import scan as scan_kernels
-from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, axis, cast
+from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, axis, cast, window_operand
 
 
 def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -17,7 +17,7 @@ def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
     Spec: ops_spec/scan.yaml
     """
     dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
-    return cast(lax.cumsum(self, axis(self, dim)) if self.ndim and self.size else self, dtype)
+    return cast(lax.cumsum(window_operand(self), axis(self, dim)) if self.ndim and self.size else self, dtype)
 
 
 def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -26,7 +26,7 @@ def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
     Spec: ops_spec/scan.yaml
     """
     dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
-    return cast(lax.cumprod(self, axis(self, dim)) if self.ndim and self.size else self, dtype)
+    return cast(lax.cumprod(window_operand(self), axis(self, dim)) if self.ndim and self.size else self, dtype)
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:

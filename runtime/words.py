@@ -286,6 +286,16 @@ def axis(x: Array, dim: int) -> int:
     return dim % rank
 
 
+def window_operand(x: Array) -> Array:
+    """`x` as the operand of a reduction over windows that pads, behind a barrier.
+
+    XLA merges a preceding `pad` into such a reduction, and gives wrong sums if that pads an axis of one element by
+    equal amounts on both sides: compiled, `jnp.cumsum(lax.pad(jnp.ones((1, 2)), 0.0, [(1, 1, 0), (0, 0, 0)]), 0)` has
+    ones in its first row.
+    """
+    return lax.optimization_barrier(x)
+
+
 def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:
     """Non-negative axes; `None` or an empty list means all of them, and a 0-d array has none."""
     if x.ndim == 0:

@@ -161,6 +161,8 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
         call.index = cell.index
     aval = cell.aval
     if cell.mixed or (signature.sees_bits and (value.is_conj() or value.is_neg())):
+        if slot.written and aval.dtype == bool and value.dtype != torch.bool:
+            cell.write(cell.read().astype(np.uint8))  # a storage of bool could not hold the bytes that are written
         operand, starts = unusual_operand(cell, value)
     else:
         size, stride = value.size(), value.stride()

@@ -12,14 +12,14 @@ from jax import lax
 
 from tenax.kernels.taps import transposed, weigh
 from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
-from tenax.words import Array, cast, opmath
+from tenax.words import Array, cast, opmath, window_operand
 
 
 def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
     """The sum of every window over the last axes."""
     lead = x.ndim - len(axes)
     return lax.reduce_window(
-        x,
+        window_operand(x) if any(axis.pads != (0, 0) for axis in axes) else x,
         np.zeros((), x.dtype),  # with a NumPy constant, JAX recognizes a sum, which has a transpose
         lax.add,
         (1,) * lead + tuple(axis.kernel for axis in axes),

@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.indexing import index_select
-from tenax.words import BOOL, INT64, Array, cast, extent
+from tenax.words import BOOL, INT64, Array, cast, extent, window_operand
 
 # Alternatives of fixed shape to `x[mask]`, `nonzero` and `masked_select`, for error messages.
 FIXED = (
@@ -31,7 +31,7 @@ def _truth(x: Array) -> Array:
 def _ranks(mask: Array) -> Array:
     """The inclusive cumulative count of a flat bool mask, minus one."""
     dtype = np.dtype("int32") if isinstance(mask.size, int) and mask.size < 2**31 else INT64
-    return lax.cumsum(cast(mask, dtype)) - 1
+    return lax.cumsum(window_operand(cast(mask, dtype))) - 1
 
 
 @partial(jax.jit, static_argnames="shape")

@@ -10,7 +10,7 @@ from jax.scipy.special import digamma
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.random import exponential, randn, unit
-from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath
+from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath, window_operand
 
 # Terms of the continued fraction below: enough for float64 up to parameters of about 1e4.
 _TERMS = 256
@@ -42,7 +42,8 @@ def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = F
         race = weights / exponential(rng, weights.shape, weights.dtype)
         return cast(lax.top_k(race, num_samples)[1], INT64)
     # A category of weight 0 repeats the total before it, so it is never the first to exceed the target.
-    total = lax.cummax(jnp.where(weights > 0, lax.cumsum(weights, axis=weights.ndim - 1), 0), axis=weights.ndim - 1)
+    sums = lax.cumsum(window_operand(weights), axis=weights.ndim - 1)
+    total = lax.cummax(jnp.where(weights > 0, sums, 0), axis=weights.ndim - 1)
     target = unit(rng, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
     find = jnp.vectorize(lambda t, x: loops.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
     return cast(find(total, target), INT64)

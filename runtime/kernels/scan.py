@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
-from tenax.words import INT64, Array, axis, cast, is_complex, is_float
+from tenax.words import INT64, Array, axis, cast, is_complex, is_float, window_operand
 
 
 def _log_add_exp(a: Array, b: Array) -> Array:
@@ -32,7 +32,7 @@ def logcumsumexp(self: Array, dim: int) -> Array:
     if self.ndim == 0:
         return self
     stepwise = is_complex(self) and self.size > 0
-    return (_sequential_logsumexp if stepwise else lax.cumlogsumexp)(self, axis(self, dim))
+    return (_sequential_logsumexp if stepwise else lax.cumlogsumexp)(window_operand(self), axis(self, dim))
 
 
 def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[Array, Array]:
@@ -40,7 +40,7 @@ def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[
     if x.ndim == 0:
         return x, jnp.zeros((), INT64)
     dim = axis(x, dim)
-    values = cast(scan(cast(x, np.uint8) if x.dtype == bool else x, dim), x.dtype)
+    values = cast(scan(window_operand(cast(x, np.uint8) if x.dtype == bool else x), dim), x.dtype)
     hit = x == values
     if is_float(x):
         hit |= jnp.isnan(x)

@@ -11,7 +11,7 @@ import numpy as np
 from ..dtypes import numpy_dtype
 from ..words import cast
 from . import views
-from .avals import contiguous_strides
+from .avals import Aval, contiguous_strides
 from .spec import CONJUGATE, NEGATIVE, Ints, Operand, TensorSpec
 
 
@@ -26,8 +26,7 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
     if dtype == np.dtype(bool):
         return bitcast(array, np.dtype(np.uint8)) != 0
     if jnp.issubdtype(dtype, np.complexfloating):
-        part = np.dtype(f"float{dtype.itemsize * 4}")
-        parts = bitcast(array, part).reshape(*array.shape[:-1], -1, 2)
+        parts = bitcast(array, _real_part(dtype)).reshape(*array.shape[:-1], -1, 2)
         return jax.lax.complex(parts[..., 0], parts[..., 1])
     if array.dtype == dtype:
         return array
@@ -39,6 +38,11 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
         array = array.reshape(*array.shape[:-1], -1, new // old)
     out = jax.lax.bitcast_convert_type(array, dtype)
     return out.reshape(*out.shape[:-2], -1) if new < old else out
+
+
+def _real_part(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part of a dtype: itself, if it is not complex."""
+    return np.dtype(f"float{dtype.itemsize * 4}") if jnp.issubdtype(dtype, np.complexfloating) else dtype
 
 
 def _with_bits(array: jax.Array, bits: int) -> jax.Array:
@@ -55,8 +59,15 @@ def load(base: jax.Array, operand: Operand, starts: Any) -> jax.Array:
     if not operand.base.nbytes and 0 not in spec.size:
         raise RuntimeError(f"a tensor of shape {list(spec.size)} is read, and its storage was resized to 0 bytes")
     if operand.base.dtype != dtype:
-        base = bitcast(base.reshape(-1), dtype)
+        flat = base.reshape(-1)
+        base = bitcast(flat[: _whole(operand.base, dtype)], dtype)
     return _with_bits(views.read(base, spec, starts), spec.bits)
+
+
+def _whole(base: Aval, dtype: np.dtype) -> int:
+    """The number of elements of a storage that fill whole elements of another dtype: 2 of three int16 as int32."""
+    count = base.nbytes // base.dtype.itemsize
+    return count - base.nbytes % dtype.itemsize // base.dtype.itemsize
 
 
 def store(base: jax.Array, operand: Operand, starts: Any, value: jax.Array) -> jax.Array:
@@ -65,8 +76,13 @@ def store(base: jax.Array, operand: Operand, starts: Any, value: jax.Array) -> j
     value = _with_bits(jnp.broadcast_to(cast(value, dtype), spec.size), spec.bits)
     if operand.base.dtype == dtype:
         return views.write(base, spec, value, starts)
-    flat = views.write(bitcast(base.reshape(-1), dtype), spec, value)
-    return bitcast(flat, operand.base.dtype).reshape(base.shape)
+    if _real_part(dtype) != _real_part(operand.base.dtype) and dtype.itemsize <= 8:
+        # The elements around the view keep their bits: as floats, XLA would give NaNs another payload.
+        dtype = np.dtype(f"uint{8 * dtype.itemsize}")
+        value = bitcast(value.reshape(-1), dtype).reshape(spec.size)
+    flat, whole = base.reshape(-1), _whole(operand.base, dtype)
+    written = bitcast(views.write(bitcast(flat[:whole], dtype), spec, value), operand.base.dtype)
+    return (written if whole == flat.size else jnp.concatenate([written, flat[whole:]])).reshape(base.shape)
 
 
 def to_memory_order(result: jax.Array, spec: TensorSpec) -> jax.Array:

@@ -163,7 +163,11 @@ def mutate(
     minutes: Annotated[float, typer.Option(help="Duration in minutes.")] = 10.0,
     seed: Annotated[int, typer.Option(help="Random seed; equal seeds generate equal programs.")] = 0,
     modes: Annotated[
-        str, typer.Option(help="eager, jit, t2j, compile and stateful (training programs in tenax.jit); or all.")
+        str,
+        typer.Option(
+            help="all, or modes separated by commas: eager, known (eager calls that were made before), lazy, jit, t2j, "
+            "compile, and stateful (training programs in tenax.jit)."
+        ),
     ] = "all",
 ) -> None:
     """Run random programs of views, in-place operators, lists and state; print those that differ from CPU torch."""

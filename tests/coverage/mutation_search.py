@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import apart, mutation, mutation_modes, stateful
-from .mutation_modes import MODES, Outcome, said
+from .mutation_modes import EAGER, MODES, Outcome, said
 
 ENDED = "the process ended"
 
@@ -33,7 +33,7 @@ def search(
 def random_program(mode: str, seed: str) -> Any:
     """The program of a seed."""
     rng = random.Random(seed)
-    if mode == "eager":
+    if mode in EAGER:
         lines, leaves, shapes = mutation.program(rng)
         return mutation.Difference(tuple(lines), leaves, shapes, "")
     return stateful.program(rng) if mode == "stateful" else mutation_modes.program(rng)
@@ -44,9 +44,12 @@ def run_random(mode: str, seed: str) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = random_program(mode, seed)
-    if mode == "eager":
-        found = mutation.run(program.lines, program.leaves, program.shapes, "jax")
-        return Outcome(mode) if found is None else Outcome(mode, found.message, program=mutation.shrink(found, "jax"))
+    if mode in EAGER:
+        known = mode == "known"
+        found = mutation.run(program.lines, program.leaves, program.shapes, "jax", known=known)
+        if found is None:
+            return Outcome(mode)
+        return Outcome(mode, found.message, program=mutation.shrink(found, "jax", known=known))
     run: Callable[[Any], Outcome] = (
         stateful.run if mode == "stateful" else lambda shorter: mutation_modes.run(shorter, mode)
     )
