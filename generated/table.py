@@ -1659,6 +1659,7 @@ ROWS: dict[str, Row] = {
         "kernels.cholesky",
         "cholesky",
         conditions="linalg.cholesky__checks",
+        results="contiguous_out",
         dtypes=(("", "floating complex"),),
         checks=(
             (
@@ -1672,6 +1673,7 @@ ROWS: dict[str, Row] = {
         "cholesky",
         "out",
         conditions="linalg.cholesky__checks",
+        results="contiguous_out",
         dtypes=(("", "floating complex"),),
         checks=(
             (

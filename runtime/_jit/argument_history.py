@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from ..aten.traced_gradients import IN_TRACES
 from ..errors import TraceError
 from ..trace.core import user_line
 from ..trace.indexing import TracedIndexing
@@ -39,7 +40,7 @@ class TracedFunctions(TracedIndexing):
     """A function mode for one run of a compiled function; it handles the leaves that replace arguments."""
 
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
-        super().__init__()
+        super().__init__(IN_TRACES)
         self.leaves = {id(leaf): leaf for leaf in leaves}
         if self.leaves:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf

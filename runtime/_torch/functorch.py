@@ -35,3 +35,10 @@ def vmap_level() -> int:
     level = _enter_vmap() - 1
     _leave_vmap()
     return int(level)
+
+
+def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The device tensor inside a torch.func wrapper."""
+    while is_wrapped(tensor):
+        tensor = unwrap(tensor)
+    return tensor

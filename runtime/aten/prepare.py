@@ -81,6 +81,9 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
                 "Index put requires the source and destination dtypes match, "
                 f"got {target.dtype} for the destination and {value.dtype} for the source."
             )
+        if value.dtype != target.dtype:
+            value = value.to(target.dtype)
+            values = [*values[:source], value, *values[source + 1 :]]
         # A 0-d mask selects all or nothing, and has no indices.
         if not fills or len(places) != 1 or (no_jax_trace() and places[0].dim()):
             return expand(values)

@@ -17,7 +17,7 @@ import torch
 from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd
 from .._torch.fake import is_fake
-from .._torch.functorch import are_transforms_active
+from .._torch.functorch import are_transforms_active, unwrapped
 from .._torch.tensors import PLAIN_CLASSES, is_wrapper
 from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
@@ -26,7 +26,6 @@ from ..storage.placement import no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor, wrap
-from ..trace.indexing import unwrapped
 from ..words import mesh_devices
 from .dtype_support import check_dtypes
 from .encode import NO_KEY, draw_key_for

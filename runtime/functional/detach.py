@@ -15,7 +15,9 @@ import jax
 import torch
 
 from .._torch import functorch
+from .._torch.functorch import unwrapped
 from .._torch.modes import device_constructors
+from ..aten.traced_gradients import IN_TRACES
 from ..dtypes import torch_dtype
 from ..kernels.graft import graft
 from ..storage.avals import Aval, LazyFill
@@ -25,7 +27,7 @@ from ..storage.placement import materialise
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, covers_array, new_tensor
 from ..trace import autograd_engine
-from ..trace.indexing import TracedIndexing, unwrapped
+from ..trace.indexing import TracedIndexing
 from ..trace.tracing import Trace
 from ..trace.transfer import read
 
@@ -149,7 +151,7 @@ class DetachMode(TracedIndexing):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(IN_TRACES)
         self.makers = device_constructors()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

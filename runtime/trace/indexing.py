@@ -7,21 +7,21 @@ was written. Lost writes and uses of stale copies raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import EllipsisType
 from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
 
-from .._torch import functorch, pytree
+from .._torch import pytree
+from .._torch.functorch import unwrapped
 from ..errors import TraceError
 from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
+from .masked_writes import MASKS, set_masked
 from .refusals import REFUSING
 from .symbols import is_of_host, symbolic_array
-
-_MASKS = (torch.bool, torch.uint8)
 
 
 class IndexedCopy(NamedTuple):
@@ -38,7 +38,8 @@ class IndexedCopy(NamedTuple):
 class TracedIndexing(TorchFunctionMode):
     """A torch function mode for one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, replaced: Mapping[Any, Callable[..., Any]]) -> None:
+        """`replaced` has further functions that a trace calls in place of torch's."""
         super().__init__()
         self.copies: list[IndexedCopy] = []
         self.own: dict[Any, Callable[..., Any]] = {
@@ -47,6 +48,7 @@ class TracedIndexing(TorchFunctionMode):
             **dict.fromkeys((torch.select, torch.Tensor.select), self.select),
             **dict.fromkeys((torch.narrow, torch.Tensor.narrow), self.narrow),
             **REFUSING,
+            **replaced,
         }
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -85,10 +87,10 @@ class TracedIndexing(TorchFunctionMode):
         return part
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
-        """`x[index] = value`, or NotImplemented if the index contains no unknown value."""
+        """`x[index] = value`, or NotImplemented if torch's own code needs no unknown value for it."""
         known, axes = _known(x, index)
         if not axes:
-            return NotImplemented
+            return set_masked(x, index if isinstance(index, tuple) else (index,), value)
         self.copies = [c for c in self.copies if c.tensor is not value]
         parts = [x]
         for axis, place in axes:
@@ -172,22 +174,15 @@ def _axes(part: Any) -> int:
     if isinstance(part, (int, slice)):
         return 1
     tensor = part if isinstance(part, torch.Tensor) else torch.as_tensor(part)
-    return tensor.dim() if tensor.dtype in _MASKS else 1
+    return tensor.dim() if tensor.dtype in MASKS else 1
 
 
 def _is_asked(part: Any) -> bool:
     if not isinstance(part, torch.Tensor) or part.dim() or part.device.type != "jax":
         return False
-    if part.dtype in _MASKS or part.is_floating_point() or part.is_complex():
+    if part.dtype in MASKS or part.is_floating_point() or part.is_complex():
         return False
     return is_unknown(cell_of(unwrapped(part)).content)
-
-
-def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
-    """The device tensor inside a torch.func wrapper."""
-    while functorch.is_wrapped(tensor):
-        tensor = functorch.unwrap(tensor)
-    return tensor
 
 
 def _memory(tensor: torch.Tensor) -> int:

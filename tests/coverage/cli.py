@@ -166,7 +166,7 @@ def mutate(
         str,
         typer.Option(
             help="all, or modes separated by commas: eager, known (eager calls that were made before), lazy, jit, t2j, "
-            "compile, and stateful (training programs in tenax.jit)."
+            "compile, stateful (training programs in tenax.jit), and chain (compositions of operators in tenax.jit)."
         ),
     ] = "all",
 ) -> None:

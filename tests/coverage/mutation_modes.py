@@ -27,7 +27,7 @@ from .mutation import Shapes
 FILE = "<program>"
 CALLS = 3
 EAGER = ("eager", "known")  # compared after each line; `known` takes the fast path of calls that were made before
-MODES = (*EAGER, "lazy", "jit", "t2j", "compile", "stateful")
+MODES = (*EAGER, "lazy", "jit", "t2j", "compile", "stateful", "chain")
 # The errors by which a compiled function says that a program cannot be compiled.
 REFUSALS = (TraceError, NotImplementedError)
 OVERLAP = "refer to a single memory location"

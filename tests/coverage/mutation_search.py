@@ -1,4 +1,4 @@
-"""The search for programs of `mutation.py`, `mutation_modes.py` and `stateful.py` that differ from CPU torch."""
+"""The search for programs of the other modules (`mutation_modes.MODES`) that differ from CPU torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import apart, mutation, mutation_modes, stateful
+from . import apart, chains, mutation, mutation_modes, stateful
 from .mutation_modes import EAGER, MODES, Outcome, said
 
 ENDED = "the process ended"
@@ -36,7 +36,8 @@ def random_program(mode: str, seed: str) -> Any:
     if mode in EAGER:
         lines, leaves, shapes = mutation.program(rng)
         return mutation.Difference(tuple(lines), leaves, shapes, "")
-    return stateful.program(rng) if mode == "stateful" else mutation_modes.program(rng)
+    made: dict[str, Callable[[random.Random], Any]] = {"stateful": stateful.program, "chain": chains.random_chain}
+    return made.get(mode, mutation_modes.program)(rng)
 
 
 def run_random(mode: str, seed: str) -> Outcome:
@@ -50,9 +51,8 @@ def run_random(mode: str, seed: str) -> Outcome:
         if found is None:
             return Outcome(mode)
         return Outcome(mode, found.message, program=mutation.shrink(found, "jax", known=known))
-    run: Callable[[Any], Outcome] = (
-        stateful.run if mode == "stateful" else lambda shorter: mutation_modes.run(shorter, mode)
-    )
+    runs: dict[str, Callable[[Any], Outcome]] = {"stateful": stateful.run, "chain": chains.run}
+    run = runs.get(mode, lambda shorter: mutation_modes.run(shorter, mode))
     return shrink(run(program), run)
 
 

@@ -1,0 +1,105 @@
+"""Functions whose gradient reads values in torch, which a trace does not know.
+
+The formula of `x.max()` looks whether the maximum is a NaN, that of `x.prod()` counts zeros, and that of
+`x.masked_fill(mask, value)` lists the chosen elements. In a trace, functions of torch that record such a gradient are
+replaced by ones whose gradients have known shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+
+from .._torch.dispatcher import BelowAutograd
+from ..dispatch.opaque_composite import OpaqueComposite, is_real
+from .registry import signature_of
+
+
+class _Selected(torch.autograd.Function):
+    """One element of a tensor, such as its maximum; the gradient is divided among the elements that equal it.
+
+    Source: `evenly_distribute_backward` of torch's `FunctionsManual.cpp`.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, op: Any) -> torch.Tensor:
+        """The result of an overload of one argument."""
+        with BelowAutograd():
+            value = op(x)
+        ctx.save_for_backward(x, value)
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+        """The gradient of `x`."""
+        x, value = ctx.saved_tensors
+        equal = (x == value) | (x.isnan() & value.isnan())
+        return equal * (grad / equal.sum()), None
+
+
+def _selecting(op: Any) -> Callable[..., Any]:
+    def select(input: torch.Tensor, *rest: Any, **options: Any) -> Any:
+        if rest or options or not _records(input):
+            return NotImplemented
+        return _Selected.apply(input, op)
+
+    return select
+
+
+@cache
+def _kernel(name: str) -> OpaqueComposite:
+    return OpaqueComposite(signature_of(name))
+
+
+def _of_lowering(name: str, *args: Any, **options: Any) -> Any:
+    """An overload as one function of JAX, whose gradient is `jax.vjp` of the lowering."""
+    kernel = _kernel(name)
+    return kernel.apply(kernel.signature.bind(args, options))
+
+
+def _prod(input: torch.Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **options: Any) -> Any:
+    if options or not (dim is None or type(dim) is int) or not _records(input):
+        return NotImplemented
+    if dim is None:
+        return _of_lowering("prod", input, dtype=dtype)
+    return _of_lowering("prod.dim_int", input, dim, keepdim, dtype=dtype)
+
+
+def _cumprod(input: torch.Tensor, dim: Any, *, dtype: Any = None, **options: Any) -> Any:
+    if options or type(dim) is not int or not _records(input):
+        return NotImplemented
+    return _of_lowering("cumprod", input, dim, dtype=dtype)
+
+
+def _masked_fill(input: torch.Tensor, mask: torch.Tensor, value: Any) -> Any:
+    if not _records(value) or not is_real(input) or value.device != input.device:
+        return NotImplemented
+    return _of_lowering("masked_fill.Tensor", input, mask, value)
+
+
+def _index_fill(input: torch.Tensor, dim: Any, index: torch.Tensor, value: Any) -> Any:
+    if type(dim) is not int or not _records(value) or not is_real(input) or value.device != input.device:
+        return NotImplemented
+    return _of_lowering("index_fill.int_Tensor", input, dim, index, value)
+
+
+def _records(x: Any) -> bool:
+    """Whether autograd records a call with an ordinary tensor of the device."""
+    return isinstance(x, torch.Tensor) and x.requires_grad and torch.is_grad_enabled() and is_real(x)
+
+
+_REPLACED: dict[str, Callable[..., Any]] = {
+    **{name: _selecting(getattr(torch.ops.aten, name).default) for name in ("max", "min", "median", "nanmedian")},
+    "prod": _prod,
+    "cumprod": _cumprod,
+    "masked_fill": _masked_fill,
+    "index_fill": _index_fill,
+}
+
+# By function and method: each returns NotImplemented for calls that torch's own code can handle.
+IN_TRACES: dict[Any, Callable[..., Any]] = {
+    getattr(namespace, name): function for name, function in _REPLACED.items() for namespace in (torch, torch.Tensor)
+}

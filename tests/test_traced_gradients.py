@@ -1,0 +1,136 @@
+"""Gradients that torch computes by reading values, and writes by masks, in traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import pytest
+import torch
+
+import tenax
+from tenax.errors import TraceError
+from tests.agreement import close
+
+Tensor = torch.Tensor
+
+FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "max": lambda x, v: x.max(),
+    "min": lambda x, v: torch.min(x),
+    "median": lambda x, v: x.median(),
+    "nanmedian": lambda x, v: x.nanmedian(),
+    "prod": lambda x, v: x.prod(),
+    "prod of an axis": lambda x, v: torch.prod(x, dim=1, keepdim=True),
+    "prod in a dtype": lambda x, v: x.prod(0, dtype=torch.float64),
+    "cumprod": lambda x, v: x.cumprod(-1),
+    "masked_fill": lambda x, v: x.masked_fill(x > 1, v.sum()),
+    "index_fill": lambda x, v: x.index_fill(1, torch.tensor([0, 2, 0], device=x.device), v[0]),
+}
+ROWS = {
+    "distinct": [[0.5, -1.5, 3.0], [2.0, 0.25, -0.75]],
+    "ties": [[3.0, 3.0, -1.0], [-1.0, 3.0, 3.0]],
+    "one zero": [[0.5, 0.0, 3.0], [2.0, 0.25, -0.75]],
+    "zeros": [[0.0, 0.0, 3.0], [0.0, 0.25, 0.0]],
+    "nan": [[1.0, float("nan"), 3.0], [0.0, 0.25, float("nan")]],
+}
+VALUE = [0.5, 2.0, -1.0]
+
+
+def gradients(function: Callable[[Tensor, Tensor], Tensor], twice: bool) -> Callable[[Tensor, Tensor], list[Tensor]]:
+    """A step that gives results and their first, and with `twice` also second, gradients."""
+
+    def step(x: Tensor, v: Tensor) -> list[Tensor]:
+        x, v = x.clone().requires_grad_(), v.clone().requires_grad_()
+        y = function(x.sin(), v)
+        scale = torch.linspace(1, 2, y.numel(), device=y.device).reshape(y.shape)
+        found = list(torch.autograd.grad((y * scale).sum(), (x, v), create_graph=twice, allow_unused=True))
+        if twice:
+            found += torch.autograd.grad(found[0].square().sum(), x)
+        return [y.detach(), *(torch.zeros_like(x) if g is None else g for g in found)]
+
+    return step
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("values", ROWS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_are_those_of_cpu_torch(name: str, values: str, twice: bool) -> None:
+    if values == "nan" and name == "cumprod":
+        return  # torch has another formula where a row has a zero, which spreads a NaN less far
+    step = gradients(FUNCTIONS[name], twice)
+    x, v = torch.tensor(ROWS[values], dtype=torch.float64), torch.tensor(VALUE, dtype=torch.float64)
+    if twice and values == "zeros" and "prod" in name:
+        x[0, 0] = 0.1  # torch's second gradient of a product with several zeros is 0 where it should not be
+    expected = step(x, v)
+    compiled = tenax.jit(step)
+    for _ in range(2):
+        close(compiled(x.to("jax"), v.to("jax")), expected, nan=True)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_within_a_pure_function(name: str) -> None:
+    step = gradients(FUNCTIONS[name], False)
+    x, v = torch.tensor(ROWS["ties"]), torch.tensor(VALUE)
+    found = jax.jit(tenax.t2j(step))(x.numpy(), v.numpy())
+    close(found, step(x, v))
+
+
+def test_other_calls_are_those_of_torch() -> None:
+    def step(x: Tensor) -> list[Tensor]:
+        values = [x.max(1)[0], torch.max(x, -x), x.min(dim=0).values, torch.median(x, 1)[0]]
+        with torch.no_grad():
+            values += [x.max(), x.prod(0)]
+        return [v.detach() for v in values] + [torch.autograd.grad(sum(v.sum() for v in values), x)[0]]  # type: ignore[misc]
+
+    x = torch.tensor(ROWS["distinct"])
+    close(tenax.jit(lambda y: step(y.clone().requires_grad_()))(x.to("jax")), step(x.clone().requires_grad_()))
+
+
+WRITES: dict[str, Callable[[Tensor, Tensor, Tensor], None]] = {
+    "row": lambda x, row, mask: x.__setitem__(mask, row),
+    "row of one place": lambda x, row, mask: x.__setitem__(mask, row[None]),
+    "row of leading axes": lambda x, row, mask: x.__setitem__(mask, row[None, None, None]),
+    "number": lambda x, row, mask: x.__setitem__(mask, row[0]),
+    "number of another dtype": lambda x, row, mask: x.__setitem__(mask, row[:1].double()),
+    "after a slice": lambda x, row, mask: x.__setitem__((slice(1, 3), mask[0]), row),
+    "after an integer": lambda x, row, mask: x.__setitem__((1, mask[0]), row),
+    "before a slice": lambda x, row, mask: x.__setitem__((mask, slice(0, 2)), row[:2]),
+    "before an integer": lambda x, row, mask: x.__setitem__((mask, -1), row[1:2]),
+    "after all axes": lambda x, row, mask: x.__setitem__((..., mask[0, :4]), row[:1]),
+    "before all axes": lambda x, row, mask: x.__setitem__((mask[:, 0], ...), row),
+    "new axis": lambda x, row, mask: x.__setitem__((None, mask), row),
+    "a row for each element before": lambda x, row, mask: x.__setitem__((slice(None), mask[0]), row[:3, None, None]),
+    "bytes": lambda x, row, mask: x.__setitem__(mask.byte(), row),
+    "the whole": lambda x, row, mask: x.__setitem__(x.detach() > 0, row[:1]),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_a_row_is_written_where_a_mask_is_true(name: str) -> None:
+    def step(x: Tensor, row: Tensor, mask: Tensor) -> list[Tensor]:
+        x, row = x.clone().requires_grad_(), row.clone().requires_grad_()
+        y = x * 2
+        WRITES[name](y, row, mask)
+        return [y.detach(), *torch.autograd.grad(y.sin().sum(), (x, row))]
+
+    torch.manual_seed(0)
+    x, row, mask = torch.randn(3, 5, 4), torch.randn(4), torch.randn(3, 5) > 0
+    expected = step(x, row, mask)
+    args = [t.to("jax") for t in (x, row, mask)]
+    close(tenax.jit(step)(*args), expected)
+    close(step(*args), expected)
+    found = jax.jit(tenax.t2j(step))(x.numpy(), row.numpy(), mask.numpy())
+    close(found, expected)
+
+
+def test_a_value_for_each_place_raises() -> None:
+    x, mask = torch.zeros(4, device="jax"), torch.tensor([True, False, True, False], device="jax")
+
+    @tenax.jit
+    def step(x: Tensor, mask: Tensor) -> Tensor:
+        x[mask] = torch.arange(2.0, device="jax")
+        return x
+
+    with pytest.raises(TraceError, match="depends on data"):
+        step(x, mask)
