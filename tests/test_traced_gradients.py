@@ -124,6 +124,22 @@ def test_a_row_is_written_where_a_mask_is_true(name: str) -> None:
     close(found, expected)
 
 
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_torch_compile_writes_a_row_without_a_graph_break(name: str) -> None:
+    @torch.no_grad()
+    def step(x: Tensor, row: Tensor, mask: Tensor) -> Tensor:
+        y = x * 2
+        WRITES[name](y, row, mask)
+        return y
+
+    torch.manual_seed(0)
+    x, row, mask = torch.randn(3, 5, 4), torch.randn(4), torch.randn(3, 5) > 0
+    torch._dynamo.reset()
+    compiled = torch.compile(step, backend="tenax", fullgraph=True)
+    close(compiled(*(t.to("jax") for t in (x, row, mask))), step(x, row, mask))
+
+
 def test_a_value_for_each_place_raises() -> None:
     x, mask = torch.zeros(4, device="jax"), torch.tensor([True, False, True, False], device="jax")
 

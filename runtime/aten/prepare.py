@@ -17,6 +17,7 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
+from ..trace.masked_writes import row_of_places
 
 Values = list[Any]
 Prepare = Callable[[Values], Values | Handled]
@@ -64,7 +65,7 @@ def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
 
 
 def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
-    """As `expand_masks`, but in a trace, where a mask's indices are unknown, `torch.where` writes a single value."""
+    """As `expand_masks`, but in a trace, where a mask's indices are unknown, `torch.where` writes a number or a row."""
     expand = expand_masks(signature, indices)
     if signature.outs:
         return expand
@@ -74,8 +75,8 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
     def prepare(values: Values) -> Values | Handled:
         target, places, value, accumulate = values[0], values[position], values[source], values[sums]
         masks = [i for i in places if i is not None and i.dtype in _MASKS]
-        # With a single mask and a single value, torch fills, whatever the dtype of the value.
-        fills = len(masks) == 1 == value.numel() and not accumulate and all(i is None or i is masks[0] for i in places)
+        alone = len(masks) == 1 and not accumulate and all(i is None or i is masks[0] for i in places)
+        fills = alone and value.numel() == 1  # whatever the dtype of the value
         if value.dtype != target.dtype and not fills:
             raise RuntimeError(
                 "Index put requires the source and destination dtypes match, "
@@ -85,12 +86,18 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
             value = value.to(target.dtype)
             values = [*values[:source], value, *values[source + 1 :]]
         # A 0-d mask selects all or nothing, and has no indices.
-        if not fills or len(places) != 1 or (no_jax_trace() and places[0].dim()):
+        if not alone or (no_jax_trace() if masks[0].dim() else not fills):
             return expand(values)
-        mask = places[0].to(target.device, torch.bool)
-        _covers(mask, target, 0)
-        mask = mask.reshape(*mask.shape, *[1] * (target.dim() - mask.dim()))
-        chosen = torch.where(mask, value.to(target.device, target.dtype).reshape(()), target)
+        first = next(k for k, i in enumerate(places) if i is not None)
+        mask = masks[0].to(target.device, torch.bool)
+        _covers(mask, target, first)
+        inner = target.dim() - first - mask.dim()
+        row = row_of_places(value.to(target.device), mask.dim(), inner)
+        if row is None:
+            return expand(values)
+        chosen = torch.where(mask.reshape(*mask.shape, *[1] * inner), row, target)
+        if chosen.shape != target.shape:
+            return expand(values)
         return Handled(target.copy_(chosen) if inplace else chosen)
 
     return prepare

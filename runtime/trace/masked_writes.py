@@ -32,25 +32,32 @@ def set_masked(x: torch.Tensor, index: tuple[Any, ...], value: Any) -> Any:
         return NotImplemented
     lead, mask, tail = index[: places[0]], index[places[0]], index[places[0] + 1 :]
     view = x[(*lead, *[slice(None)] * mask.dim(), *tail)]
-    after = x.dim() - mask.dim() - sum(type(part) in (int, slice) for part in rest) if ... in lead else None
-    first = sum(part is None or type(part) is slice for part in lead) + (after or 0)
+    spanned = x.dim() - mask.dim() - sum(type(part) in (int, slice) for part in rest)  # axes of an ellipsis
+    first = sum(part is None or type(part) is slice for part in lead) + (spanned if ... in lead else 0)
     inner = view.dim() - first - mask.dim()
-    row = _row(value, view, mask, inner)
+    row = row_of_places(value, mask.dim(), inner) if value.dtype == view.dtype or value.numel() == 1 else None
     if row is None or view.shape[first : first + mask.dim()] != mask.shape:
         return NotImplemented
-    new = torch.where(mask.bool().reshape(*mask.shape, *[1] * inner), row, view)
+    new = torch.where(mask.bool().reshape(*mask.shape, *[1] * inner), row.to(view.dtype), view)
     if new.shape != view.shape:
         return NotImplemented
     view.copy_(new)
     return None
 
 
-def _row(value: torch.Tensor, view: torch.Tensor, mask: torch.Tensor, inner: int) -> torch.Tensor | None:
-    """The value, with the axes of the mask in place of that of its places, whose size is 1; None if it is not."""
+def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | None:
+    """What every place of a mask gets, to be broadcast with the tensor that is written.
+
+    Args:
+        value: one row; its axis before the last `inner` ones, which counts places, is missing or has size 1.
+        axes: the number of axes of the mask, which stand in place of that axis.
+        inner: the number of axes of a row.
+
+    Returns:
+        None if there is a value for each place.
+    """
     if value.numel() == 1:
-        return value.reshape(()).to(view.dtype)
-    if value.dtype != view.dtype:
-        return None
+        return value.reshape(())
     if value.dim() <= inner:
         return value
     first = value.dim() - inner - 1
@@ -58,7 +65,7 @@ def _row(value: torch.Tensor, view: torch.Tensor, mask: torch.Tensor, inner: int
         value, first = value.squeeze(0), first - 1
     if value.shape[first] != 1:
         return None
-    return value.reshape(*value.shape[:first], *[1] * mask.dim(), *value.shape[first + 1 :])
+    return value.reshape(*value.shape[:first], *[1] * axes, *value.shape[first + 1 :])
 
 
 def is_unknown_mask(part: Any) -> bool:

@@ -130,8 +130,8 @@ def _scan(rng: random.Random, x: torch.Tensor) -> str:
 
 def _reduce(rng: random.Random, x: torch.Tensor) -> str:
     d, keep = _axis(rng, x), rng.random() < 0.7
-    name = rng.choice(["sum", "mean", "amax", "prod", "logsumexp", "var", "norm"])
-    options = {"var": f"{d}, correction=0", "norm": f"2, {d}"}.get(name, str(d))
+    name = rng.choice(["sum", "mean", "amax", "prod", "logsumexp", "var"])
+    options = f"{d}, correction=0" if name == "var" else str(d)
     return f"x = x.{name}({options}, keepdim={keep})"
 
 
@@ -140,8 +140,8 @@ def _normalize(rng: random.Random, x: torch.Tensor) -> str:
     return "x = " + rng.choice(
         [
             f"x.softmax({d})",
-            f"nn.layer_norm(x, x.shape[{d}:])",
-            f"nn.normalize(x, dim={d})",
+            f"nn.layer_norm(x, x.shape[{d}:], eps=0.1)",
+            f"nn.normalize(x, dim={d}, eps=0.1)",
             f"x / (1 + x.square().mean({d}, keepdim=True))",
             f"x - x.mean({d}, keepdim=True)",
         ]
