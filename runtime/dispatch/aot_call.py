@@ -20,6 +20,7 @@ from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
+from ..xla import mappings
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
 from ..xla.waiting import waiting_for
@@ -143,6 +144,7 @@ class AotCall:
 
     def _compile(self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None) -> jax.stages.Compiled:
         """Compile, with additional XLA options; a program on the first device is stored for later processes."""
+        mappings.make_room()
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]

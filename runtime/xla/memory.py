@@ -111,6 +111,9 @@ def _number(path: str, default: int) -> int:
         return default
 
 
-code_memory = CodeMemory(
-    bytes_of("TENAX_CODE_MEMORY", _memory() // _SHARE), _number("/proc/sys/vm/max_map_count", 65530) // _MAPS
-)
+def most_mappings() -> int:
+    """The number of memory mappings that Linux allows a process."""
+    return _number("/proc/sys/vm/max_map_count", 65530)
+
+
+code_memory = CodeMemory(bytes_of("TENAX_CODE_MEMORY", _memory() // _SHARE), most_mappings() // _MAPS)
