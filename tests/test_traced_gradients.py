@@ -75,6 +75,18 @@ def test_gradients_within_a_pure_function(name: str) -> None:
     close(found, step(x, v))
 
 
+@pytest.mark.parametrize("name", ["prod", "prod of an axis", "cumprod", "max"])
+def test_autocast_sets_the_dtype(name: str) -> None:
+    def step(x: Tensor) -> list[Tensor]:
+        x = x.clone().requires_grad_()
+        with torch.autocast("jax", torch.bfloat16):
+            y = FUNCTIONS[name](x, x)
+        return [y.detach(), *torch.autograd.grad(y.sum(), x)]
+
+    x = torch.tensor(ROWS["distinct"], dtype=torch.bfloat16, device="jax")
+    close(tenax.jit(step)(x), step(x))
+
+
 def test_other_calls_are_those_of_torch() -> None:
     def step(x: Tensor) -> list[Tensor]:
         values = [x.max(1)[0], torch.max(x, -x), x.min(dim=0).values, torch.median(x, 1)[0]]

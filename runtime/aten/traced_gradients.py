@@ -64,14 +64,20 @@ def _prod(input: torch.Tensor, dim: Any = None, keepdim: bool = False, *, dtype:
     if options or not (dim is None or type(dim) is int) or not _records(input):
         return NotImplemented
     if dim is None:
-        return _of_lowering("prod", input, dtype=dtype)
-    return _of_lowering("prod.dim_int", input, dim, keepdim, dtype=dtype)
+        return _of_lowering("prod", input, dtype=_dtype(input, dtype))
+    return _of_lowering("prod.dim_int", input, dim, keepdim, dtype=_dtype(input, dtype))
 
 
 def _cumprod(input: torch.Tensor, dim: Any, *, dtype: Any = None, **options: Any) -> Any:
     if options or type(dim) is not int or not _records(input):
         return NotImplemented
-    return _of_lowering("cumprod", input, dim, dtype=dtype)
+    return _of_lowering("cumprod", input, dim, dtype=_dtype(input, dtype))
+
+
+def _dtype(input: torch.Tensor, dtype: torch.dtype | None) -> torch.dtype | None:
+    """The dtype of a call, which autocast sets if it is not given: these functions are called above autocast."""
+    narrow = input.is_floating_point() and input.dtype is not torch.float64
+    return torch.float32 if dtype is None and narrow and torch.is_autocast_enabled("jax") else dtype
 
 
 def _masked_fill(input: torch.Tensor, mask: torch.Tensor, value: Any) -> Any:
