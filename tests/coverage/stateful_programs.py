@@ -133,7 +133,7 @@ BODY = (
     "y = y + m.cache.setdefault('c', torch.ones(3, device=d))",
     "y = y.detach() if k > 2 else y",
     "y = y * sum(p.numel() for p in m.parameters())",
-    "y = y + sum(p.sum() for p in m.parameters())",
+    "y = y + 0.05 * sum(p.sum() for p in m.parameters())",
     "y = y + x.stride(0)",
     "m.steps += 1",
     "m.count.add_(1)",
