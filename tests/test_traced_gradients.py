@@ -25,6 +25,9 @@ FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "cumprod": lambda x, v: x.cumprod(-1),
     "masked_fill": lambda x, v: x.masked_fill(x > 1, v.sum()),
     "index_fill": lambda x, v: x.index_fill(1, torch.tensor([0, 2, 0], device=x.device), v[0]),
+    "cumprod_": lambda x, v: (x * 2).cumprod_(0),
+    "masked_fill_": lambda x, v: (x * 2).masked_fill_(x > 1, v.sum()),
+    "index_fill_": lambda x, v: (x * 2).index_fill_(1, torch.tensor([0, 2, 0], device=x.device), v[0]),
 }
 ROWS = {
     "distinct": [[0.5, -1.5, 3.0], [2.0, 0.25, -0.75]],
@@ -55,7 +58,7 @@ def gradients(function: Callable[[Tensor, Tensor], Tensor], twice: bool) -> Call
 @pytest.mark.parametrize("values", ROWS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_are_those_of_cpu_torch(name: str, values: str, twice: bool) -> None:
-    if values == "nan" and name == "cumprod":
+    if values == "nan" and name.startswith("cumprod"):
         return  # torch has another formula where a row has a zero, which spreads a NaN less far
     step = gradients(FUNCTIONS[name], twice)
     x, v = torch.tensor(ROWS[values], dtype=torch.float64), torch.tensor(VALUE, dtype=torch.float64)

@@ -86,6 +86,16 @@ def _masked_fill(input: torch.Tensor, mask: torch.Tensor, value: Any) -> Any:
     return _of_lowering("masked_fill.Tensor", input, mask, value)
 
 
+def _inplace(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function's in-place form: the result for a clone, which the function may save, is copied into the argument."""
+
+    def replaced(input: torch.Tensor, *args: Any, **options: Any) -> Any:
+        made = function(input.clone(), *args, **options)
+        return made if made is NotImplemented else input.copy_(made)
+
+    return replaced
+
+
 def _index_fill(input: torch.Tensor, dim: Any, index: torch.Tensor, value: Any) -> Any:
     if type(dim) is not int or not _records(value) or not is_real(input) or value.device != input.device:
         return NotImplemented
@@ -107,5 +117,10 @@ _REPLACED: dict[str, Callable[..., Any]] = {
 
 # By function and method: each returns NotImplemented for calls that torch's own code can handle.
 IN_TRACES: dict[Any, Callable[..., Any]] = {
-    getattr(namespace, name): function for name, function in _REPLACED.items() for namespace in (torch, torch.Tensor)
+    **{getattr(torch, name): function for name, function in _REPLACED.items()},
+    **{getattr(torch.Tensor, name): function for name, function in _REPLACED.items()},
+    **{
+        getattr(torch.Tensor, f"{name}_"): _inplace(_REPLACED[name])
+        for name in ("cumprod", "masked_fill", "index_fill")
+    },
 }
