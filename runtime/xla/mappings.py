@@ -31,7 +31,7 @@ def make_room() -> None:
     """Free programs of dropped functions if mappings run low. It is called before a program is compiled.
 
     Raises:
-        RuntimeError: what lives takes nearly all mappings.
+        RuntimeError: functions that are still in use hold nearly all mappings.
     """
     if next(_programs) % _EVERY or count() < most_mappings() // 2:
         return
