@@ -17,14 +17,13 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
-from ..trace.masked_writes import row_of_places
+from ..trace.masked_writes import MASKS, row_of_places
 
 Values = list[Any]
 Prepare = Callable[[Values], Values | Handled]
 
 
-_MASKS = (torch.bool, torch.uint8)
-_INDICES = (torch.int64, torch.int32, *_MASKS)
+_INDICES = (torch.int64, torch.int32, *MASKS)
 
 
 def expand_masks(signature: Signature, indices: str) -> Prepare:
@@ -42,7 +41,7 @@ def expand_masks(signature: Signature, indices: str) -> Prepare:
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
             if index.device.type == "cpu":
                 index = index.to(target.device)
-            if index.dtype in _MASKS:
+            if index.dtype in MASKS:
                 _covers(index, target, len(expanded))
                 expanded.extend(torch.ops.aten.nonzero.default(index).unbind(1))
             else:
@@ -74,7 +73,7 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
 
     def prepare(values: Values) -> Values | Handled:
         target, places, value, accumulate = values[0], values[position], values[source], values[sums]
-        masks = [i for i in places if i is not None and i.dtype in _MASKS]
+        masks = [i for i in places if i is not None and i.dtype in MASKS]
         alone = len(masks) == 1 and not accumulate and all(i is None or i is masks[0] for i in places)
         fills = alone and value.numel() == 1  # whatever the dtype of the value
         if value.dtype != target.dtype and not fills:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..dtypes import numpy_dtype
-from ..words import cast
+from ..words import cast, real_dtype
 from . import views
 from .avals import Aval, contiguous_strides
 from .spec import CONJUGATE, NEGATIVE, Ints, Operand, TensorSpec
@@ -26,7 +26,7 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
     if dtype == np.dtype(bool):
         return bitcast(array, np.dtype(np.uint8)) != 0
     if jnp.issubdtype(dtype, np.complexfloating):
-        parts = bitcast(array, _real_part(dtype)).reshape(*array.shape[:-1], -1, 2)
+        parts = bitcast(array, real_dtype(dtype)).reshape(*array.shape[:-1], -1, 2)
         return jax.lax.complex(parts[..., 0], parts[..., 1])
     if array.dtype == dtype:
         return array
@@ -38,11 +38,6 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
         array = array.reshape(*array.shape[:-1], -1, new // old)
     out = jax.lax.bitcast_convert_type(array, dtype)
     return out.reshape(*out.shape[:-2], -1) if new < old else out
-
-
-def _real_part(dtype: np.dtype) -> np.dtype:
-    """The dtype of the real part of a dtype: itself, if it is not complex."""
-    return np.dtype(f"float{dtype.itemsize * 4}") if jnp.issubdtype(dtype, np.complexfloating) else dtype
 
 
 def _with_bits(array: jax.Array, bits: int) -> jax.Array:
@@ -76,7 +71,7 @@ def store(base: jax.Array, operand: Operand, starts: Any, value: jax.Array) -> j
     value = _with_bits(jnp.broadcast_to(cast(value, dtype), spec.size), spec.bits)
     if operand.base.dtype == dtype:
         return views.write(base, spec, value, starts)
-    if _real_part(dtype) != _real_part(operand.base.dtype) and dtype.itemsize <= 8:
+    if real_dtype(dtype) != real_dtype(operand.base.dtype) and dtype.itemsize <= 8:
         # The elements around the view keep their bits: as floats, XLA would give NaNs another payload.
         dtype = np.dtype(f"uint{8 * dtype.itemsize}")
         value = bitcast(value.reshape(-1), dtype).reshape(spec.size)

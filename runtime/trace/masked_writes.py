@@ -26,7 +26,7 @@ def set_masked(x: torch.Tensor, index: tuple[Any, ...], value: Any) -> Any:
     """
     if not isinstance(value, torch.Tensor) or value.device != x.device or not (value.dim() or value.requires_grad):
         return NotImplemented
-    places = [k for k, part in enumerate(index) if is_unknown_mask(part)]
+    places = [k for k, part in enumerate(index) if _is_unknown_mask(part)]
     rest = [part for k, part in enumerate(index) if k not in places]
     if len(places) != 1 or not all(part is None or type(part) in (int, slice, EllipsisType) for part in rest):
         return NotImplemented
@@ -68,7 +68,7 @@ def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | 
     return value.reshape(*value.shape[:first], *[1] * axes, *value.shape[first + 1 :])
 
 
-def is_unknown_mask(part: Any) -> bool:
+def _is_unknown_mask(part: Any) -> bool:
     """Whether a part of an index is a mask with axes, on the device, whose value a trace does not know."""
     if not isinstance(part, torch.Tensor) or part.dtype not in MASKS or not part.dim() or part.device.type != "jax":
         return False
