@@ -289,22 +289,22 @@ def run(chain: Chain) -> Outcome:
             return Outcome("chain", refused=str(error))
         except Exception as error:
             return Outcome("chain", f"raises {said(error)}", program=chain)
-    difference = _compare(found, expected, exact, nudged)
-    return Outcome("chain", difference, program=chain if difference else None)
+    difference, refused = _compare(found, expected, exact, nudged)
+    return Outcome("chain", difference, refused, chain if difference else None)
 
 
 def _compare(
     found: list[torch.Tensor], expected: list[torch.Tensor], exact: list[torch.Tensor], nudged: list[torch.Tensor]
-) -> str:
-    """How results differ from those in float64, unless these, rounded or nudged, differ from themselves."""
+) -> tuple[str, str]:
+    """How results differ from those in float64, and whether they cannot be compared: rounded or nudged ones differ."""
     for name, a, b, c, d in zip(("result", "gradient"), found, expected, exact, nudged, strict=False):
         if a.shape != b.shape or a.dtype != b.dtype:
-            return f"{name}: {a.dtype} {tuple(a.shape)}; CPU torch: {b.dtype} {tuple(b.shape)}"
+            return f"{name}: {a.dtype} {tuple(a.shape)}; CPU torch: {b.dtype} {tuple(b.shape)}", ""
         if not b.numel():
             continue
         allowed = TOLERANCE * (1 + c.abs().nan_to_num(posinf=0.0).max())
         if max((b - c).abs().nan_to_num().max(), (d - c).abs().nan_to_num().max()) > allowed:
-            return ""
+            return "", f"float32 is not enough for the {name}"
         if not torch.allclose(a.double(), c, rtol=0, atol=float(allowed), equal_nan=True):
-            return f"{name}: {a.tolist()}; CPU torch: {b.tolist()}"
-    return "" if len(found) == len(expected) else f"{len(found)} results; CPU torch: {len(expected)}"
+            return f"{name}: {a.tolist()}; CPU torch: {b.tolist()}", ""
+    return ("" if len(found) == len(expected) else f"{len(found)} results; CPU torch: {len(expected)}"), ""
