@@ -14,6 +14,7 @@ with private_names("torch", torch.__version__):
     from torch._dynamo.backends.common import aot_autograd as aot_autograd
     from torch._functorch._aot_autograd.utils import make_boxed_func as make_boxed_func
     from torch._functorch.partitioners import min_cut_rematerialization_partition as min_cut_rematerialization_partition
+    from torch._guards import TracingContext
 
 __all__ = ["functorch_config"]
 
@@ -26,3 +27,11 @@ def boxed(run: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call
+
+
+def writes_inputs() -> bool:
+    """Whether the graph that AOTAutograd compiled last, within the current capture, writes to any of its inputs."""
+    context = TracingContext.try_get()
+    if context is None or context.fw_metadata is None:
+        return True
+    return any(found.mutates_data for found in context.fw_metadata.input_info)

@@ -17,11 +17,13 @@ from .._torch.dynamo import (
     functorch_config,
     make_boxed_func,
     min_cut_rematerialization_partition,
+    writes_inputs,
 )
 from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
 from ..errors import TraceError
 from ..storage import random
+from .aliased_inputs import ForAliasing, has_mixed_dtypes, share_storage
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
 from .nodes import device_of, has_open_results
@@ -68,8 +70,16 @@ def backend(
         keep_inference_input_mutations=True,
     )
     # Create the tokens that order ops with effects inside the graph, because they are CPU tensors.
-    with functorch_config.patch(unlift_effect_tokens=True):
-        return compiled(module, inputs)
+    try:
+        with functorch_config.patch(unlift_effect_tokens=True):
+            run = compiled(module, inputs)
+    except AssertionError:  # AOTAutograd refuses some writes to inputs that share memory, such as views of other dtypes
+        if not share_storage(inputs):
+            raise
+        return module.forward
+    if not writes_inputs():
+        return run
+    return module.forward if has_mixed_dtypes(inputs) else ForAliasing(run, module.forward)
 
 
 def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:

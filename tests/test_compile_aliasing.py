@@ -1,0 +1,116 @@
+"""`torch.compile` on inputs that share memory, in other ways from one call to the next.
+
+AOTAutograd of torch 2.13 (`aot_eager`) gives wrong values for the cases of `SEQUENCES` and `MIXED`, on the CPU, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+Pair = Callable[[Tensor], tuple[Tensor, Tensor]]
+
+SEQUENCES: dict[str, list[Pair]] = {
+    "apart, then overlapping": [lambda s: (s[:3], s[:3].clone()), lambda s: (s[:3], s[1:4])],
+    "overlapping, then apart": [lambda s: (s[:3], s[1:4]), lambda s: (s[:3], s[:3].clone())],
+    "side by side, then overlapping": [lambda s: (s[:3], s[3:]), lambda s: (s[:3], s[1:4])],
+    "overlapping, then side by side": [lambda s: (s[:3], s[1:4]), lambda s: (s[:3], s[3:])],
+    "overlapping elsewhere": [lambda s: (s[:3], s[1:4]), lambda s: (s[:3], s[2:5])],
+    "apart, then equal": [lambda s: (s[:3], s[:3].clone()), lambda s: (s[:3], s[:3])],
+    "apart, then of another dtype": [
+        lambda s: (s[:3], s[:3].clone()),
+        lambda s: (s[:3], s.view(torch.complex64)[:1].view(torch.float32)),
+    ],
+}
+MIXED: dict[str, Pair] = {
+    "an element and the imaginary parts": lambda z: (z[:1], z.imag),
+    "two elements and the imaginary parts": lambda z: (z[1:3], z.imag),
+    "the real and the imaginary parts": lambda z: (z.real, z.imag),
+    "real views": lambda z: (torch.view_as_real(z)[2:], z.real),
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def written(a: Tensor, b: Tensor) -> Tensor:
+    a.fill_(2)
+    b.add_(1)
+    a.mul_(b.sum())
+    return a + 1
+
+
+def check(memory: Tensor, calls: list[Pair], function: Callable[[Tensor, Tensor], Tensor] = written) -> None:
+    """Make the calls one after the other, each on a new copy of `memory`, and compare all memory with eager mode."""
+    compiled = torch.compile(function, backend="tenax")
+    for i, pair in enumerate([*calls, *calls]):
+        expected, found = memory.clone(), memory.to("jax", copy=True)
+        results = function(*pair(expected)), compiled(*pair(found))
+        torch.testing.assert_close(found.cpu(), expected, msg=lambda text, i=i: f"call {i}: {text}")
+        torch.testing.assert_close(results[1].cpu(), results[0], msg=lambda text, i=i: f"call {i}: {text}")
+
+
+@pytest.mark.parametrize("calls", SEQUENCES.values(), ids=SEQUENCES)
+def test_inputs_overlap_in_another_way(calls: list[Pair]) -> None:
+    check(torch.arange(6.0), calls)
+
+
+@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
+def test_inputs_view_one_storage_with_two_dtypes(pair: Pair) -> None:
+    check(torch.tensor([7 + 1j, 3 + 2j, 4 + 3j, 5 + 4j]), [pair])
+
+
+def test_inputs_of_two_dtypes_come_to_share_a_storage() -> None:
+    check(
+        torch.tensor([7 + 1j, 3 + 2j, 4 + 3j, 5 + 4j]),
+        [lambda z: (z[:1], z.imag.clone()), lambda z: (z[:1], z.imag)],
+    )
+
+
+def test_a_resized_view_writes_to_the_views_of_another_dtype() -> None:
+    def resized(z: Tensor, b: Tensor) -> Tensor:
+        imaginary = z.imag
+        b.resize_(()).fill_(2)
+        imaginary[...] = imaginary
+        return imaginary
+
+    check(torch.tensor([7 + 1j, 3 + 2j, 4 + 3j, 5 + 4j]), [lambda z: (z, z.conj())], resized)
+
+
+def test_gradients_flow_where_inputs_come_to_overlap() -> None:
+    def scaled(x: Tensor, state: Tensor, seen: Tensor) -> Tensor:
+        state.mul_(2)
+        return (x * seen * state.sum()).sum()
+
+    compiled = torch.compile(scaled, backend="tenax")
+    for overlaps in (False, True, False):
+        found = []
+        for device, function in (("cpu", scaled), ("jax", compiled)):
+            x = torch.arange(3.0, device=device).requires_grad_()
+            memory = torch.arange(1.0, 7.0, device=device)
+            state, seen = memory[:3], memory[1:4] if overlaps else memory[1:4].clone()
+            function(x, state, seen).backward()
+            found.append((x.grad.cpu(), memory.cpu()))
+        torch.testing.assert_close(found[1], found[0])
+
+
+def test_inputs_that_are_only_read_share_one_graph() -> None:
+    graphs = []
+
+    def counting(module: torch.fx.GraphModule, inputs: list[Tensor]) -> Callable[..., object]:
+        run = torch._dynamo.lookup_backend("tenax")(module, inputs)
+        graphs.append(type(run).__name__)
+        return run
+
+    compiled = torch.compile(lambda a, b: a * b, backend=counting)
+    memory = torch.arange(6.0, device="jax")
+    for other in (memory[3:], memory[1:4], memory[:3]):
+        torch.testing.assert_close(compiled(memory[:3], other).cpu(), (memory[:3] * other).cpu())
+    assert graphs == ["function"]
