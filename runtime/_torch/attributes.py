@@ -19,6 +19,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
         "_post_accumulate_grad_hooks",
         "_use_count",  # the number of C++ references, from tensors and graphs
         "_is_view",
+        "_base",  # the tensor that a view was made of
         "_is_zerotensor",
         "_neg_view",
         "_indices",  # these four belong to COO tensors and do not require them to be coalesced

@@ -23,42 +23,45 @@ class Alias(NamedTuple):
     dtype: torch.dtype
     size: tuple[int, ...]
     stride: tuple[int, ...]
-    offset: int
-
-    @property
-    def extent(self) -> range:
-        """The bytes of the storage from the first to the last that the tensor reaches."""
-        if 0 in self.size:
-            return range(0)
-        last = self.offset + sum((n - 1) * s for n, s in zip(self.size, self.stride, strict=True))
-        return range(self.offset * self.dtype.itemsize, (last + 1) * self.dtype.itemsize)
-
-
-def share_storage(inputs: Sequence[Any]) -> bool:
-    """Whether any two inputs share a storage."""
-    return any(len(group) > 1 for group in _by_storage(inputs).values())
-
-
-def has_mixed_dtypes(inputs: Sequence[Any]) -> bool:
-    """Whether two inputs view one storage with different dtypes."""
-    return any(len({inputs[i].dtype for i in group}) > 1 for group in _by_storage(inputs).values())
+    reach: range
 
 
 class ForAliasing:
-    """A compiled graph, run only for inputs that overlap as those of its first call did."""
+    """A compiled graph, run only for inputs that overlap as those did for which it was compiled."""
 
-    def __init__(self, compiled: Callable[..., Any], captured: Callable[..., Any]) -> None:
+    def __init__(
+        self, compiled: Callable[..., Any], captured: Callable[..., Any], inputs: Sequence[Any], by_position: bool
+    ) -> None:
+        """`by_position` tells whether the graph reaches memory by its position: inputs must start where they did."""
         self.compiled = compiled
         self.captured = captured
+        self.by_position = by_position
+        self.offsets: list[int] | None = None
+        self.shared = [group for group in _by_storage(inputs).values() if len(group) > 1]
         self.first: list[Alias] | None = None
 
     def __call__(self, *args: Any) -> Any:
+        return self.compiled(*args) if self.suits(args) else self.captured(*args)
+
+    def suits(self, args: Sequence[Any]) -> bool:
+        """Whether the compiled graph is right for these inputs."""
+        if has_left_its_base(args) or (self.by_position and not self.start_as_before(args)):
+            return False
         found = aliases(args)
+        if not found and not self.shared:
+            return True
+        if _groups_of(found) != self.shared:
+            return not self.shared and not _overlap(found)
         if self.first is None:
             self.first = found
-        if found == self.first or not (overlap(found) or overlap(self.first)):
-            return self.compiled(*args)
-        return self.captured(*args)
+        return found == self.first or not (_overlap(found) or _overlap(self.first))
+
+    def start_as_before(self, args: Sequence[Any]) -> bool:
+        """Whether the inputs start where those of the first call did."""
+        offsets = [int(x.storage_offset()) for x in args if isinstance(x, torch.Tensor)]
+        if self.offsets is None:
+            self.offsets = offsets
+        return offsets == self.offsets
 
 
 def aliases(inputs: Sequence[Any]) -> list[Alias]:
@@ -67,23 +70,58 @@ def aliases(inputs: Sequence[Any]) -> list[Alias]:
     if len(set(storages)) == len(storages):
         return []
     return [
-        Alias(i, group[0], (x := inputs[i]).dtype, tuple(x.size()), x.stride(), int(x.storage_offset()))
+        Alias(i, group[0], (x := inputs[i]).dtype, tuple(x.size()), x.stride(), reach(x))
         for group in _by_storage(inputs).values()
         if len(group) > 1
         for i in group
     ]
 
 
-def overlap(found: Sequence[Alias]) -> bool:
-    """Whether the extents of any two inputs of one storage have a byte in common."""
+def share_storage(inputs: Sequence[Any]) -> bool:
+    """Whether any two inputs share a storage."""
+    return any(len(group) > 1 for group in _by_storage(inputs).values())
+
+
+def have_mixed_dtypes(inputs: Sequence[Any]) -> bool:
+    """Whether two inputs view one storage with different dtypes."""
+    return any(len({inputs[i].dtype for i in group}) > 1 for group in _by_storage(inputs).values())
+
+
+def has_left_its_base(inputs: Sequence[Any]) -> bool:
+    """Whether an input is a view of a tensor with another storage, because it was given other data (`x.data = y`).
+
+    AOTAutograd takes it for a view of that tensor's data.
+    """
+    views = (x for x in inputs if isinstance(x, torch.Tensor) and x._is_view())
+    return any(x.untyped_storage()._cdata != x._base.untyped_storage()._cdata for x in views)  # type: ignore[union-attr]
+
+
+def reach(x: torch.Tensor) -> range:
+    """The bytes of its storage from the first to the last that a tensor uses. The sizes must be known."""
+    if not x.numel():
+        return range(0)
+    first = x.storage_offset()
+    last = first + sum((n - 1) * s for n, s in zip(x.size(), x.stride(), strict=True))
+    return range(first * x.itemsize, (last + 1) * x.itemsize)
+
+
+def _overlap(found: Sequence[Alias]) -> bool:
+    """Whether any two inputs of one storage reach a common byte."""
     return any(
-        x.storage == y.storage and max(x.extent.start, y.extent.start) < min(x.extent.stop, y.extent.stop)
+        x.storage == y.storage and max(x.reach.start, y.reach.start) < min(x.reach.stop, y.reach.stop)
         for x, y in combinations(found, 2)
     )
 
 
+def _groups_of(found: Sequence[Alias]) -> list[list[int]]:
+    groups = defaultdict[int, list[int]](list)
+    for alias in found:
+        groups[alias.storage].append(alias.position)
+    return [*groups.values()]
+
+
 def _by_storage(inputs: Sequence[Any]) -> dict[int, list[int]]:
-    """The indices of the tensors of each storage."""
+    """The positions of the tensors of each storage."""
     groups = defaultdict[int, list[int]](list)
     for i, x in enumerate(inputs):
         if isinstance(x, torch.Tensor):

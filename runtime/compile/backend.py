@@ -23,7 +23,8 @@ from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
 from ..errors import TraceError
 from ..storage import random
-from .aliased_inputs import ForAliasing, has_mixed_dtypes, share_storage
+from .aliased_inputs import ForAliasing, has_left_its_base, have_mixed_dtypes, share_storage
+from .captured_writes import calls_as_strided, runs_eagerly, split_lists
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
 from .nodes import device_of, has_open_results
@@ -69,6 +70,9 @@ def backend(
         partition_fn=_partition,
         keep_inference_input_mutations=True,
     )
+    if runs_eagerly(module) or has_left_its_base(inputs):
+        return module.forward
+    split_lists(module)
     # Create the tokens that order ops with effects inside the graph, because they are CPU tensors.
     try:
         with functorch_config.patch(unlift_effect_tokens=True):
@@ -79,7 +83,9 @@ def backend(
         return module.forward
     if not writes_inputs():
         return run
-    return module.forward if has_mixed_dtypes(inputs) else ForAliasing(run, module.forward)
+    if have_mixed_dtypes(inputs):
+        return module.forward
+    return ForAliasing(run, module.forward, inputs, calls_as_strided(module))
 
 
 def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:

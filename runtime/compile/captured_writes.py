@@ -1,0 +1,128 @@
+"""Writes in a captured graph that AOTAutograd of torch 2.13 changes when it makes them functional.
+
+- An operator on lists (`torch._foreach_add_`, `torch._fused_adamw_`) works tensor by tensor, so each sees what was
+  written before. Its functional form reads all tensors first.
+- A write through an expanded view (`x.expand(3, 4).zero_()`) becomes the sum of the changes at all its places.
+- A tensor that gets other data (`x.data = y`, captured as `set_`) takes its old views along, or leaves new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import fx
+
+from .._torch.pytree import tree_leaves
+
+_AUGMENTED = {f"i{name}" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()}
+
+
+def split_lists(module: fx.GraphModule) -> None:
+    """Call operators on lists tensor by tensor where an element shares its storage with another element."""
+    found = [n for n in _nodes(module) if n.op == "call_function" and _is_on_lists(n) and _shares_storage(n)]
+    for node in found:
+        node.target = _one_by_one(node.target)
+    if found:
+        for part in _graphs(module):
+            part.recompile()
+
+
+def runs_eagerly(module: fx.GraphModule) -> bool:
+    """Whether a graph sets the data of a tensor, or writes to an expanded tensor or a view of one."""
+    expanded = set[fx.Node]()
+    for node in _nodes(module):
+        if _name_of(node) == "set_":
+            return True
+        if _writes(node) and not expanded.isdisjoint(_written(node)):
+            return True
+        value = _value(node)
+        if isinstance(value, torch.Tensor) and (
+            _is_expanded(value) or any(n in expanded and _is_on_storage(value, _value(n)) for n in node.all_input_nodes)
+        ):
+            expanded.add(node)
+    return False
+
+
+def calls_as_strided(module: fx.GraphModule) -> bool:
+    """Whether a graph reaches memory by its position in a storage."""
+    return any(_name_of(node).startswith("as_strided") for node in _nodes(module))
+
+
+def _graphs(module: fx.GraphModule) -> Iterator[fx.GraphModule]:
+    """A graph and the graphs within it."""
+    return (part for part in module.modules() if isinstance(part, fx.GraphModule))
+
+
+def _nodes(module: fx.GraphModule) -> Iterator[fx.Node]:
+    return (node for part in _graphs(module) for node in part.graph.nodes)
+
+
+def _value(node: Any) -> Any:
+    """The fake value of a node; other arguments are their own."""
+    return node.meta.get("example_value") if isinstance(node, fx.Node) else node
+
+
+def _name_of(node: fx.Node) -> str:
+    """The name of the method, function or operator that a node calls, without its overload."""
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    return name.partition(".")[0]
+
+
+def _is_on_lists(node: fx.Node) -> bool:
+    """Whether a node calls an operator that writes to a list of tensors."""
+    return _name_of(node).endswith("_") and bool(node.args) and isinstance(node.args[0], (list, tuple))
+
+
+def _shares_storage(node: fx.Node) -> bool:
+    """Whether two elements at different positions of a node's lists share a storage."""
+    first: dict[int, int] = {}
+    for values in (*node.args, *node.kwargs.values()):
+        for i, x in enumerate(map(_value, values) if isinstance(values, (list, tuple)) else ()):
+            if isinstance(x, torch.Tensor) and first.setdefault(x.untyped_storage()._cdata, i) != i:
+                return True
+    return False
+
+
+def _one_by_one(operator: Any) -> Callable[..., None]:
+    """An operator on lists as calls for one position each."""
+
+    def one_by_one(*args: Any, **kwargs: Any) -> None:
+        count = len(args[0])
+        if any(isinstance(a, (list, tuple)) and len(a) not in (0, count) for a in (*args, *kwargs.values())):
+            operator(*args, **kwargs)  # which raises
+        for i in range(count):
+            operator(*(_element(a, i) for a in args), **{name: _element(a, i) for name, a in kwargs.items()})
+
+    return one_by_one
+
+
+def _element(value: Any, i: int) -> Any:
+    """A list of one element of a list; any other argument as it is."""
+    return value[i : i + 1] if isinstance(value, (list, tuple)) else value
+
+
+def _writes(node: fx.Node) -> bool:
+    name = _name_of(node)
+    return (
+        (name.endswith("_") and not name.endswith("__"))
+        or name.strip("_") in _AUGMENTED
+        or name.strip("_") == "setitem"
+        or "out" in node.kwargs
+        or bool(node.kwargs.get("inplace"))
+    )
+
+
+def _written(node: fx.Node) -> list[fx.Node]:
+    """The tensors that a node which writes may write: its first argument and `out`, or the elements of these."""
+    found = tree_leaves((node.args[:1], node.kwargs.get("out"), node.kwargs.get("input")))
+    return [n for n in found if isinstance(n, fx.Node)]
+
+
+def _is_expanded(x: torch.Tensor) -> bool:
+    return any(isinstance(s, int) and s == 0 and n > 1 for n, s in zip(x.size(), x.stride(), strict=True))
+
+
+def _is_on_storage(x: torch.Tensor, other: Any) -> bool:
+    return isinstance(other, torch.Tensor) and x.untyped_storage()._cdata == other.untyped_storage()._cdata
