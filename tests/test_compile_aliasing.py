@@ -134,6 +134,12 @@ def filled_where_expanded(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
+def filled_in_windows(x: Tensor, y: Tensor) -> Tensor:
+    x.unfold(0, 2, 2).fill_(4)
+    y.unfold(0, 2, 1)[1].mul_(3)
+    return x + y
+
+
 def given_other_data(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     view = x.view(-1)
     x.data = x.clone()
@@ -155,7 +161,15 @@ def written_by_position(x: Tensor, y: Tensor) -> Tensor:
 
 @pytest.mark.parametrize(
     "function",
-    [summed_twice, multiplied, filled_where_expanded, given_other_data, with_a_view_that_left, written_by_position],
+    [
+        summed_twice,
+        multiplied,
+        filled_where_expanded,
+        filled_in_windows,
+        given_other_data,
+        with_a_view_that_left,
+        written_by_position,
+    ],
 )
 def test_a_graph_writes_as_eager_mode_does(function: Callable[[Tensor, Tensor], Tensor]) -> None:
     check(torch.arange(1.0, 7), [lambda s: (s[:3], s[3:])], function)

@@ -2,7 +2,8 @@
 
 - An operator on lists (`torch._foreach_add_`, `torch._fused_adamw_`) works tensor by tensor, so each sees what was
   written before. Its functional form reads all tensors first.
-- A write through an expanded view (`x.expand(3, 4).zero_()`) becomes the sum of the changes at all its places.
+- A write through an expanded view (`x.expand(3, 4).zero_()`) becomes the sum of the changes at all its places, and one
+  through windows (`x.unfold(0, 2, 2).zero_()`) also writes zeros to the places outside of them.
 - A tensor that gets other data (`x.data = y`, captured as `set_`) takes its old views along, or leaves new ones.
 """
 
@@ -30,18 +31,17 @@ def split_lists(module: fx.GraphModule) -> None:
 
 
 def runs_eagerly(module: fx.GraphModule) -> bool:
-    """Whether a graph sets the data of a tensor, or writes to an expanded tensor or a view of one."""
-    expanded = set[fx.Node]()
+    """Whether a graph sets the data of a tensor, or writes through an expanded view or windows."""
+    misread = set[fx.Node]()  # expanded tensors, windows, and views of these
     for node in _nodes(module):
-        if _name_of(node) == "set_":
-            return True
-        if _writes(node) and not expanded.isdisjoint(_written(node)):
+        if _name_of(node) == "set_" or (_writes(node) and not misread.isdisjoint(_written(node))):
             return True
         value = _value(node)
-        if isinstance(value, torch.Tensor) and (
-            _is_expanded(value) or any(n in expanded and _is_on_storage(value, _value(n)) for n in node.all_input_nodes)
-        ):
-            expanded.add(node)
+        if not isinstance(value, torch.Tensor):
+            continue
+        bases = [n for n in node.all_input_nodes if _is_on_storage(value, _value(n))]
+        if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == "unfold"):
+            misread.add(node)
     return False
 
 

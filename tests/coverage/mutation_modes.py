@@ -119,19 +119,12 @@ class Run:
         return list(self.scope["q"])
 
 
-def _compile(function: Any) -> Any:
-    torch._dynamo.reset()
-    return torch.compile(function, backend="tenax", dynamic=False)
+def _compile_for(backend: str) -> Callable[[Any], Any]:
+    def compile_(function: Any) -> Any:
+        torch._dynamo.reset()
+        return torch.compile(function, backend=backend, dynamic=False)
 
-
-def _compile_on_cpu(function: Any) -> Any:
-    torch._dynamo.reset()
-    return torch.compile(function, backend="aot_eager", dynamic=False)
-
-
-def _compile_with_inductor(function: Any) -> Any:
-    torch._dynamo.reset()
-    return torch.compile(function, backend="inductor", dynamic=False)
+    return compile_
 
 
 def _unchanged(function: Any) -> Any:
@@ -141,7 +134,7 @@ def _unchanged(function: Any) -> Any:
 COMPILED: dict[str, Callable[[Any], Any]] = {
     "lazy": tenax.lazy(),
     "jit": tenax.jit,
-    "compile": _compile,
+    "compile": _compile_for("tenax"),
     "function": _unchanged,
 }
 
@@ -156,8 +149,7 @@ def run(program: Program, mode: str) -> Outcome:
             difference, refused = run_pure(program)
         else:
             difference, refused = _run(program, "jax", mode)
-        forgivable = mode == "compile" and (" raises " in difference or VERSIONS in difference)
-        if forgivable and (capture_differs(program) or _inductor_raises(program, difference)):
+        if difference and mode == "compile" and _is_of_torch(program, difference):
             difference, refused = "", "torch's own capture differs from eager mode"
     return Outcome(mode, difference, refused, program if difference else None)
 
@@ -172,10 +164,18 @@ def _quiet() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def capture_differs(program: Program) -> bool:
+def _is_of_torch(program: Program, difference: str) -> bool:
+    """Whether a difference under `torch.compile` is not this backend's: TorchDynamo shows other values on the CPU, or
+    AOTAutograd raises another error or counts other versions there."""
+    if " raises " in difference or VERSIONS in difference:
+        return capture_differs(program) or _inductor_raises(program, difference)
+    return capture_differs(program, "eager")
+
+
+def capture_differs(program: Program, backend: str = "aot_eager") -> bool:
     """Whether torch's own capture of a program, on the CPU, differs from eager mode, or ends its process."""
     try:
-        return apart.call(_run_capture, program)
+        return bool(apart.call(_run_on_cpu, program, backend))
     except apart.ProcessEndedError:
         return True
 
@@ -185,22 +185,16 @@ def _inductor_raises(program: Program, difference: str) -> bool:
     if " raises " not in difference:
         return False
     try:
-        return bool(apart.call(_run_inductor, program) == difference)
+        return bool(apart.call(_run_on_cpu, program, "inductor") == difference)
     except apart.ProcessEndedError:
         return False
 
 
-def _run_inductor(program: Program) -> str:
+def _run_on_cpu(program: Program, backend: str) -> str:
+    """How a program that torch captures for one of its own backends differs from eager mode."""
     with warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore")
-        return _compare_calls(Run(program, "cpu", _compile_with_inductor), Run(program, "cpu"), "compile")[0]
-
-
-def _run_capture(program: Program) -> bool:
-    with warnings.catch_warnings(), _quiet():
-        warnings.simplefilter("ignore")
-        ours, theirs = Run(program, "cpu", _compile_on_cpu), Run(program, "cpu")
-        return bool(_compare_calls(ours, theirs, "compile")[0])
+        return _compare_calls(Run(program, "cpu", _compile_for(backend)), Run(program, "cpu"), "compile")[0]
 
 
 def _run(program: Program, device: str, mode: str) -> tuple[str, str]:
