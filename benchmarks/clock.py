@@ -11,16 +11,22 @@ import time
 from collections.abc import Callable, Mapping
 
 
-def interleaved(contenders: Mapping[str, Callable[[], object]], seconds: float = 1.0) -> dict[str, float]:
+def interleaved(
+    contenders: Mapping[str, Callable[[], object]], seconds: float = 1.0, *, warmup: float = 0.0
+) -> dict[str, float]:
     """Median microseconds of one call of each contender.
 
     Args:
-        contenders: functions without arguments; each is called twice before the measurement.
-        seconds: the approximate total time.
+        contenders: functions without arguments; each is called at least twice before the measurement.
+        seconds: the approximate total time of the measurement.
+        warmup: seconds for which each contender is called before it, while programs are compiled in the background.
     """
     counts = {}
     for name, call in contenders.items():
         call(), call()
+        ready = time.perf_counter() + warmup
+        while time.perf_counter() < ready:
+            call()
         started = time.perf_counter()
         call()
         once = max(time.perf_counter() - started, 1e-7)

@@ -19,6 +19,7 @@ import tenax  # noqa: F401 (registers the device)
 
 Case = dict[str, Callable[[], object]]
 NBYTES = 16 << 20
+WARMUP = 2.0  # seconds: until the programs that eager mode compiles in the background are ready
 
 
 def elementwise(name: str, torch_fn: Callable, jax_fn: Callable, arity: int, size: tuple[int, ...] = (8,)) -> Case:
@@ -125,7 +126,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for name, make in track(CASES.items(), description="measuring"):
-        times = interleaved(make(), options.seconds)
+        times = interleaved(make(), options.seconds, warmup=WARMUP)
         ratio = [f"{times['tenax'] / times[r]:.2f}" if r in times else "" for r in ("jax", "torch")]
         rate = f", {NBYTES / times['tenax'] / 1e3:.1f} GB/s" if name.startswith("16 MB") else ""
         rows.append(
