@@ -177,3 +177,17 @@ def test_a_graph_writes_as_eager_mode_does(function: Callable[[Tensor, Tensor], 
 
 def test_a_write_by_position_reaches_before_its_tensor() -> None:
     check(torch.arange(1.0, 7), [lambda s: (s[:3], s[3:]), lambda s: (s[1:4], s[3:])], written_by_position)
+
+
+def test_tensors_without_a_storage_are_in_the_graph() -> None:
+    def mapped(x: Tensor, sparse: Tensor) -> Tensor:
+        x.add_(1)
+        products = torch.vmap(lambda row: row.view(3, 1) * row.view(1, 3))(x)
+        return products.sum(0) + torch.sparse.mm(sparse, x)
+
+    dense = torch.tensor([[0.0, 2], [1, 0], [0, 3]])
+    compiled = torch.compile(mapped, backend="tenax")
+    for _ in range(2):
+        x = torch.arange(6.0).view(2, 3)
+        found = compiled(x.to("jax"), dense.to("jax").to_sparse())
+        torch.testing.assert_close(found.cpu(), mapped(x, dense.to_sparse()))

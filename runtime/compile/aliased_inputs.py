@@ -66,7 +66,7 @@ class ForAliasing:
 
 def aliases(inputs: Sequence[Any]) -> list[Alias]:
     """The inputs that share a storage with another input."""
-    storages = [x.untyped_storage()._cdata for x in inputs if isinstance(x, torch.Tensor)]
+    storages = [s for x in inputs if (s := storage_of(x)) is not None]
     if len(set(storages)) == len(storages):
         return []
     return [
@@ -92,8 +92,15 @@ def has_left_its_base(inputs: Sequence[Any]) -> bool:
 
     AOTAutograd takes it for a view of that tensor's data.
     """
-    views = (x for x in inputs if isinstance(x, torch.Tensor) and x._is_view())
-    return any(x.untyped_storage()._cdata != x._base.untyped_storage()._cdata for x in views)  # type: ignore[union-attr]
+    return any(isinstance(x, torch.Tensor) and x._is_view() and storage_of(x) != storage_of(x._base) for x in inputs)
+
+
+def storage_of(x: Any) -> int | None:
+    """The storage of a tensor; None for what has none: other values, sparse tensors and those of `torch.func`."""
+    try:
+        return x.untyped_storage()._cdata if isinstance(x, torch.Tensor) else None
+    except NotImplementedError:
+        return None
 
 
 def reach(x: torch.Tensor) -> range:
@@ -124,6 +131,6 @@ def _by_storage(inputs: Sequence[Any]) -> dict[int, list[int]]:
     """The positions of the tensors of each storage."""
     groups = defaultdict[int, list[int]](list)
     for i, x in enumerate(inputs):
-        if isinstance(x, torch.Tensor):
-            groups[x.untyped_storage()._cdata].append(i)
+        if (storage := storage_of(x)) is not None:
+            groups[storage].append(i)
     return groups

@@ -16,6 +16,7 @@ import torch
 from torch import fx
 
 from .._torch.pytree import tree_leaves
+from .aliased_inputs import storage_of
 
 _AUGMENTED = {f"i{name}" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()}
 
@@ -37,9 +38,9 @@ def runs_eagerly(module: fx.GraphModule) -> bool:
         if _name_of(node) == "set_" or (_writes(node) and not misread.isdisjoint(_written(node))):
             return True
         value = _value(node)
-        if not isinstance(value, torch.Tensor):
+        if (storage := storage_of(value)) is None:
             continue
-        bases = [n for n in node.all_input_nodes if _is_on_storage(value, _value(n))]
+        bases = [n for n in node.all_input_nodes if storage_of(_value(n)) == storage]
         if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == "unfold"):
             misread.add(node)
     return False
@@ -80,7 +81,8 @@ def _shares_storage(node: fx.Node) -> bool:
     first: dict[int, int] = {}
     for values in (*node.args, *node.kwargs.values()):
         for i, x in enumerate(map(_value, values) if isinstance(values, (list, tuple)) else ()):
-            if isinstance(x, torch.Tensor) and first.setdefault(x.untyped_storage()._cdata, i) != i:
+            storage = storage_of(x)
+            if storage is not None and first.setdefault(storage, i) != i:
                 return True
     return False
 
@@ -122,7 +124,3 @@ def _written(node: fx.Node) -> list[fx.Node]:
 
 def _is_expanded(x: torch.Tensor) -> bool:
     return any(isinstance(s, int) and s == 0 and n > 1 for n, s in zip(x.size(), x.stride(), strict=True))
-
-
-def _is_on_storage(x: torch.Tensor, other: Any) -> bool:
-    return isinstance(other, torch.Tensor) and x.untyped_storage()._cdata == other.untyped_storage()._cdata
