@@ -26,6 +26,35 @@ Tensor = torch.Tensor
 pytestmark = WARNINGS
 
 
+class Writes(nn.Module):
+    def __init__(self, write: Any) -> None:
+        super().__init__()
+        self.write = write
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 1
+        self.write(y)
+        return y
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.expand(2, 4).zero_(),
+        lambda y: y.unfold(0, 3, 3).fill_(9),
+        lambda y: torch._foreach_mul_([y, y[1:]], [2.0, 3.0]),
+    ],
+)
+def test_a_write_that_torch_makes_functional_with_other_values_is_an_error(write: Any) -> None:
+    program = export(Writes(write), (torch.arange(1.0, 5),))
+    with pytest.raises(NotImplementedError, match=r"tenax.export: aten\..+ \(.*test_export.py:\d+, in .+\) writes"):
+        exported_to_jax(program)
+
+
+def test_lists_of_tensors_that_lie_apart_are_written() -> None:
+    check(Writes(lambda y: torch._foreach_mul_([y, y * 2], [2.0, 3.0])), torch.arange(1.0, 5))
+
+
 def test_masks_choose_places_to_write() -> None:
     class Masks(nn.Module):
         def forward(self, x: Tensor) -> Tensor:

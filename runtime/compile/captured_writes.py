@@ -1,4 +1,4 @@
-"""Writes in a captured graph that AOTAutograd of torch 2.13 changes when it makes them functional.
+"""Writes in a captured graph that torch 2.13 changes when it makes them functional (`torch.compile`, `torch.export`).
 
 - An operator on lists (`torch._foreach_add_`, `torch._fused_adamw_`) works tensor by tensor, so each sees what was
   written before. Its functional form reads all tensors first.
@@ -23,7 +23,7 @@ _AUGMENTED = {f"i{name}" for name in "add sub mul truediv floordiv mod pow and o
 
 def split_lists(module: fx.GraphModule) -> None:
     """Call operators on lists tensor by tensor where an element shares its storage with another element."""
-    found = [n for n in _nodes(module) if n.op == "call_function" and _is_on_lists(n) and _shares_storage(n)]
+    found = lists_that_share(module)
     for node in found:
         node.target = _one_by_one(node.target)
     if found:
@@ -31,19 +31,24 @@ def split_lists(module: fx.GraphModule) -> None:
             part.recompile()
 
 
-def runs_eagerly(module: fx.GraphModule) -> bool:
-    """Whether a graph sets the data of a tensor, or writes through an expanded view or windows."""
+def lists_that_share(module: fx.GraphModule) -> list[fx.Node]:
+    """The calls of operators that write to a list, of which an element shares its storage with another element."""
+    return [n for n in _nodes(module) if n.op == "call_function" and _is_on_lists(n) and _shares_storage(n)]
+
+
+def misread_write(module: fx.GraphModule) -> fx.Node | None:
+    """The first call that sets the data of a tensor, or writes through an expanded view or windows."""
     misread = set[fx.Node]()  # expanded tensors, windows, and views of these
     for node in _nodes(module):
         if _name_of(node) == "set_" or (_writes(node) and not misread.isdisjoint(_written(node))):
-            return True
+            return node
         value = _value(node)
         if (storage := storage_of(value)) is None:
             continue
         bases = [n for n in node.all_input_nodes if storage_of(_value(n)) == storage]
         if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == "unfold"):
             misread.add(node)
-    return False
+    return None
 
 
 def calls_as_strided(module: fx.GraphModule) -> bool:
@@ -61,8 +66,8 @@ def _nodes(module: fx.GraphModule) -> Iterator[fx.Node]:
 
 
 def _value(node: Any) -> Any:
-    """The fake value of a node; other arguments are their own."""
-    return node.meta.get("example_value") if isinstance(node, fx.Node) else node
+    """The fake value of a node, as TorchDynamo or `torch.export` stores it; other arguments are their own."""
+    return node.meta.get("example_value", node.meta.get("val")) if isinstance(node, fx.Node) else node
 
 
 def _name_of(node: fx.Node) -> str:

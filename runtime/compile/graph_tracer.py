@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..storage.tensors import wrap
 from ..trace.core import current_trace
 from ..trace.transfer import read
 from .control_flow import CONTROL
+from .nodes import line_of
 
 _hop = torch.ops.higher_order
 
@@ -48,7 +48,7 @@ class GraphTracer(fx.Interpreter):
         conditions = current_trace().conditions
         count = len(conditions)
         result = super().run_node(n)
-        conditions[count:] = [(holds, a._replace(where=_line_of(n))) for holds, a in conditions[count:]]
+        conditions[count:] = [(holds, a._replace(where=line_of(n))) for holds, a in conditions[count:]]
         return result
 
     def draw(self, key: jax.Array, op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -83,9 +83,3 @@ def _asking(buffer: Any) -> Any:
     """Make a floating-point tensor require a gradient, because tensors in a graph do not."""
     floats = isinstance(buffer, torch.Tensor) and buffer.is_floating_point()
     return buffer.detach().requires_grad_() if floats else buffer
-
-
-def _line_of(node: fx.Node) -> str:
-    """The user's source line of a node, as text."""
-    found = re.findall(r'File "(.+)", line (\d+), in (.+)', node.meta.get("stack_trace") or "")
-    return " ({}:{}, in {})".format(*found[-1]) if found else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 
 import torch
 from torch import fx
@@ -40,6 +41,12 @@ def has_open_results(module: fx.GraphModule) -> bool:
 def tensors_of(node: fx.Node) -> list[torch.Tensor]:
     """The fake tensors that torch traced as a node's results."""
     return [x for x in pytree.tree_leaves(node.meta.get("val")) if isinstance(x, torch.Tensor)]
+
+
+def line_of(node: fx.Node) -> str:
+    """The user's source line of a node as text, or nothing if torch does not know it."""
+    found = re.findall(r'File "(.+)", line (\d+), in (.+)', node.meta.get("stack_trace") or "")
+    return " ({}:{}, in {})".format(*found[-1]) if found else ""
 
 
 def is_on_host(node: fx.Node) -> bool:

@@ -21,7 +21,8 @@ from .._torch import pytree
 from .._torch.exported import decomposition_table, reorder_kwargs
 from .._torch.operators import OpOverload
 from ..aten.registration import register_all
-from ..compile.nodes import is_random
+from ..compile.captured_writes import lists_that_share, misread_write
+from ..compile.nodes import is_random, line_of
 from ..dtypes import numpy_dtype
 from ..functional.keys import keys_from, refuse_draw
 from ..trace.transfer import read
@@ -227,7 +228,17 @@ def _put(array: np.ndarray) -> jax.Array:
 
 
 def _lowered(program: ExportedProgram) -> ExportedProgram:
-    """Decompose the program to functional ops that have lowerings; composites with a lowering are not decomposed."""
+    """Decompose the program to functional ops that have lowerings; composites with a lowering are not decomposed.
+
+    Raises:
+        NotImplementedError: torch's functional form of a write has other values.
+    """
+    module = program.graph_module
+    if wrong := [*lists_that_share(module), *filter(None, [misread_write(module)])]:
+        raise NotImplementedError(
+            f"tenax.export: {wrong[0].target}{line_of(wrong[0])} writes through an expanded view or windows, or to a "
+            "list of tensors that share memory, for which torch's functional form has other values; write to clones"
+        )
     register_all()
     from tenax.generated.table import ROWS
 
