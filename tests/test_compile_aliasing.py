@@ -175,6 +175,14 @@ def test_a_graph_writes_as_eager_mode_does(function: Callable[[Tensor, Tensor], 
     check(torch.arange(1.0, 7), [lambda s: (s[:3], s[3:])], function)
 
 
+def test_a_result_that_is_a_view_of_overlapping_inputs() -> None:
+    def halves(x: Tensor, y: Tensor) -> Tensor:
+        x.resize_(2).fill_(2)
+        return y.chunk(2, 0)[-1]
+
+    check(torch.arange(1.0, 5), [lambda s: (s.view(-1).permute(0), s.view(-1))], halves)
+
+
 def test_a_write_by_position_reaches_before_its_tensor() -> None:
     check(torch.arange(1.0, 7), [lambda s: (s[:3], s[3:]), lambda s: (s[1:4], s[3:])], written_by_position)
 

@@ -1,8 +1,8 @@
 """Inputs that share memory, in graphs that write to their inputs.
 
 AOTAutograd compiles such a graph for the inputs that overlap in its first call. But torch (2.13) guards this only if
-sizes are symbolic, and compares positions of elements, not of bytes, where dtypes differ. So a call with inputs that
-overlap in another way runs the captured graph op by op.
+sizes are symbolic, compares positions of elements, not of bytes, where dtypes differ, and ends the process for some
+results that are views of overlapping inputs. So a call with inputs that overlap runs the captured graph op by op.
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ class Alias(NamedTuple):
 
     position: int
     storage: int  # the position of the first input of this storage
-    dtype: torch.dtype
-    size: tuple[int, ...]
-    stride: tuple[int, ...]
     reach: range
 
 
-class ForAliasing:
-    """A compiled graph, run only for inputs that overlap as those did for which it was compiled."""
+class UnlessOverlapping:
+    """A compiled graph that writes to its inputs, run only for inputs that lie apart."""
 
     def __init__(
         self, compiled: Callable[..., Any], captured: Callable[..., Any], inputs: Sequence[Any], by_position: bool
@@ -38,7 +35,7 @@ class ForAliasing:
         self.by_position = by_position
         self.offsets: list[int] | None = None
         self.shared = [group for group in _by_storage(inputs).values() if len(group) > 1]
-        self.first: list[Alias] | None = None
+        self.is_for_overlap: bool | None = None  # known from the first call
 
     def __call__(self, *args: Any) -> Any:
         return self.compiled(*args) if self.suits(args) else self.captured(*args)
@@ -48,13 +45,10 @@ class ForAliasing:
         if has_left_its_base(args) or (self.by_position and not self.start_as_before(args)):
             return False
         found = aliases(args)
-        if not found and not self.shared:
-            return True
-        if _groups_of(found) != self.shared:
-            return not self.shared and not _overlap(found)
-        if self.first is None:
-            self.first = found
-        return found == self.first or not (_overlap(found) or _overlap(self.first))
+        overlaps = _overlap(found)
+        if self.is_for_overlap is None:
+            self.is_for_overlap = overlaps
+        return not overlaps and not self.is_for_overlap and (not self.shared or _groups_of(found) == self.shared)
 
     def start_as_before(self, args: Sequence[Any]) -> bool:
         """Whether the inputs start where those of the first call did."""
@@ -69,22 +63,13 @@ def aliases(inputs: Sequence[Any]) -> list[Alias]:
     storages = [s for x in inputs if (s := storage_of(x)) is not None]
     if len(set(storages)) == len(storages):
         return []
-    return [
-        Alias(i, group[0], (x := inputs[i]).dtype, tuple(x.size()), x.stride(), reach(x))
-        for group in _by_storage(inputs).values()
-        if len(group) > 1
-        for i in group
-    ]
+    groups = (group for group in _by_storage(inputs).values() if len(group) > 1)
+    return [Alias(i, group[0], reach(inputs[i])) for group in groups for i in group]
 
 
 def share_storage(inputs: Sequence[Any]) -> bool:
     """Whether any two inputs share a storage."""
     return any(len(group) > 1 for group in _by_storage(inputs).values())
-
-
-def have_mixed_dtypes(inputs: Sequence[Any]) -> bool:
-    """Whether two inputs view one storage with different dtypes."""
-    return any(len({inputs[i].dtype for i in group}) > 1 for group in _by_storage(inputs).values())
 
 
 def has_left_its_base(inputs: Sequence[Any]) -> bool:

@@ -23,7 +23,7 @@ from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
 from ..errors import TraceError
 from ..storage import random
-from .aliased_inputs import ForAliasing, has_left_its_base, have_mixed_dtypes, share_storage
+from .aliased_inputs import UnlessOverlapping, has_left_its_base, share_storage
 from .captured_writes import calls_as_strided, misread_write, split_lists
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
@@ -83,9 +83,7 @@ def backend(
         return module.forward
     if not writes_inputs():
         return run
-    if have_mixed_dtypes(inputs):
-        return module.forward
-    return ForAliasing(run, module.forward, inputs, calls_as_strided(module))
+    return UnlessOverlapping(run, module.forward, inputs, calls_as_strided(module))
 
 
 def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
