@@ -4,6 +4,7 @@
   written before. Its functional form reads all tensors first.
 - A write through an expanded view (`x.expand(3, 4).zero_()`) becomes the sum of the changes at all its places, and one
   through windows (`x.unfold(0, 2, 2).zero_()`) also writes zeros to the places outside of them.
+- A view by position (`as_strided`) may reach memory outside of its base; a write there is lost.
 - A tensor that gets other data (`x.data = y`, captured as `set_`) takes its old views along, or leaves new ones.
 """
 
@@ -16,7 +17,7 @@ import torch
 from torch import fx
 
 from .._torch.pytree import tree_leaves
-from .aliased_inputs import storage_of
+from .aliased_inputs import reach, storage_of
 
 _AUGMENTED = {f"i{name}" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()}
 
@@ -37,10 +38,12 @@ def lists_that_share(module: fx.GraphModule) -> list[fx.Node]:
 
 
 def misread_write(module: fx.GraphModule) -> fx.Node | None:
-    """The first call that sets the data of a tensor, or writes through an expanded view or windows."""
+    """The first call that sets the data of a tensor, or writes through an expanded view or windows, or beside a view
+    that reaches memory outside of its base (`x[1:].as_strided((2,), (1,), 0)`)."""
     misread = set[fx.Node]()  # expanded tensors, windows, and views of these
+    beyond = any(map(_leaves_its_base, _nodes(module)))
     for node in _nodes(module):
-        if _name_of(node) == "set_" or (_writes(node) and not misread.isdisjoint(_written(node))):
+        if _name_of(node) == "set_" or (_writes(node) and (beyond or not misread.isdisjoint(_written(node)))):
             return node
         value = _value(node)
         if (storage := storage_of(value)) is None:
@@ -125,6 +128,19 @@ def _written(node: fx.Node) -> list[fx.Node]:
     """The tensors that a node which writes may write: its first argument and `out`, or the elements of these."""
     found = tree_leaves((node.args[:1], node.kwargs.get("out"), node.kwargs.get("input")))
     return [n for n in found if isinstance(n, fx.Node)]
+
+
+def _leaves_its_base(node: fx.Node) -> bool:
+    """Whether a node makes a view by position that may reach memory which its base does not."""
+    if not _name_of(node).startswith("as_strided") or not node.args:
+        return False
+    view, base = _value(node), _value(node.args[0])
+    if storage_of(view) is None or storage_of(view) != storage_of(base):
+        return False
+    if not all(isinstance(n, int) for x in (view, base) for n in (*x.size(), *x.stride(), x.storage_offset())):
+        return True
+    inner, outer = reach(view), reach(base)
+    return bool(inner) and not (outer.start <= inner.start and inner.stop <= outer.stop)
 
 
 def _is_expanded(x: torch.Tensor) -> bool:

@@ -236,8 +236,9 @@ def _lowered(program: ExportedProgram) -> ExportedProgram:
     module = program.graph_module
     if wrong := [*lists_that_share(module), *filter(None, [misread_write(module)])]:
         raise NotImplementedError(
-            f"tenax.export: {wrong[0].target}{line_of(wrong[0])} writes through an expanded view or windows, or to a "
-            "list of tensors that share memory, for which torch's functional form has other values; write to clones"
+            f"tenax.export: {wrong[0].target}{line_of(wrong[0])} writes through an expanded view or windows, beside a "
+            "view that reaches outside of its base, or to a list of tensors that share memory, for which torch's "
+            "functional form has other values; write to clones"
         )
     register_all()
     from tenax.generated.table import ROWS
