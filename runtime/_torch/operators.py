@@ -20,6 +20,11 @@ COPY_INTO = torch.ops.aten.copy_.default
 EMPTY_STRIDED = torch.ops.aten.empty_strided.default
 ITEM = torch.ops.aten._local_scalar_dense.default
 
+# What the names of methods, functions and operators in captured graphs say.
+BY_POSITION = ("as_strided", "as_strided_")  # views that start at a position of the storage
+SETS_DATA = "set_"
+WINDOWS = "unfold"
+
 # The module in which torch creates the autograd functions of library-defined operators.
 OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"
 

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from .._torch.operators import BY_POSITION, SETS_DATA, WINDOWS
 from .._torch.pytree import tree_leaves
 from .aliased_inputs import reach, storage_of
 
@@ -43,20 +44,20 @@ def misread_write(module: fx.GraphModule) -> fx.Node | None:
     misread = set[fx.Node]()  # expanded tensors, windows, and views of these
     beyond = any(map(_leaves_its_base, _nodes(module)))
     for node in _nodes(module):
-        if _name_of(node) == "set_" or (_writes(node) and (beyond or not misread.isdisjoint(_written(node)))):
+        if _name_of(node) == SETS_DATA or (_writes(node) and (beyond or not misread.isdisjoint(_written(node)))):
             return node
         value = _value(node)
         if (storage := storage_of(value)) is None:
             continue
         bases = [n for n in node.all_input_nodes if storage_of(_value(n)) == storage]
-        if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == "unfold"):
+        if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == WINDOWS):
             misread.add(node)
     return None
 
 
 def calls_as_strided(module: fx.GraphModule) -> bool:
     """Whether a graph reaches memory by its position in a storage."""
-    return any(_name_of(node).startswith("as_strided") for node in _nodes(module))
+    return any(_name_of(node) in BY_POSITION for node in _nodes(module))
 
 
 def _graphs(module: fx.GraphModule) -> Iterator[fx.GraphModule]:
@@ -132,7 +133,7 @@ def _written(node: fx.Node) -> list[fx.Node]:
 
 def _leaves_its_base(node: fx.Node) -> bool:
     """Whether a node makes a view by position that may reach memory which its base does not."""
-    if not _name_of(node).startswith("as_strided") or not node.args:
+    if _name_of(node) not in BY_POSITION or not node.args:
         return False
     view, base = _value(node), _value(node.args[0])
     if storage_of(view) is None or storage_of(view) != storage_of(base):
