@@ -20,7 +20,7 @@ COPY_INTO = torch.ops.aten.copy_.default
 EMPTY_STRIDED = torch.ops.aten.empty_strided.default
 ITEM = torch.ops.aten._local_scalar_dense.default
 
-# What the names of methods, functions and operators in captured graphs say.
+# Names by which captured graphs call methods and operators.
 BY_POSITION = ("as_strided", "as_strided_")  # views that start at a position of the storage
 SETS_DATA = "set_"
 WINDOWS = "unfold"

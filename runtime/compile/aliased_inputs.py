@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -99,10 +99,9 @@ def reach(x: torch.Tensor) -> range:
 
 def _overlap(found: Sequence[Alias]) -> bool:
     """Whether any two inputs of one storage reach a common byte."""
-    return any(
-        x.storage == y.storage and max(x.reach.start, y.reach.start) < min(x.reach.stop, y.reach.stop)
-        for x, y in combinations(found, 2)
-    )
+    # Sorted, because a buffer of parameters may have hundreds of views: if any two overlap, so do two neighbours.
+    spans = sorted((x.storage, x.reach.start, x.reach.stop) for x in found if x.reach)
+    return any(storage == other and start < end for (storage, _, end), (other, start, _) in pairwise(spans))
 
 
 def _groups_of(found: Sequence[Alias]) -> list[list[int]]:
