@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..dispatch.overlap import memory_span
+
 
 class Alias(NamedTuple):
     """An input that shares its storage with another one."""
 
     position: int
     storage: int  # the position of the first input of this storage
-    reach: range
+    start: int  # in bytes
+    end: int
 
 
 class UnlessOverlapping:
@@ -64,7 +67,7 @@ def aliases(inputs: Sequence[Any]) -> list[Alias]:
     if len(set(storages)) == len(storages):
         return []
     groups = (group for group in _by_storage(inputs).values() if len(group) > 1)
-    return [Alias(i, group[0], reach(inputs[i])) for group in groups for i in group]
+    return [Alias(i, group[0], *memory_span(inputs[i])) for group in groups for i in group]
 
 
 def share_storage(inputs: Sequence[Any]) -> bool:
@@ -88,19 +91,10 @@ def storage_of(x: Any) -> int | None:
         return None
 
 
-def reach(x: torch.Tensor) -> range:
-    """The bytes of its storage from the first to the last that a tensor uses. The sizes must be known."""
-    if not x.numel():
-        return range(0)
-    first = x.storage_offset()
-    last = first + sum((n - 1) * s for n, s in zip(x.size(), x.stride(), strict=True))
-    return range(first * x.itemsize, (last + 1) * x.itemsize)
-
-
 def _overlap(found: Sequence[Alias]) -> bool:
     """Whether any two inputs of one storage reach a common byte."""
     # Sorted, because a buffer of parameters may have hundreds of views: if any two overlap, so do two neighbours.
-    spans = sorted((x.storage, x.reach.start, x.reach.stop) for x in found if x.reach)
+    spans = sorted((x.storage, x.start, x.end) for x in found if x.start < x.end)
     return any(storage == other and start < end for (storage, _, end), (other, start, _) in pairwise(spans))
 
 

@@ -18,7 +18,8 @@ from torch import fx
 
 from .._torch.operators import BY_POSITION, SETS_DATA, WINDOWS
 from .._torch.pytree import tree_leaves
-from .aliased_inputs import reach, storage_of
+from ..dispatch.overlap import memory_span
+from .aliased_inputs import storage_of
 
 _AUGMENTED = {f"i{name}" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()}
 
@@ -140,8 +141,8 @@ def _leaves_its_base(node: fx.Node) -> bool:
         return False
     if not all(isinstance(n, int) for x in (view, base) for n in (*x.size(), *x.stride(), x.storage_offset())):
         return True
-    inner, outer = reach(view), reach(base)
-    return bool(inner) and not (outer.start <= inner.start and inner.stop <= outer.stop)
+    (start, end), (first, last) = memory_span(view), memory_span(base)
+    return start < end and not (first <= start and end <= last)
 
 
 def _is_expanded(x: torch.Tensor) -> bool:
