@@ -168,7 +168,7 @@ def interrupt(*_):
 
 signal.signal(signal.SIGALRM, interrupt)
 interrupts = 0
-for _ in range(400):
+while interrupts < 100:
     try:
         armed = True
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, each))
@@ -180,14 +180,12 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 model.zero_grad()
 step()
 assert all(torch.isfinite(p.grad).all() for p in model.parameters())
-print(interrupts)
 """
 
 
 def test_an_interrupt_at_any_moment_of_a_step_raises_and_does_not_end_the_process() -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 100
 
 
 def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -> None:
