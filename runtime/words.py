@@ -85,6 +85,11 @@ def default_float_is(dtype: DType) -> Iterator[None]:
         _default_float.reset(token)
 
 
+def product_precision() -> str | None:
+    """The precision of float32 products in the current trace; None for JAX's default."""
+    return jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
+
+
 # The number of devices that the arrays of the current trace may be on.
 mesh_devices: ContextVar[int] = ContextVar("devices of the mesh", default=1)
 

@@ -25,6 +25,7 @@ LAYERS = (
         "tracebacks",
         "dtypes",
         "holding",
+        "float32_products",
         "words",
         "kernels",
         "generated",

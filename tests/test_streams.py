@@ -6,6 +6,7 @@ import gc
 import time
 import weakref
 
+import jax
 import pytest
 import torch
 import torch.utils.benchmark
@@ -181,3 +182,33 @@ def test_copies_that_need_not_block(move):
     x = torch.ones(3, device="jax", requires_grad=True)
     x.to("cpu", non_blocking=True).sum().backward()
     assert x.grad.tolist() == [1, 1, 1]
+
+
+class FailedArray:
+    """An array whose computation ran out of memory after its operation had returned, as happens on accelerators."""
+
+    nbytes = 1 << 43
+
+    def is_deleted(self):
+        return False
+
+    def block_until_ready(self):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8.00TiB.")
+
+    def __array__(self, *_):
+        self.block_until_ready()
+
+
+def test_synchronize_raises_the_error_of_an_array_once(monkeypatch):
+    failed = FailedArray()
+    monkeypatch.setattr(jax, "live_arrays", lambda: [failed])
+    with pytest.raises(torch.OutOfMemoryError, match=r"Tried to allocate 8\.00TiB\. The process holds arrays of 8"):
+        torch.jax.synchronize()
+    torch.jax.synchronize()
+
+
+def test_a_value_that_could_not_be_computed_raises_the_error_of_torch(monkeypatch):
+    x = torch.ones(3, device="jax")
+    monkeypatch.setattr("tenax.trace.transfer.require_known", lambda value, use: FailedArray())
+    with pytest.raises(torch.OutOfMemoryError, match=r"Tried to allocate 8\.00TiB"):
+        x.cpu()

@@ -29,6 +29,7 @@ from .._torch.functorch import current_level
 from .._torch.modes import dispatch_mode_count, function_mode_count
 from ..aten import overrides
 from ..errors import TraceError
+from ..float32_products import float32_products
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
 from ..storage.tensors import covers_array
@@ -270,8 +271,8 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
     )
     device = function_mode_count() and torch.get_default_device()  # a mode on that stack
     modes = (
-        *(is_grad_enabled(), is_inference_mode_enabled(), autocast),
-        *(get_default_dtype(), device, are_deterministic_algorithms_enabled(), overrides.token),
+        *(is_grad_enabled(), is_inference_mode_enabled(), autocast, get_default_dtype(), device),
+        *(float32_products.stated, are_deterministic_algorithms_enabled(), overrides.token),
     )
     return tuple(parts), spec, modes
 

@@ -18,6 +18,7 @@ import torch
 
 from .._torch import pytree
 from ..errors import TraceError
+from ..float32_products import float32_products
 from ..storage.cell import Cell
 from ..storage.placement import pinned
 from ..storage.spec import TensorSpec
@@ -210,16 +211,18 @@ def _call(
     _refuse_attributes(attributes, state)
     if _modes() != modes:
         raise TraceError(
-            "a compiled function leaves gradients or the default dtype otherwise than it found them; "
-            "use `with torch.set_grad_enabled(...)`, or set it outside"
+            "a compiled function leaves gradients, the default dtype or the precision of float32 products otherwise "
+            "than it found them; use `with torch.set_grad_enabled(...)`, or set it outside"
         )
     return result
 
 
-def _restore(modes: tuple[bool, torch.dtype], state: StateGraph, trace: Trace, before: TensorsBefore) -> None:
+def _restore(modes: tuple[bool, torch.dtype, str], state: StateGraph, trace: Trace, before: TensorsBefore) -> None:
     """Restore what a run changed."""
     torch.set_grad_enabled(modes[0])
     torch.set_default_dtype(modes[1])
+    if float32_products.precision != modes[2]:
+        torch.set_float32_matmul_precision(modes[2])
     state.restore()
     for moved in trace.moved.values():
         moved.tensor.data = moved.before
@@ -307,8 +310,8 @@ def _describe_effects(
     return Effects(entries, data, changed, geometries, flags, versions, begins), missing
 
 
-def _modes() -> tuple[bool, torch.dtype]:
-    return torch.is_grad_enabled(), torch.get_default_dtype()
+def _modes() -> tuple[bool, torch.dtype, str]:
+    return torch.is_grad_enabled(), torch.get_default_dtype(), float32_products.precision
 
 
 def _refuse_changed_arguments(before: tuple[list[Any], Any], now: Any) -> None:

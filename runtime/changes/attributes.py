@@ -218,6 +218,12 @@ LIBRARIES = (
     ),
     Patch(
         "torch._C",
+        "_set_float32_matmul_precision _set_cublas_allow_tf32 _set_fp32_precision_setter",
+        (When.TENSOR,),
+        "The device computes float32 products in the new precision. Other devices behave as before.",
+    ),
+    Patch(
+        "torch._C",
         "_swap_tensor_impl",
         (When.TENSOR,),
         "Calls are counted, so that a compiled function sees that a parameter was swapped.",

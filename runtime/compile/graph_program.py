@@ -20,6 +20,7 @@ from ..dispatch.donation import held_elsewhere, is_available, is_worthwhile, rep
 from ..dispatch.lowering_trace import with_torch_dtypes
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import TraceError
+from ..float32_products import float32_products
 from ..storage.cell import Cell, FreshCell
 from ..storage.ordinals import jax_devices
 from ..storage.placement import no_jax_trace
@@ -63,7 +64,8 @@ class SortedArguments(NamedTuple):
         """Everything that a trace depends on."""
         static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
         avals = tuple(c.aval for c in self.cells)
-        return static, tuple(self.shown), tuple(self.places), avals, torch.get_default_dtype()
+        modes = torch.get_default_dtype(), float32_products.stated
+        return static, tuple(self.shown), tuple(self.places), avals, modes
 
 
 class GraphProgram:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import time
+import weakref
 from typing import Any
 
 import jax
 import torch
 
 from .._torch.device import EVENT, PRIVATE_USE_1, STREAM
+from ..storage.memory_errors import as_torch_error
 from ..storage.ordinals import NAME, device_index, jax_devices
 from ..storage.recording import run_recorded
 
@@ -34,6 +36,27 @@ def marker(index: int) -> jax.Array:
     run_recorded()
     program, argument = _program(index)
     return program(argument)
+
+
+_failed: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # arrays whose error has been raised
+
+
+def wait_for(index: int) -> None:
+    """Wait for everything that was dispatched to a device. An array that could not be computed raises its error once,
+    although it lives on."""
+    failures: list[jax.errors.JaxRuntimeError] = []
+    marker(index).block_until_ready()
+    for array in jax.live_arrays():
+        if array.is_deleted():
+            continue
+        try:
+            array.block_until_ready()
+        except jax.errors.JaxRuntimeError as error:
+            if id(array) not in _failed:
+                _failed[id(array)] = array
+                failures.append(error)
+    if failures:
+        raise as_torch_error(failures[0])
 
 
 class Stream(STREAM):  # type: ignore[misc]

@@ -47,18 +47,17 @@ def set_device(index: Any) -> None:
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until all computations on the device have finished. Errors of asynchronous work are raised here.
+    """Wait until all computations on the device have finished. Errors of asynchronous work are raised here, once.
 
     Work dispatched by other threads is waited for only if one of its results is still alive.
+
+    Raises:
+        torch.OutOfMemoryError: the memory of the device did not suffice for a result.
+        RuntimeError, IndexError, ...: another error of a computation.
     """
-    import jax
+    from .streams import wait_for
 
-    from .streams import marker
-
-    marker(device_index(device)).block_until_ready()
-    for array in jax.live_arrays():
-        if not array.is_deleted():
-            array.block_until_ready()
+    wait_for(device_index(device))
     raise_failed_assertions(wait=True)
 
 

@@ -27,6 +27,7 @@ from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd
 from .._torch.functorch import add_batch_dim, enable_single_level_autograd_function, remove_batch_dim, vmap_level
 from ..dtypes import numpy_dtype, torch_dtype
+from ..float32_products import float32_products
 from ..storage.ordinals import device_index
 from ..storage.placement import put
 from ..storage.random import next_key
@@ -202,15 +203,16 @@ def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
 
 
 def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
-    found = _splits.get((f, wrt, avals))
+    key = f, wrt, avals, float32_products.stated
+    found = _splits.get(key)
     if found is None:
-        found = _splits[f, wrt, avals] = _parted(f, wrt, avals)
+        found = _splits[key] = _parted(*key)
     return found
 
 
-def _parted(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
+def _parted(f: int, wrt: tuple[int, ...], avals: Avals, precision: str) -> Linearized:
     structs = [jax.ShapeDtypeStruct(tuple(shape), numpy_dtype(dtype)) for shape, dtype in avals]
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), jax.default_matmul_precision(precision):
         closed, (outputs, pull) = jax.make_jaxpr(lambda *xs: _vjp(f, wrt, xs), return_shape=True)(*structs)
     tree = jax.tree.structure(pull)
     found, n = closed.jaxpr.outvars, len(outputs)
@@ -227,7 +229,7 @@ def _parted(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
         return tuple(results[i] for i in kept)
 
     residuals = tuple(places[id(var)] for var in found[n:])
-    made = function_number(("forward", f, wrt, avals), lambda: forward, f, lambda: ForwardOf(f, n))
+    made = function_number(("forward", f, wrt, avals, precision), lambda: forward, f, lambda: ForwardOf(f, n))
     return Linearized(f, wrt, made, outputs, residuals, tree)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ..dtypes import numpy_dtype, torch_dtype
+from ..float32_products import float32_products, products_in
 from ..storage.access import load, store, to_memory_order
 from ..storage.avals import meshes
 from ..storage.placement import pinned
@@ -24,12 +25,13 @@ from .signature import Signature
 
 
 def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> Callable[..., Any]:
-    """Wrap a function to be traced with torch's default dtype and with JAX's x64 on, so that a Python number combined
-    with a float64 array keeps its precision."""
+    """Wrap a function to be traced with torch's default dtype and precision of products, and with JAX's x64 on, so that
+    a Python number combined with a float64 array keeps its precision."""
+    precision = float32_products.precision
 
     @functools.wraps(function)
     def traced(*operands: Any) -> Any:
-        with jax.enable_x64(True), default_float_is(default_float):
+        with jax.enable_x64(True), default_float_is(default_float), products_in(precision):
             if meshes.used or not jax.sharding.get_abstract_mesh().empty:
                 from ..trace.axes import with_automatic_axes
 

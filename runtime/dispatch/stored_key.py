@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..float32_products import float32_products
 from ..storage.avals import Aval
 from ..storage.spec import Operand, TensorSpec
 from .encode import EncodedCall
@@ -26,7 +27,7 @@ def stored_key(signature: Signature, call: EncodedCall) -> str | None:
     if call.index or signature.row.host_values or name is None:
         return None
     try:
-        return f"{name} {text((parts, call.key[1:], len(call.starts)))}"
+        return f"{name} {text((parts, call.key[1:], len(call.starts), float32_products.precision))}"
     except LookupError:
         return None
 

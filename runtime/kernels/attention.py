@@ -9,14 +9,14 @@ import jax.numpy as jnp
 
 from tenax.kernels import fused
 from tenax.kernels.flash import AttentionInputs, How, flash, gradients
-from tenax.words import Array, is_float, mesh_devices
+from tenax.words import Array, is_float, mesh_devices, product_precision
 
 Shape = tuple[int, ...]
 
 
 def _how(query: Array, scale: float | None, causal: bool) -> How:
     scale = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
-    return How(scale, causal, devices=mesh_devices.get())
+    return How(scale, causal, devices=mesh_devices.get(), precision=product_precision())
 
 
 def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:

@@ -36,6 +36,7 @@ class How(NamedTuple):
     dropout_p: float = 0.0
     impl: Hashable = None  # of the random key whose data is `seed`
     devices: int = 1  # over which batch and heads may be split
+    precision: str | None = None  # of products; JAX traces the derivative when the setting may have changed
 
 
 class AttentionInputs(NamedTuple):
@@ -87,16 +88,16 @@ def _tile(query: Array, key: Array, devices: int) -> Tile | None:
 # One tile of scores
 
 
-def _dot(form: str, a: Array, b: Array, dtype: Any) -> Array:
+def _dot(how: How, form: str, a: Array, b: Array, dtype: Any) -> Array:
     """A product with groups and rows merged into one axis "r": to contract two axes, XLA would transpose scores."""
     shape = next(x for x in (a, b) if x.ndim == 5).shape
     merged = (x.reshape(*x.shape[:2], x.shape[2] * x.shape[3], x.shape[4]) if x.ndim == 5 else x for x in (a, b))
-    made = jnp.einsum(form, *merged, preferred_element_type=dtype)
+    made = jnp.einsum(form, *merged, preferred_element_type=dtype, precision=how.precision)
     return made.reshape(*shape[:4], made.shape[3]) if form[-2] == "r" else made
 
 
 def _scores(how: How, x: AttentionInputs, start: Start) -> Array:
-    scores = _dot("bnre,bnse->bnrs", x.query, x.key, opmath(x.query.dtype)) * how.scale
+    scores = _dot(how, "bnre,bnse->bnrs", x.query, x.key, opmath(x.query.dtype)) * how.scale
     if how.causal:
         rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
         scores = jnp.where(rows + start[2] >= columns, scores, -jnp.inf)
@@ -129,7 +130,7 @@ def _some(how: How, whole: Sequence[int], x: AttentionInputs, start: Start = (0,
         kept = _kept(how, x.seed, scores.shape, whole, start)
         weights = jnp.where(kept, weights / (1 - how.dropout_p), 0)
     weights = cast(weights, x.value.dtype)
-    out = _dot("bnrs,bnse->bnre", weights, x.value, scores.dtype) / total
+    out = _dot(how, "bnrs,bnse->bnre", weights, x.value, scores.dtype) / total
     return cast(out, x.query.dtype), jnp.where(empty, -jnp.inf, jnp.log(total) + top)[..., 0]
 
 
@@ -143,7 +144,7 @@ def _some_gradients(
     """
     compute, dtype = lse.dtype, x.query.dtype
     weights = jnp.exp(_scores(how, x, start) - jnp.where(lse == -jnp.inf, 0, lse)[..., None])
-    given, of_weights = weights, _dot("bnre,bnse->bnrs", grad, x.value, compute)
+    given, of_weights = weights, _dot(how, "bnre,bnse->bnrs", grad, x.value, compute)
     if x.seed is not None:
         kept = _kept(how, x.seed, weights.shape, whole, start)
         given, of_weights = (jnp.where(kept, w / (1 - how.dropout_p), 0) for w in (given, of_weights))
@@ -152,9 +153,9 @@ def _some_gradients(
     of_scores = weights * (of_weights - slope[..., None])
     of_products = cast(of_scores * how.scale, dtype)
     return (
-        _dot("bnrs,bnse->bnre", of_products, x.key, compute),
-        _dot("bnrs,bnre->bnse", of_products, x.query, compute),
-        _dot("bnrs,bnre->bnse", cast(given, dtype), grad, compute),
+        _dot(how, "bnrs,bnse->bnre", of_products, x.key, compute),
+        _dot(how, "bnrs,bnre->bnse", of_products, x.query, compute),
+        _dot(how, "bnrs,bnre->bnse", cast(given, dtype), grad, compute),
         of_scores,
     )
 

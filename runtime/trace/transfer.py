@@ -16,6 +16,7 @@ from ..dtypes import CARRIER, numpy_dtype
 from ..holding import narrow
 from ..storage.access import load
 from ..storage.avals import MAX_NDIM, meshes
+from ..storage.memory_errors import as_torch_error
 from ..storage.ordinals import jax_devices
 from ..storage.placement import put, sharding_of_array, without_explicit_axes
 from ..storage.spec import Operand, TensorSpec, operand_of
@@ -50,8 +51,11 @@ class _Transfers:
     measure: Callable[[str, int, Callable[[], Any]], Any] | None = None
 
     def run(self, direction: str, nbytes: int, transfer: Callable[[], Any]) -> Any:
-        """Run a transfer."""
-        return transfer() if self.measure is None else self.measure(direction, nbytes, transfer)
+        """Run a transfer. An accelerator may run out of memory after an operation has returned; its value raises."""
+        try:
+            return transfer() if self.measure is None else self.measure(direction, nbytes, transfer)
+        except jax.errors.JaxRuntimeError as error:
+            raise as_torch_error(error)  # noqa: B904 (it states its cause)
 
 
 transfers = _Transfers()

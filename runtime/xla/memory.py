@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from ..float32_products import float32_products
 from .settings import bytes_of
 from .totals import totals
 
@@ -54,6 +55,12 @@ class CodeMemory:
                 self.known = sum(len(dispatcher.entries) for dispatcher in self.dispatchers)
             if totals.held_bytes > self.room() or max(totals.held + totals.pinned, self.known) >= self.most:
                 self.shrink()
+
+    def forget(self) -> None:
+        """Drop the executables of all dispatchers, after a change of a setting that their keys do not contain."""
+        for dispatcher in self.dispatchers:
+            for table in (dispatcher.entries, dispatcher.fast, dispatcher.recorded_calls):
+                table.clear()
 
     def room(self) -> int:
         """The bytes available to eager operations: at least a quarter, however much compiled functions take."""
@@ -117,3 +124,4 @@ def most_mappings() -> int:
 
 
 code_memory = CodeMemory(bytes_of("TENAX_CODE_MEMORY", _memory() // _SHARE), most_mappings() // _MAPS)
+float32_products.changed = code_memory.forget

@@ -69,7 +69,7 @@ def run(
     if lazy and device.partition(":")[0] != "jax":
         raise typer.BadParameter(f"device {device!r} has no lazy mode", param_hint="--lazy")
     scope = describe_scope(only, suites, dtypes, quick, samples)
-    about = describe(device) | ({"mode": "lazy"} if lazy else {}) | ({"scope": scope} if scope else {})
+    about = describe(device) | mode_of(device, lazy) | ({"scope": scope} if scope else {})
     settings = {
         **about,
         "only": only or "",
@@ -101,7 +101,7 @@ def run(
         Pool(device, jobs, timeout, BUILD, report, functools.partial(main, lazy=lazy)).run(left, journal)
     journal.close()
     found = collect(about, chosen, ((r.unit, r.outcomes, r.ops) for r in journal.records))
-    everything = not scope and not lazy and device == "jax"
+    everything = not scope and "mode" not in about and device == "jax"
     path = out or (files.committed(about["torch"]) if everything else BUILD / "last.json")
     if path.exists() and not everything and out:
         whole = files.load(path)
@@ -204,12 +204,9 @@ def report(
     from .source import public_tree
 
     out.parent.mkdir(parents=True, exist_ok=True)
-    runs = [
-        Run(one, out.name if i == 0 else f"{one.about.get('mode', 'torch')}-{one.about['torch']}.html")
-        for i, one in enumerate(
-            [files.load(path)] if path else [*chosen(None), *map(files.load, files.releases("lazy"))]
-        )
-    ]
+    shown = [files.load(path)] if path else [*chosen(None), *map(files.load, files.others())]
+    names = [f"{one.about.get('mode', 'torch')}-{one.about['torch']}.html".replace(" ", "-") for one in shown[1:]]
+    runs = [Run(one, name) for one, name in zip(shown, [out.name, *names], strict=True)]
     earlier = [Run(files.load(against), name=against.name)] if against else []
     tree = public_tree() if source is None else source
     for run in runs:
@@ -240,9 +237,9 @@ def summary(
     from . import history
     from .summary import markdown, replace_marked
 
-    text = markdown(*chosen(path), *([] if path else map(files.load, files.releases("lazy"))))
+    text = markdown(*chosen(path), *([] if path else map(files.load, files.others())))
     if write and not path:
-        history.record(map(files.load, [*files.releases(), *files.releases("lazy")]))
+        history.record(map(files.load, [*files.releases(), *files.others()]))
     if write:
         page.write_text(replace_marked(page.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
@@ -359,6 +356,17 @@ def describe(device: str) -> dict[str, str]:
         "python": platform.python_version(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
+
+
+def mode_of(device: str, lazy: bool) -> dict[str, str]:
+    """What distinguishes a run from one in eager mode on a CPU; nothing for such a run."""
+    mode = "lazy" if lazy else "eager"
+    if device.partition(":")[0] == "jax":
+        import jax
+
+        kinds = {d.device_kind for d in jax.local_devices() if d.platform != "cpu"}
+        mode += "".join(f" on {kind}" for kind in sorted(kinds))
+    return {} if mode == "eager" else {"mode": mode}
 
 
 def describe_scope(only: str | None, suites: str | None, dtypes: str, quick: bool, samples: int | None) -> str:

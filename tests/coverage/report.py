@@ -65,7 +65,7 @@ class Run:
     @property
     def label(self) -> str:
         about = self.results.about
-        return self.name or f"torch {about.get('torch', '')}{' lazy' if 'mode' in about else ''}"
+        return self.name or f"torch {about.get('torch', '')}{' ' + about['mode'] if 'mode' in about else ''}"
 
 
 def render(shown: Run, others: Sequence[Run] = (), source: str = "", totals: Sequence[Total] = ()) -> str:
@@ -211,10 +211,10 @@ def _embedded(shown: Run, others: Sequence[Run], source: str) -> str:
 
 def _lazy(results: Results, others: Sequence[Results]) -> Results | None:
     """The run of lazy mode with the same release of torch, unless it is the one shown."""
-    for one in others:
-        if "mode" in one.about and "mode" not in results.about and one.about["torch"] == results.about.get("torch"):
-            return one
-    return None
+    if "mode" in results.about:
+        return None
+    release = results.about.get("torch")
+    return next((o for o in others if o.about.get("mode") == "lazy" and o.about["torch"] == release), None)
 
 
 def _worst(row: Row | None) -> list[str]:

@@ -107,8 +107,13 @@ def committed(torch_version: str) -> Path:
 
 
 def releases(mode: str = "torch") -> list[Path]:
-    """The committed results of every torch release, newest first; with "lazy", those of lazy mode."""
+    """The committed results of every torch release, newest first, or those of another mode: "lazy" or "gpu"."""
     return sorted(FOLDER.glob(f"{mode}-*.json"), key=_version, reverse=True)
+
+
+def others() -> list[Path]:
+    """The committed results of lazy mode and of accelerators."""
+    return [*releases("lazy"), *releases("gpu")]
 
 
 def _version(path: Path) -> list[int]:

@@ -34,10 +34,7 @@ def _read() -> None:
     if wanted == holding.dtypes:
         return
     holding.dtypes = wanted
-    for dispatcher in code_memory.dispatchers:
-        dispatcher.entries.clear()
-        dispatcher.fast.clear()
-        dispatcher.recorded_calls.clear()
+    code_memory.forget()
     for override in _active:
         override.remove()
     _active[:] = [Override(follow_environment, ())] if wanted else []

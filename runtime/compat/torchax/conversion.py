@@ -15,6 +15,7 @@ import torch
 from ..._torch.autograd import in_forward_mode
 from ..._torch.functorch import are_transforms_active
 from ...dispatch.opaque_composite import is_traced, tensors, wants_gradient
+from ...float32_products import float32_products
 from ...interop import calls
 from ...interop.convert import j2t, t2j
 from ...interop.remat import without_constants
@@ -34,7 +35,8 @@ class JaxFunction:
         self.function = function
         self.pure = t2j(without_constants(function) if recorded else function)
         autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
-        self.key = function, recorded, autocast, torch.get_default_dtype(), torch.is_grad_enabled()
+        modes = torch.get_default_dtype(), torch.is_grad_enabled(), float32_products.stated
+        self.key = function, recorded, autocast, modes
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__signature__ = inspect.signature(self.pure)
 

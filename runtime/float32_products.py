@@ -1,0 +1,72 @@
+"""The precision of float32 products, also in convolutions: that of `torch.set_float32_matmul_precision`.
+
+CPUs multiply in float32 in any case. On GPUs and TPUs JAX's default is TF32 or bfloat16, which torch uses only on
+request, so programs of tenax state their precision.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import torch
+
+from . import patches
+
+_OF_JAX = {"highest": "highest", "high": "high", "medium": "default"}
+_OF_BACKENDS = {"none": "highest", "ieee": "highest", "tf32": "high", "bf16": "medium"}
+
+
+class _Float32Products:
+    """The precision that torch's settings ask for: "highest", "high" or "medium"."""
+
+    def __init__(self) -> None:
+        self.precision = _asked()
+        self.changed: Callable[[], None] = lambda: None  # called after a change
+
+    def follow(self) -> None:
+        """Read the settings again."""
+        precision = _asked()
+        if precision != self.precision:
+            self.precision = precision
+            self.changed()
+
+    @property
+    def stated(self) -> str:
+        """The precision in which a program would be traced now: JAX's setting, if the user made one, or torch's."""
+        return jax.config.jax_default_matmul_precision or _OF_JAX[self.precision]  # type: ignore[attr-defined]
+
+
+@contextmanager
+def products_in(precision: str) -> Iterator[None]:
+    """Trace products in one of torch's precisions, unless a setting of JAX states another."""
+    if jax.config.jax_default_matmul_precision is not None:  # type: ignore[attr-defined]
+        yield
+        return
+    with jax.default_matmul_precision(_OF_JAX[precision]):
+        yield
+
+
+def _asked() -> str:
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:  # after `torch.backends.fp32_precision = "tf32"` and its kin, for which that function raises
+        return _OF_BACKENDS[torch.backends.fp32_precision]  # type: ignore[attr-defined]
+
+
+def _followed(plain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(plain)
+    def setting(*args: Any) -> Any:
+        result = plain(*args)
+        float32_products.follow()
+        return result
+
+    return setting
+
+
+float32_products = _Float32Products()
+for _name in ("_set_float32_matmul_precision", "_set_cublas_allow_tf32", "_set_fp32_precision_setter"):
+    patches.wrap(f"torch._C.{_name}", _followed)
