@@ -203,3 +203,37 @@ def test_tensors_without_a_storage_are_in_the_graph() -> None:
         x = torch.arange(6.0).view(2, 3)
         found = compiled(x.to("jax"), dense.to("jax").to_sparse())
         close(found, mapped(x, dense.to_sparse()))
+
+
+def detached(x: Tensor, y: Tensor) -> Tensor:
+    d = x.detach()
+    d.add_(y)
+    return d
+
+
+def part_of_detached(x: Tensor, y: Tensor) -> Tensor:
+    d = x.view(-1).detach()
+    d[0] = y[0] * 3
+    return d[:1]
+
+
+def detached_elements_of_lists(x: Tensor, y: Tensor) -> Tensor:
+    d = x.detach().view(-1)
+    torch._foreach_add_([d], [y])
+    return d
+
+
+@pytest.mark.parametrize("leaf", [True, False])
+@pytest.mark.parametrize("function", [detached, part_of_detached, detached_elements_of_lists])
+def test_a_detached_view_of_an_input_keeps_the_gradient_of_a_write(
+    function: Callable[[Tensor, Tensor], Tensor], leaf: bool
+) -> None:
+    gradients = []
+    for device, called in (("cpu", function), ("jax", torch.compile(function, backend="tenax"))):
+        x = torch.ones(3, device=device, requires_grad=leaf)
+        y = torch.arange(1.0, 4, device=device, requires_grad=True)
+        result = called(x, y)
+        assert result.requires_grad
+        result.sum().backward()
+        gradients.append((y.grad, x.detach()))
+    close(gradients[1], gradients[0])

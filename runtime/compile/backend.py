@@ -24,7 +24,7 @@ from ..aten.registration import register_all
 from ..errors import TraceError
 from ..storage import random
 from .aliased_inputs import UnlessOverlapping, has_left_its_base, share_storage
-from .captured_writes import calls_as_strided, misread_write, split_lists
+from .captured_writes import calls_as_strided, loses_gradient, misread_write, split_lists
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
 from .nodes import device_of, has_open_results
@@ -70,7 +70,7 @@ def backend(
         partition_fn=_partition,
         keep_inference_input_mutations=True,
     )
-    if misread_write(module) is not None or has_left_its_base(inputs):
+    if misread_write(module) is not None or loses_gradient(module) or has_left_its_base(inputs):
         return module.forward
     split_lists(module)
     # Create the tokens that order ops with effects inside the graph, because they are CPU tensors.

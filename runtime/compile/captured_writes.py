@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .._torch.operators import BY_POSITION, SETS_DATA, WINDOWS
+from .._torch.operators import BY_POSITION, DETACHES, SETS_DATA, WINDOWS
 from .._torch.pytree import tree_leaves
 from ..dispatch.overlap import memory_span
 from .aliased_inputs import storage_of
@@ -54,6 +54,22 @@ def misread_write(module: fx.GraphModule) -> fx.Node | None:
         if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == WINDOWS):
             misread.add(node)
     return None
+
+
+def loses_gradient(module: fx.GraphModule) -> bool:
+    """Whether a result is a detached view of an input that a write has given a gradient (`d = x.detach(); d.add_(y)`).
+
+    torch 2.13 makes such a result from the input again, and its gradient is lost.
+    """
+    inputs = {storage_of(_value(node)) for node in module.graph.nodes if node.op == "placeholder"} - {None}
+    detached = set[fx.Node]()
+    for node in module.graph.nodes:
+        if node.op == "output":
+            return any(n in detached and _value(n).requires_grad for n in node.all_input_nodes)
+        storage = storage_of(_value(node))
+        if storage in inputs and (_name_of(node) == DETACHES or not detached.isdisjoint(node.all_input_nodes)):
+            detached.add(node)
+    return False
 
 
 def calls_as_strided(module: fx.GraphModule) -> bool:
