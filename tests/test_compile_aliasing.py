@@ -237,3 +237,34 @@ def test_a_detached_view_of_an_input_keeps_the_gradient_of_a_write(
         result.sum().backward()
         gradients.append((y.grad, x.detach()))
     close(gradients[1], gradients[0])
+
+
+LISTS: dict[str, Callable[[Tensor, Tensor], None]] = {
+    "a number": lambda x, y: torch._foreach_mul_([x], 3),
+    "numbers": lambda x, y: torch._foreach_mul_([x], [3.0]),
+    "a tensor": lambda x, y: torch._foreach_mul_([x], torch.full((), 3.0, device=x.device)),
+    "tensors": lambda x, y: torch._foreach_add_([x], [y], alpha=2),
+    "addcmul": lambda x, y: torch._foreach_addcmul_([x], [y], [y], 3),
+    "addcdiv, numbers": lambda x, y: torch._foreach_addcdiv_([x], [y], [y], [3.0]),
+    "maximum of tensors": lambda x, y: torch._foreach_maximum_([x], [y]),
+    "sqrt": lambda x, y: torch._foreach_sqrt_([x]),
+    "zero": lambda x, y: torch._foreach_zero_([x]),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_view_sees_the_gradient_of_a_write_to_a_list(name: str) -> None:
+    def function(x: Tensor, y: Tensor) -> Tensor:
+        written = x * 1
+        view = written.mT
+        LISTS[name](written, y)
+        return view * 2
+
+    found = []
+    for device, called in (("cpu", function), ("jax", torch.compile(function, backend="tenax"))):
+        x = torch.tensor([[1.0, 2, 3], [4, 5, 6]], device=device, requires_grad=True)
+        y = torch.tensor([[2.0, 1, 3], [1, 2, 7]], device=device, requires_grad=True)
+        result = called(x, y)
+        result.sum().backward()
+        found.append([t.detach().cpu() for t in (result, x.grad, torch.zeros(()) if y.grad is None else y.grad)])
+    close(found[1], found[0])

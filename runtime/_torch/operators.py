@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from ..releases import private_names
@@ -25,6 +28,19 @@ BY_POSITION = ("as_strided", "as_strided_")  # views that start at a position of
 DETACHES = "detach"
 SETS_DATA = "set_"
 WINDOWS = "unfold"
+
+
+def on_tensors(name: str) -> Callable[..., Any] | None:
+    """The function of tensors that an operator on lists (`_foreach_add_`) applies to each; None if there is none."""
+    if not name.startswith("_foreach_"):
+        return None
+    method = name.removeprefix("_foreach_")
+    if method in ("addcdiv_", "addcmul_"):
+        return lambda x, a, b, value=1: getattr(x, method)(a, b, value=value)
+    if method == "maximum_":
+        return lambda x, y: x.copy_(torch.maximum(x.clone(), y)) if isinstance(y, torch.Tensor) else x.clamp_min_(y)
+    return getattr(torch.Tensor, method, None)  # there is no `minimum_`, whose form for lists has no derivative
+
 
 # The module in which torch creates the autograd functions of library-defined operators.
 OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"

@@ -1,7 +1,7 @@
 """Writes in a captured graph that torch 2.13 changes when it makes them functional (`torch.compile`, `torch.export`).
 
 - An operator on lists (`torch._foreach_add_`, `torch._fused_adamw_`) works tensor by tensor, so each sees what was
-  written before. Its functional form reads all tensors first.
+  written before. Its functional form reads all tensors first. The views of what it writes keep their old gradients.
 - A write through an expanded view (`x.expand(3, 4).zero_()`) becomes the sum of the changes at all its places, and one
   through windows (`x.unfold(0, 2, 2).zero_()`) also writes zeros to the places outside of them.
 - A view by position (`as_strided`) may reach memory outside of its base; a write there is lost.
@@ -10,13 +10,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import fx
 
-from .._torch.operators import BY_POSITION, DETACHES, SETS_DATA, WINDOWS
+from .._torch.operators import BY_POSITION, DETACHES, SETS_DATA, WINDOWS, on_tensors
 from .._torch.pytree import tree_leaves
 from ..dispatch.overlap import memory_span
 from .aliased_inputs import storage_of
@@ -25,10 +26,11 @@ _AUGMENTED = {f"i{name}" for name in "add sub mul truediv floordiv mod pow and o
 
 
 def split_lists(module: fx.GraphModule) -> None:
-    """Call operators on lists tensor by tensor where an element shares its storage with another element."""
-    found = lists_that_share(module)
+    """Call operators on lists tensor by tensor where an element shares its storage with another tensor: with another
+    element, or with any tensor of the graph if the write is differentiable."""
+    found = {*lists_that_share(module), *_differentiable_writes_of_views(module)}
     for node in found:
-        node.target = _one_by_one(node.target)
+        node.target = _one_by_one(node)
     if found:
         for part in _graphs(module):
             part.recompile()
@@ -37,6 +39,16 @@ def split_lists(module: fx.GraphModule) -> None:
 def lists_that_share(module: fx.GraphModule) -> list[fx.Node]:
     """The calls of operators that write to a list, of which an element shares its storage with another element."""
     return [n for n in _nodes(module) if n.op == "call_function" and _is_on_lists(n) and _shares_storage(n)]
+
+
+def _differentiable_writes_of_views(module: fx.GraphModule) -> Iterator[fx.Node]:
+    """The calls that write to a list of which an element requires a gradient and shares its storage with a tensor."""
+    storages = Counter(storage_of(_value(node)) for node in _nodes(module))
+    for node in _nodes(module):
+        if node.op == "call_function" and _is_on_lists(node):
+            values = [x for x in map(_value, tree_leaves(node.args[0])) if isinstance(x, torch.Tensor)]
+            if any(x.requires_grad and storages[storage_of(x)] > 1 for x in values):
+                yield node
 
 
 def misread_write(module: fx.GraphModule) -> fx.Node | None:
@@ -113,15 +125,19 @@ def _shares_storage(node: fx.Node) -> bool:
     return False
 
 
-def _one_by_one(operator: Any) -> Callable[..., None]:
-    """An operator on lists as calls for one position each."""
+def _one_by_one(node: fx.Node) -> Callable[..., None]:
+    """An operator on lists as calls for one position each, of the operator on tensors if there is one."""
+    operator: Any = node.target
+    numbers = any(isinstance(x, torch.Tensor) and x.dim() for x in map(_value, node.args))  # in a tensor: one for each
+    of_one = None if numbers else on_tensors(_name_of(node))
 
     def one_by_one(*args: Any, **kwargs: Any) -> None:
         count = len(args[0])
         if any(isinstance(a, (list, tuple)) and len(a) not in (0, count) for a in (*args, *kwargs.values())):
             operator(*args, **kwargs)  # which raises
         for i in range(count):
-            operator(*(_element(a, i) for a in args), **{name: _element(a, i) for name, a in kwargs.items()})
+            function, part = (operator, _element) if of_one is None else (of_one, _at)
+            function(*(part(a, i) for a in args), **{name: part(a, i) for name, a in kwargs.items()})
 
     return one_by_one
 
@@ -129,6 +145,11 @@ def _one_by_one(operator: Any) -> Callable[..., None]:
 def _element(value: Any, i: int) -> Any:
     """A list of one element of a list; any other argument as it is."""
     return value[i : i + 1] if isinstance(value, (list, tuple)) else value
+
+
+def _at(value: Any, i: int) -> Any:
+    """An element of a list; any other argument as it is."""
+    return value[i] if isinstance(value, (list, tuple)) else value
 
 
 def _writes(node: fx.Node) -> bool:
