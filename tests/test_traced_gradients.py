@@ -37,6 +37,8 @@ ROWS = {
     "nan": [[1.0, float("nan"), 3.0], [0.0, 0.25, float("nan")]],
 }
 VALUE = [0.5, 2.0, -1.0]
+# torch has another formula for cumprod where a row has a zero, which spreads a NaN less far.
+CASES = [(name, row) for name in FUNCTIONS for row in ROWS if not (name.startswith("cumprod") and row == "nan")]
 
 
 def gradients(function: Callable[[Tensor, Tensor], Tensor], twice: bool) -> Callable[[Tensor, Tensor], list[Tensor]]:
@@ -55,11 +57,8 @@ def gradients(function: Callable[[Tensor, Tensor], Tensor], twice: bool) -> Call
 
 
 @pytest.mark.parametrize("twice", [False, True])
-@pytest.mark.parametrize("values", ROWS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "values"), CASES)
 def test_gradients_are_those_of_cpu_torch(name: str, values: str, twice: bool) -> None:
-    if values == "nan" and name.startswith("cumprod"):
-        return  # torch has another formula where a row has a zero, which spreads a NaN less far
     step = gradients(FUNCTIONS[name], twice)
     x, v = torch.tensor(ROWS[values], dtype=torch.float64), torch.tensor(VALUE, dtype=torch.float64)
     if twice and values == "zeros" and "prod" in name:
