@@ -247,6 +247,7 @@ LISTS: dict[str, Callable[[Tensor, Tensor], None]] = {
     "addcmul": lambda x, y: torch._foreach_addcmul_([x], [y], [y], 3),
     "addcdiv, numbers": lambda x, y: torch._foreach_addcdiv_([x], [y], [y], [3.0]),
     "maximum of tensors": lambda x, y: torch._foreach_maximum_([x], [y]),
+    "minimum of tensors": lambda x, y: torch._foreach_minimum_([x], [y]),
     "sqrt": lambda x, y: torch._foreach_sqrt_([x]),
     "zero": lambda x, y: torch._foreach_zero_([x]),
 }
@@ -268,3 +269,22 @@ def test_a_view_sees_the_gradient_of_a_write_to_a_list(name: str) -> None:
         result.sum().backward()
         found.append([t.detach().cpu() for t in (result, x.grad, torch.zeros(()) if y.grad is None else y.grad)])
     close(found[1], found[0])
+
+
+WITHOUT_DERIVATIVE: dict[str, Callable[[Tensor, Tensor], None]] = {
+    "copy": lambda x, y: torch._foreach_copy_([x], [y]),
+    "maximum of a number": lambda x, y: torch._foreach_maximum_([x], 2),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_DERIVATIVE)
+def test_operators_on_lists_without_a_derivative_have_none_when_they_are_split(name: str) -> None:
+    def function(x: Tensor, y: Tensor) -> Tensor:
+        written = x * 1
+        view = written.mT
+        WITHOUT_DERIVATIVE[name](written, y)
+        return view.sum()
+
+    x, y = (torch.ones(2, 2, device="jax", requires_grad=True) for _ in range(2))
+    with pytest.raises(RuntimeError, match=r"derivative for _foreach_.* is not implemented"):
+        torch.compile(function, backend="tenax")(x, y).backward()

@@ -100,6 +100,21 @@ def test_integers_are_convolved_and_transposed(seed: int) -> None:
     assert torch.equal(found.cpu(), expected)
 
 
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_integers_are_convolved_without_the_library_on_accelerators(groups: int, rank: int) -> None:
+    g = Geometry((2,) * rank, (1,) * rank, (2,) * rank, groups, (7,) * rank, (3,) * rank, (3,) * rank)
+    rng = np.random.default_rng(0)
+    x, y, w = (
+        jnp.asarray(rng.integers(-9, 9, shape), jnp.int32)
+        for shape in ((3, 4, *g.image), (3, 6, *g.out), (6, 4 // groups, *g.kernel))
+    )
+    for function, first in ((primitives.output, x), (primitives.image, y)):
+        traced = jax.jit(functools.partial(function, g)).trace(first, w)
+        assert "stablehlo.convolution" not in traced.lower(lowering_platforms=("cuda",)).as_text()
+        assert np.array_equal(function.elsewhere(g, first, w), function.by_library(g, first, w))
+
+
 def test_bfloat16_is_summed_in_float32() -> None:
     x, w = torch.ones(1, 2, 20, 20, dtype=torch.bfloat16), torch.ones(2, 1, 19, 19, dtype=torch.bfloat16)
     for groups, weight in ((2, w), (1, w.expand(2, 2, 19, 19))):

@@ -54,6 +54,16 @@ def test_programs_state_the_precision_of_torch(program, setting, expected):
     assert precisions(*PROGRAMS[program]()) == {expected}
 
 
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_lowerings_for_other_platforms_state_it(platform, groups):
+    convolve = jax.jit(t2j(lambda x, w: F.conv2d(x, w, groups=groups)))
+    traced = convolve.trace(IMAGE, KERNEL[:, : 2 // groups])
+    torch.set_float32_matmul_precision("medium")
+    text = traced.lower(lowering_platforms=(platform,)).as_text()
+    assert set(re.findall(r"#stablehlo<precision (\w+)>", text)) == {"HIGHEST"}
+
+
 def test_a_setting_of_jax_takes_precedence():
     with jax.default_matmul_precision("high"):
         assert precisions(t2j(torch.mm), MATRIX, MATRIX) == {"HIGH"}

@@ -246,6 +246,6 @@ def test_a_gradient_from_outside_is_added_to_though_none_is_left() -> None:
 
 
 def test_modes_are_left_as_they_were_found() -> None:
-    with pytest.raises(TraceError, match="leaves gradients or the default dtype otherwise"):
+    with pytest.raises(TraceError, match="leaves gradients, the default dtype or the precision of float32"):
         tenax.jit(lambda: torch.set_grad_enabled(False))()
     assert torch.is_grad_enabled()

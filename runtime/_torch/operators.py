@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -30,16 +30,21 @@ SETS_DATA = "set_"
 WINDOWS = "unfold"
 
 
-def on_tensors(name: str) -> Callable[..., Any] | None:
-    """The function of tensors that an operator on lists (`_foreach_add_`) applies to each; None if there is none."""
-    if not name.startswith("_foreach_"):
-        return None
+def on_tensors(name: str, operands: Sequence[Any]) -> Callable[..., Any] | None:
+    """The function of tensors that an operator on lists (`_foreach_add_`) applies to each.
+
+    None if there is none, or if the operator on lists has no derivative.
+    """
     method = name.removeprefix("_foreach_")
+    if method in (name, "copy_"):
+        return None
     if method in ("addcdiv_", "addcmul_"):
         return lambda x, a, b, value=1: getattr(x, method)(a, b, value=value)
-    if method == "maximum_":
-        return lambda x, y: x.copy_(torch.maximum(x.clone(), y)) if isinstance(y, torch.Tensor) else x.clamp_min_(y)
-    return getattr(torch.Tensor, method, None)  # there is no `minimum_`, whose form for lists has no derivative
+    if method in ("maximum_", "minimum_"):
+        function = getattr(torch, method[:-1])
+        of_tensors = all(isinstance(x, torch.Tensor) for x in operands)
+        return (lambda x, y: x.copy_(function(x.clone(), y))) if of_tensors else None
+    return getattr(torch.Tensor, method, None)
 
 
 # The module in which torch creates the autograd functions of library-defined operators.

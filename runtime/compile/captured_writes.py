@@ -69,10 +69,13 @@ def misread_write(module: fx.GraphModule) -> fx.Node | None:
 
 
 def loses_gradient(module: fx.GraphModule) -> bool:
-    """Whether a result is a detached view of an input that a write has given a gradient (`d = x.detach(); d.add_(y)`).
+    """Whether a gradient would be lost that `split_lists` does not save: that of a result that is a detached view of an
+    input and was written (`d = x.detach(); d.add_(y)`), or of a write to a list that has no derivative.
 
-    torch 2.13 makes such a result from the input again, and its gradient is lost.
+    torch 2.13 makes such a result from the input again. Eagerly, backward through such a write raises.
     """
+    if any(_of_one(node) is None for node in _differentiable_writes_of_views(module)):
+        return True
     inputs = {storage_of(_value(node)) for node in module.graph.nodes if node.op == "placeholder"} - {None}
     detached = set[fx.Node]()
     for node in module.graph.nodes:
@@ -128,8 +131,7 @@ def _shares_storage(node: fx.Node) -> bool:
 def _one_by_one(node: fx.Node) -> Callable[..., None]:
     """An operator on lists as calls for one position each, of the operator on tensors if there is one."""
     operator: Any = node.target
-    numbers = any(isinstance(x, torch.Tensor) and x.dim() for x in map(_value, node.args))  # in a tensor: one for each
-    of_one = None if numbers else on_tensors(_name_of(node))
+    of_one = _of_one(node)
 
     def one_by_one(*args: Any, **kwargs: Any) -> None:
         count = len(args[0])
@@ -140,6 +142,13 @@ def _one_by_one(node: fx.Node) -> Callable[..., None]:
             function(*(part(a, i) for a in args), **{name: part(a, i) for name, a in kwargs.items()})
 
     return one_by_one
+
+
+def _of_one(node: fx.Node) -> Callable[..., Any] | None:
+    """The function that applies an operator on lists to the elements at one position; None if there is none."""
+    if any(isinstance(x, torch.Tensor) and x.dim() for x in map(_value, node.args)):  # a number for each position
+        return None
+    return on_tensors(_name_of(node), [_value(x) for x in tree_leaves(node.args[1:])])
 
 
 def _element(value: Any, i: int) -> Any:

@@ -9,7 +9,7 @@ from jax import lax
 
 from tenax.kernels.convolution import primitives
 from tenax.kernels.convolution.geometry import Geometry
-from tenax.words import BOOL, Array
+from tenax.words import BOOL, Array, product_precision
 
 
 def _spread(values: Sequence[int], count: int) -> tuple[int, ...]:
@@ -34,9 +34,9 @@ def _geometry(
     axes = zip(sizes, stride, padding, dilation, kernel, extra, strict=True)
     if transposed:
         image = tuple((n - 1) * s + d * (k - 1) + 1 + e - 2 * p for n, s, p, d, k, e in axes)
-        return Geometry(stride, padding, dilation, groups, image, kernel, sizes)
+        return Geometry(stride, padding, dilation, groups, image, kernel, sizes, product_precision())
     out = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k, _ in axes)
-    return Geometry(stride, padding, dilation, groups, sizes, kernel, out)
+    return Geometry(stride, padding, dilation, groups, sizes, kernel, out, product_precision())
 
 
 def _refuse(

@@ -26,6 +26,7 @@ class Geometry(NamedTuple):
     image: Sizes
     kernel: Sizes
     out: Sizes
+    precision: str | None = None  # of products, for lowerings, which JAX traces when the setting may have changed
 
     @property
     def rank(self) -> int:
@@ -41,7 +42,8 @@ class Geometry(NamedTuple):
     def planes(self) -> Geometry:
         """This geometry without the first spatial axis."""
         stride, padding, dilation = self.stride[1:], self.padding[1:], self.dilation[1:]
-        return Geometry(stride, padding, dilation, self.groups, self.image[1:], self.kernel[1:], self.out[1:])
+        sizes = self.image[1:], self.kernel[1:], self.out[1:]
+        return Geometry(stride, padding, dilation, self.groups, *sizes, self.precision)
 
     @property
     def taps(self) -> Iterator[Sizes]:

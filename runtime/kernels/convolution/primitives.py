@@ -2,7 +2,7 @@
 
 They are bilinear and closed under differentiation: each has the other two as transposes, so derivatives of any order
 and mode are also computed by the methods of this package. On other platforms than the CPU, and where JAX's own
-convolution is as fast, they are `lax.conv_general_dilated`.
+convolution is as fast, they are `lax.conv_general_dilated`; but only the CPU's library convolves integers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from tenax.kernels.convolution import library, methods
+from tenax.kernels.convolution import library, methods, shifts
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import Array, is_complex, is_float
 
@@ -35,6 +35,17 @@ def _chosen(choose: Callable[[Geometry, int, int], methods.Method], of: str) -> 
     return compute
 
 
+def _by_type(of_numbers: Function, of_integers: Function) -> Function:
+    def compute(geometry: Geometry, first: Array, second: Array) -> Array:
+        return (of_numbers if _is_inexact(first) else of_integers)(geometry, first, second)
+
+    return compute
+
+
+def _is_inexact(x: Array) -> bool:
+    return is_float(x) or is_complex(x)
+
+
 def _channels(of: str, geometry: Geometry, first: Array, second: Array) -> tuple[int, int]:
     """The number of channels per group of the output and of the image."""
     if of == "weight":
@@ -42,30 +53,36 @@ def _channels(of: str, geometry: Geometry, first: Array, second: Array) -> tuple
     return second.shape[0] // geometry.groups, second.shape[1]
 
 
-def _is_slow(geometry: Geometry, *arrays: Array) -> bool:
-    """Whether the CPU has a faster method than the library: only for floats of known sizes, without a mesh."""
-    if not all(is_float(x) or is_complex(x) for x in arrays):
-        return False
+def _has_methods(geometry: Geometry, *arrays: Array) -> bool:
+    """Whether the method depends on the platform: only for known sizes, without a mesh."""
     sizes = (*geometry.image, *geometry.out, *(n for x in arrays for n in x.shape))
     if not all(isinstance(n, int) and n > 0 for n in sizes) or not jax.sharding.get_abstract_mesh().empty:
         return False
-    return geometry.groups > 1 or geometry.rank == 3 or prod(geometry.kernel) == 1
+    return not _is_inexact(arrays[0]) or geometry.groups > 1 or geometry.rank == 3 or prod(geometry.kernel) == 1
 
 
 class Convolution:
-    """One of the three functions: a primitive where the CPU has a method of its own, otherwise the library."""
+    """One of the three functions: a primitive where platforms have different methods, otherwise the library."""
 
-    def __init__(self, name: str, by_library: Function, choose: Callable[[Geometry, int, int], methods.Method]) -> None:
+    def __init__(
+        self,
+        name: str,
+        by_library: Function,
+        choose: Callable[[Geometry, int, int], methods.Method],
+        of_integers: Function,
+    ) -> None:
         self.name, self.by_library = name, by_library
         self.primitive = Primitive(f"convolution_{name}")
         self.primitive.def_abstract_eval(self._abstract)
         self.primitive.def_impl(self._run)
         batching.primitive_batchers[self.primitive] = self._batched
-        for platform, function in ((None, by_library), ("cpu", _chosen(choose, name))):
+        self.elsewhere = _by_type(by_library, of_integers)  # than on the CPU
+        on_cpu = _by_type(_chosen(choose, name), by_library)
+        for platform, function in ((None, self.elsewhere), ("cpu", on_cpu)):
             mlir.register_lowering(self.primitive, mlir.lower_fun(_lowered(function), False), platform=platform)
 
     def __call__(self, geometry: Geometry, first: Array, second: Array) -> Array:
-        if _is_slow(geometry, first, second):
+        if _has_methods(geometry, first, second):
             return self.primitive.bind(first, second, geometry=geometry)
         return self.by_library(geometry, first, second)
 
@@ -101,10 +118,11 @@ class Convolution:
 
 
 def _lowered(function: Function) -> Callable[..., Array]:
-    """Enable 64-bit dtypes in `function`, which JAX traces while lowering a program, outside the caller's context."""
+    """Enable 64-bit dtypes and the precision in `function`, which JAX traces while lowering a program, outside the
+    caller's context."""
 
     def lowered(first: Array, second: Array, *, geometry: Geometry) -> Array:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), jax.default_matmul_precision(geometry.precision):
             return function(geometry, first, second)
 
     return lowered
@@ -121,9 +139,9 @@ def _jitted(primitive: Primitive, geometry: Geometry) -> Any:
     return jax.jit(partial(primitive.bind, geometry=geometry))
 
 
-output = Convolution("output", library.output, methods.output)
-image = Convolution("image", library.image, methods.image)
-weight = Convolution("weight", library.weight, methods.weight)
+output = Convolution("output", library.output, methods.output, partial(shifts.output, contract=shifts.product))
+image = Convolution("image", library.image, methods.image, partial(shifts.image, contract=shifts.product))
+weight = Convolution("weight", library.weight, methods.weight, shifts.weight_by_products)
 
 # The transposes with respect to the first and the second array; `t` is the cotangent of the result.
 ad.defbilinear(
