@@ -225,7 +225,7 @@ def detached_elements_of_lists(x: Tensor, y: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("leaf", [True, False])
 @pytest.mark.parametrize("function", [detached, part_of_detached, detached_elements_of_lists])
-def test_a_detached_view_of_an_input_keeps_the_gradient_of_a_write(
+def test_a_detached_view_keeps_the_gradient_of_a_write(
     function: Callable[[Tensor, Tensor], Tensor], leaf: bool
 ) -> None:
     gradients = []
@@ -288,3 +288,17 @@ def test_operators_on_lists_without_a_derivative_have_none_when_they_are_split(n
     x, y = (torch.ones(2, 2, device="jax", requires_grad=True) for _ in range(2))
     with pytest.raises(RuntimeError, match=r"derivative for _foreach_.* is not implemented"):
         torch.compile(function, backend="tenax")(x, y).backward()
+
+
+def test_views_of_a_detached_result_keep_the_gradient_of_a_write() -> None:
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        scaled = x * 3
+        d = scaled.detach()
+        d.add_(x)
+        return scaled, d.view(-1)
+
+    x = torch.ones(2, 2, device="jax", requires_grad=True)
+    scaled, view = torch.compile(function, backend="tenax")(x)
+    (gradient,) = torch.autograd.grad(view.sum(), x)
+    assert scaled.tolist() == [[4, 4], [4, 4]]
+    assert gradient.tolist() == [[1, 1], [1, 1]]

@@ -69,21 +69,22 @@ def misread_write(module: fx.GraphModule) -> fx.Node | None:
 
 
 def loses_gradient(module: fx.GraphModule) -> bool:
-    """Whether a gradient would be lost that `split_lists` does not save: that of a result that is a detached view of an
-    input and was written (`d = x.detach(); d.add_(y)`), or of a write to a list that has no derivative.
+    """Whether a gradient would be lost that `split_lists` does not save: that of a result that is a detached view, and
+    was written (`d = x.detach(); d.add_(y)`), or of a write to a list that has no derivative.
 
-    torch 2.13 makes such a result from the input again. Eagerly, backward through such a write raises.
+    torch 2.13 makes such a result from what was detached again. Eagerly, backward through such a write raises.
     """
     if any(_of_one(node) is None for node in _differentiable_writes_of_views(module)):
         return True
-    inputs = {storage_of(_value(node)) for node in module.graph.nodes if node.op == "placeholder"} - {None}
-    detached = set[fx.Node]()
+    detached: dict[fx.Node, int] = {}  # with the storages
     for node in module.graph.nodes:
         if node.op == "output":
             return any(n in detached and _value(n).requires_grad for n in node.all_input_nodes)
         storage = storage_of(_value(node))
-        if storage in inputs and (_name_of(node) == DETACHES or not detached.isdisjoint(node.all_input_nodes)):
-            detached.add(node)
+        if storage is not None and (
+            _name_of(node) == DETACHES or any(detached.get(n) == storage for n in node.all_input_nodes)
+        ):
+            detached[node] = storage
     return False
 
 
