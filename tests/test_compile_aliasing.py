@@ -302,3 +302,43 @@ def test_views_of_a_detached_result_keep_the_gradient_of_a_write() -> None:
     (gradient,) = torch.autograd.grad(view.sum(), x)
     assert scaled.tolist() == [[4, 4], [4, 4]]
     assert gradient.tolist() == [[1, 1], [1, 1]]
+
+
+MOVED: dict[str, Callable[[Tensor], Tensor]] = {
+    "a column": lambda x: x[:, 2:].as_strided_((2,), (1,)).neg_(),
+    "out": lambda x: torch.neg(v := x[:, 2:].as_strided_((2,), (1,)), out=v),
+    "a window": lambda x: (w := x[0].unfold(0, 2, 2)).chunk(2, 0)[-1].copy_(w),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_write_reaches_what_a_moved_view_reaches(name: str) -> None:
+    expected, found = (torch.arange(1.0, 7, device=device).view(2, 3) for device in ("cpu", "jax"))
+    MOVED[name](expected)
+    torch.compile(MOVED[name], backend="tenax")(found)
+    close(found, expected)
+
+
+def test_results_that_are_one_tensor_are_returned_as_one() -> None:
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        row = x[0]
+        return row, row.relu_()
+
+    first, second = torch.compile(function, backend="tenax")(torch.ones(2, 2, device="jax"))
+    assert first is second
+
+
+BESIDE: dict[str, Pair] = {
+    "real parts beside complex elements": lambda z: (torch.view_as_real(z)[:1], z[2:]),
+    "real parts and no elements": lambda z: (torch.view_as_real(z), z[:0]),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_views_of_two_dtypes_that_lie_apart_are_both_written(name: str) -> None:
+    def negated(a: Tensor, b: Tensor) -> Tensor:
+        a.neg_()
+        b.mul_(2)
+        return a + 1
+
+    check(torch.tensor([1 + 2j, 3 + 4j, 5 + 6j]), [BESIDE[name]], negated)

@@ -26,6 +26,7 @@ ITEM = torch.ops.aten._local_scalar_dense.default
 # Names by which captured graphs call methods and operators.
 BY_POSITION = ("as_strided", "as_strided_")  # views that start at a position of the storage
 DETACHES = "detach"
+MOVES = "as_strided_"
 SETS_DATA = "set_"
 WINDOWS = "unfold"
 

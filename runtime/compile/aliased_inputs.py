@@ -62,12 +62,20 @@ class UnlessOverlapping:
 
 
 def aliases(inputs: Sequence[Any]) -> list[Alias]:
-    """The inputs that share a storage with another input."""
+    """The inputs that share a storage with another input.
+
+    Those of several dtypes reach all of it: a graph writes to a copy of the storage for each dtype.
+    """
     storages = [s for x in inputs if (s := storage_of(x)) is not None]
     if len(set(storages)) == len(storages):
         return []
-    groups = (group for group in _by_storage(inputs).values() if len(group) > 1)
-    return [Alias(i, group[0], *memory_span(inputs[i])) for group in groups for i in group]
+    found = []
+    for group in _by_storage(inputs).values():
+        mixed = len({inputs[i].dtype for i in group}) > 1
+        for i in group if len(group) > 1 else ():
+            span = (0, inputs[i].untyped_storage().nbytes()) if mixed else memory_span(inputs[i])
+            found.append(Alias(i, group[0], *span))
+    return found
 
 
 def share_storage(inputs: Sequence[Any]) -> bool:

@@ -24,7 +24,7 @@ from ..aten.registration import register_all
 from ..errors import TraceError
 from ..storage import random
 from .aliased_inputs import UnlessOverlapping, has_left_its_base, share_storage
-from .captured_writes import calls_as_strided, loses_gradient, misread_write, split_lists
+from .captured_writes import calls_as_strided, equal_results, loses_gradient, misread_write, split_lists
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
 from .nodes import device_of, has_open_results
@@ -81,9 +81,23 @@ def backend(
         if not share_storage(inputs):
             raise
         return module.forward
+    if equal := equal_results(module):
+        run = _returning_once(run, equal)
     if not writes_inputs():
         return run
     return UnlessOverlapping(run, module.forward, inputs, calls_as_strided(module))
+
+
+def _returning_once(run: Callable[..., Any], equal: dict[int, int]) -> Callable[..., Any]:
+    """Return the tensor at a position of `equal` as that of its earlier position."""
+
+    def call(*arguments: Any) -> list[Any]:
+        results = [*run(*arguments)]
+        for position, earlier in equal.items():
+            results[position] = results[earlier]
+        return results
+
+    return call
 
 
 def _compiled(name: str, options: BackendOptions, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:

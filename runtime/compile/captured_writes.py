@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .._torch.operators import BY_POSITION, DETACHES, SETS_DATA, WINDOWS, on_tensors
+from .._torch.operators import BY_POSITION, DETACHES, MOVES, SETS_DATA, WINDOWS, on_tensors
 from .._torch.pytree import tree_leaves
 from ..dispatch.overlap import memory_span
 from .aliased_inputs import storage_of
@@ -59,11 +59,10 @@ def misread_write(module: fx.GraphModule) -> fx.Node | None:
     for node in _nodes(module):
         if _name_of(node) == SETS_DATA or (_writes(node) and (beyond or not misread.isdisjoint(_written(node)))):
             return node
-        value = _value(node)
-        if (storage := storage_of(value)) is None:
-            continue
-        bases = [n for n in node.all_input_nodes if storage_of(_value(n)) == storage]
-        if _is_expanded(value) or not misread.isdisjoint(bases) or (bases and _name_of(node) == WINDOWS):
+        values = [x for x in tree_leaves(_value(node)) if storage_of(x) is not None]
+        storages = set(map(storage_of, values))
+        bases = [n for n in node.all_input_nodes if any(storage_of(x) in storages for x in tree_leaves(_value(n)))]
+        if any(map(_is_expanded, values)) or not misread.isdisjoint(bases) or (bases and _name_of(node) == WINDOWS):
             misread.add(node)
     return None
 
@@ -86,6 +85,19 @@ def loses_gradient(module: fx.GraphModule) -> bool:
         ):
             detached[node] = storage
     return False
+
+
+def equal_results(module: fx.GraphModule) -> dict[int, int]:
+    """The positions of results that are the tensor of an earlier result (`y = x.relu_(); return x, y`), with its
+    position. torch 2.13 returns two tensors, so that a later change of the geometry of one does not reach the other."""
+    first: dict[int, int] = {}
+    found = {}
+    (output,) = (node for node in module.graph.nodes if node.op == "output")
+    for i, node in enumerate(output.args[0] if isinstance(output.args[0], (list, tuple)) else ()):
+        value = _value(node)
+        if isinstance(value, torch.Tensor) and (earlier := first.setdefault(id(value), i)) != i:
+            found[i] = earlier
+    return found
 
 
 def calls_as_strided(module: fx.GraphModule) -> bool:
@@ -180,7 +192,9 @@ def _written(node: fx.Node) -> list[fx.Node]:
 
 
 def _leaves_its_base(node: fx.Node) -> bool:
-    """Whether a node makes a view by position that may reach memory which its base does not."""
+    """Whether a node makes or changes a view by position, so that it may reach memory which its base does not."""
+    if _name_of(node) == MOVES:  # what the tensor reached before is not known here
+        return True
     if _name_of(node) not in BY_POSITION or not node.args:
         return False
     view, base = _value(node), _value(node.args[0])
