@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ from ..storage.placement import no_jax_trace
 from .registration import library
 
 _DTYPES = {torch.float32, torch.float64}
+_dtype = attrgetter("dtype")
 _SCHEMAS = {
     "adam_step": "Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
     "Tensor(d!)[] max_exp_avg_sqs, *, float decay, float rest1, float beta2, float rest2, float root, float eps, "
@@ -45,8 +47,7 @@ def _kernel(name: str) -> ListKernel:
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:
     """Return a function that executes a step; None if it is not supported. Parameters and gradients come first."""
-    tensors = [t for part in lists for t in part]
-    usual = PLAIN_CLASSES.issuperset(map(type, tensors)) and _DTYPES.issuperset(t.dtype for t in tensors)
+    usual = all(PLAIN_CLASSES.issuperset(map(type, part)) and _DTYPES.issuperset(map(_dtype, part)) for part in lists)
     if dispatch_mode_count() or not usual:
         return None
     return _kernel(name).prepared([*lists, *numbers.values()])

@@ -203,7 +203,8 @@ def _leaves_its_base(node: fx.Node) -> bool:
     if not all(isinstance(n, int) for x in (view, base) for n in (*x.size(), *x.stride(), x.storage_offset())):
         return True
     (start, end), (first, last) = memory_span(view), memory_span(base)
-    return start < end and not (first <= start and end <= last)
+    has_gaps = base.numel() * base.itemsize < last - first
+    return start < end and (has_gaps or not (first <= start and end <= last))
 
 
 def _is_expanded(x: torch.Tensor) -> bool:
