@@ -80,7 +80,7 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
     register_all()
     folder = Path(path).absolute()
     if not folder.is_dir():
-        raise FileNotFoundError(f"tenax.checkpoint.load: {folder} is no folder; expected one that save wrote")
+        raise FileNotFoundError(f"tenax.checkpoint.load: {folder} is not a folder; expected one written by save")
     with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
         with _readable(folder):
             tree = checkpointer.restore(folder, ocp.args.Composite(tree=ocp.args.JsonRestore())).tree

@@ -25,7 +25,7 @@ def owner_of(path: str) -> tuple[Any, str]:
     """
     row = _rows.get(path)
     if row is None:
-        raise LookupError(f"{path} is replaced, and is no row of tenax.changes.PATCHES; expected one")
+        raise LookupError(f"{path} is replaced, but tenax.changes.PATCHES has no row for it")
     return resolve_name(row.owner), path.rpartition(".")[2]
 
 
@@ -88,7 +88,7 @@ def check_object(value: Any, name: str) -> None:
             cls = resolve_name(row.owner)
             if f"{cls.__module__}.{cls.__qualname__}" in classes:
                 return
-    raise LookupError(f"{name} of a {type(value).__name__} is replaced, and is no row of tenax.changes.PATCHES")
+    raise LookupError(f"{name} of a {type(value).__name__} is replaced, but tenax.changes.PATCHES has no row for it")
 
 
 class ScopedPatches:

@@ -195,7 +195,7 @@ def test_a_corrupt_checkpoint_is_noticed(how: str, tmp_path: Path) -> None:
 
 
 def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere is no folder"):
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         checkpoint.load(tmp_path / "nowhere", {})
 
 

@@ -271,7 +271,7 @@ def test_a_capsule_holds_the_array() -> None:
 def test_a_tensor_that_escaped_from_a_trace_prints_that() -> None:
     escaped = []
     jax.jit(tenax.interop.t2j(lambda x: (escaped.append(x * 2), x + 1)[1]))(jnp.ones(3))
-    assert repr(escaped[0]).startswith("tensor(<this tensor was made while a function was traced")
+    assert repr(escaped[0]).startswith("tensor(<this tensor was created while a function was traced")
     with pytest.raises(TraceError, match="has no value"):
         escaped[0].cpu()
 
@@ -295,7 +295,7 @@ def test_a_stream_is_recorded_without_effect() -> None:
 def test_the_device_module_has_the_names_that_programs_use() -> None:
     torch.jax.ipc_collect()
     assert "allocated_bytes.all.current" in torch.jax.memory_summary()
-    with pytest.raises(NotImplementedError, match="is no NVIDIA GPU"):
+    with pytest.raises(NotImplementedError, match="is not an NVIDIA GPU"):
         torch.jax.get_device_capability()
 
 

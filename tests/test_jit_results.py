@@ -288,7 +288,7 @@ def test_what_a_function_found_is_given_itself() -> None:
     ],
 )
 def test_what_no_call_can_make_anew_is_no_result(make: Callable[[torch.Tensor], Any]) -> None:
-    with pytest.raises(TraceError, match=r"gives or keeps a .*; give"):
+    with pytest.raises(TraceError, match=r"returns or stores a .*; return"):
         tenax.jit(make)(torch.ones(2, device="jax"))
 
 

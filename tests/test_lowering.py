@@ -369,7 +369,7 @@ def test_a_second_lowering_is_refused(op: Any) -> None:
 def test_an_unknown_operator_is_refused_with_advice() -> None:
     with pytest.raises(ValueError, match="torch has no operator tenaxtest::none; expected one defined by"):
         tenax.register_lowering("tenaxtest::none", jnp.sin)
-    with pytest.raises(TypeError, match="3 is no operator; expected 'library::name'"):
+    with pytest.raises(TypeError, match="3 is not an operator; expected 'library::name'"):
         tenax.register_lowering(3, jnp.sin)
 
 
@@ -391,7 +391,7 @@ def test_a_function_of_other_parameters_is_refused(fn: Any) -> None:
 
 
 def test_options_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"static: 'x' is no number; expected some of .'scale'."):
+    with pytest.raises(ValueError, match=r"static: 'x' is not a number; expected some of .'scale'."):
         tenax.register_lowering(custom(mix), jax_mix, static=["x"])
     made = custom(lambda x: 3, schema="(Tensor x) -> int")
     with pytest.raises(NotImplementedError, match="expected Tensors, or one list of them"):

@@ -254,7 +254,7 @@ def test_an_operator_in_place_is_overridden() -> None:
         (aten.empty.memory_format, NotImplementedError, "makes or views memory"),
         (aten.transpose.int, NotImplementedError, "makes a view"),
         (functional.softmax, TypeError, "implemented in C"),
-        (3, TypeError, "is no operator"),
+        (3, TypeError, "is not an operator"),
         ("aten::nothing", ValueError, "torch has no operator"),
     ],
 )

@@ -80,9 +80,9 @@ def test_a_trace_puts_back_what_it_replaced() -> None:
 
 
 def test_an_attribute_that_the_table_lacks_cannot_be_replaced() -> None:
-    with pytest.raises(LookupError, match=r"torch\.nn\.Module\.forward is replaced, and is no row of tenax\.changes"):
+    with pytest.raises(LookupError, match=r"torch\.nn\.Module\.forward is replaced, but tenax\.changes"):
         patches.replace("torch.nn.Module.forward", None)
-    with pytest.raises(LookupError, match=r"step of a Linear is replaced, and is no row of tenax\.changes"):
+    with pytest.raises(LookupError, match=r"step of a Linear is replaced, but tenax\.changes"):
         patches.check_object(torch.nn.Linear(1, 1), "step")
 
 

@@ -91,8 +91,8 @@ class HostTensorRecorder:
         """
         if self.is_argument(tensor) or self.is_derived(tensor):
             raise TraceError(
-                "a compiled function gives or keeps a tensor that was computed on the CPU from an argument: in later "
-                "calls it would hold the same values. Move the argument, and the module that computes, to the device "
+                "a compiled function returns or stores a tensor that was computed on the CPU from an argument: in "
+                "later calls it would hold the same values. Move the argument, and the module that computes, to the device "
                 'first: .to("jax"), or compute it outside'
             )
 

@@ -216,8 +216,8 @@ class OutputDescriber:
                 self.numbers.given = True
                 return ComputedNumber(number.node.host, self.numbers)
             raise TraceError(
-                "a compiled function gives or keeps the value of a tensor as a Python number "
-                f"(.item()){number.node.where}; give the tensor"
+                "a compiled function returns or stores the value of a tensor as a Python number "
+                f"(.item()){number.node.where}; return or store the tensor itself"
             )
         if not isinstance(leaf, torch.Tensor):
             return self._object(leaf)
@@ -242,8 +242,9 @@ class OutputDescriber:
         if leaf is None:
             if tensor.retains_grad:
                 raise TraceError(
-                    "a compiled function calls retain_grad() on a tensor that it gives or keeps, whose gradient later "
-                    "backward passes would add up; give the gradient (torch.autograd.grad), or call it on the result"
+                    "a compiled function calls retain_grad() on a tensor that it returns or stores, whose gradient "
+                    "later backward passes would accumulate; return the gradient (torch.autograd.grad), or call "
+                    "retain_grad() on the result"
                 )
             self.differentiable.append((tensor, described))
         elif tensor.grad is not None:
@@ -268,8 +269,8 @@ class OutputDescriber:
         if id(leaf) not in self.wrappers:
             if not leaf.is_leaf and torch.is_grad_enabled():
                 raise TraceError(
-                    f"a compiled function gives or keeps a {type(leaf).__name__} with a history, through which later "
-                    "calls cannot be differentiated; detach it, or give .to_local() or .full_tensor()"
+                    f"a compiled function returns or stores a {type(leaf).__name__} with a history, through which "
+                    "later calls cannot be differentiated; detach it, or return .to_local() or .full_tensor()"
                 )
             wrapping = Wrapping.of(leaf)
             parts = {name: self.describe(getattr(leaf, name)) for name in wrapping.names}
@@ -307,11 +308,11 @@ class OutputDescriber:
         for _, tensor in reached.tensors.values():
             if id(tensor) in self.scope.arguments or (is_device_tensor(tensor) and cell_of(tensor) in self.scope.born):
                 raise TraceError(
-                    f"a compiled function gives or keeps a {type(leaf).__name__} that holds a tensor, "
-                    "which no call can make anew; give the tensor"
+                    f"a compiled function returns or stores a {type(leaf).__name__} that holds a tensor, "
+                    "which later calls cannot recreate; return or store the tensor itself"
                 )
         if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
-            raise TraceError(f"a compiled function gives or keeps a {type(leaf).__name__}; give a list")
+            raise TraceError(f"a compiled function returns or stores a {type(leaf).__name__}; return or store a list")
 
 
 def _elements_of(value: Any) -> list[Any] | None:

@@ -146,7 +146,7 @@ def _found(op: Any) -> OpOverload:
         return op
     if not isinstance(op, str) or op.count("::") != 1:
         raise TypeError(
-            f"register_lowering: {op!r} is no operator; expected 'library::name', an OpOverload or a custom_op"
+            f"register_lowering: {op!r} is not an operator; expected 'library::name', an OpOverload or a custom_op"
         )
     namespace, _, rest = op.partition("::")
     base, _, overload = rest.partition(".")
@@ -204,7 +204,7 @@ class CustomOperator(Signature):
         numbers = [a.name for a in schema.arguments if argument_kind(a, a.name, ()) in ("number", "numbers")]
         for name in self.row.static:
             if name not in numbers:
-                raise ValueError(f"{self.name}: static: {name!r} is no number; expected some of {numbers}")
+                raise ValueError(f"{self.name}: static: {name!r} is not a number; expected some of {numbers}")
         if any(r not in ("Tensor", "List[Tensor]") for r in self.returns) or (
             len(self.returns) > 1 and "List[Tensor]" in self.returns
         ):

@@ -173,7 +173,7 @@ def overloads(op: Any) -> list[OpOverload]:
         of_torch = not hasattr(op, "__code__") and hasattr(torch.ops.aten, name)
         if not (name and callable(op) and of_torch):
             raise TypeError(
-                f"override: {op!r} is no operator; expected 'library::name', torch.ops.aten.name, or a function of "
+                f"override: {op!r} is not an operator; expected 'library::name', torch.ops.aten.name, or a function of "
                 f"torch that is implemented in C++, such as torch.nn.functional.scaled_dot_product_attention"
             )
         op = getattr(torch.ops.aten, name)

@@ -128,7 +128,7 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     described = jax_devices()[device_index(device)]
     capability = getattr(described, "compute_capability", None)
     if capability is None:
-        raise NotImplementedError(f"torch.jax.get_device_capability: {described} is no NVIDIA GPU")
+        raise NotImplementedError(f"torch.jax.get_device_capability: {described} is not an NVIDIA GPU")
     major, minor = str(capability).split(".")
     return int(major), int(minor)
 

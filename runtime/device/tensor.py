@@ -108,7 +108,7 @@ def install() -> None:
 
     def __jax_array__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
-            raise TypeError(f"tensor on {self.device} is no JAX array; expected device jax: tensor.to('jax')")
+            raise TypeError(f"tensor on {self.device} is not a JAX array; expected device jax: tensor.to('jax')")
         from .jax_operand import without_gradient
 
         return _jax(without_gradient(self))

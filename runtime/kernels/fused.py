@@ -69,7 +69,7 @@ _tpu_flash.defvjp(_tpu_flash_fwd, _tpu_flash_bwd)
 def _pallas(how: How, x: AttentionInputs) -> Array:
     """Call the kernel of `jax.experimental.pallas.ops.tpu`, which needs a key and value head for each query head."""
     if x.mask is not None or x.query.dtype not in (BFLOAT16, FLOAT32):
-        raise NotImplementedError("a mask that is no causal one, or a dtype that TPUs do not multiply")
+        raise NotImplementedError("a mask that is not causal, or a dtype that TPUs do not multiply")
     batch, heads, groups, length, size = x.query.shape
     query = x.query.reshape(batch, heads * groups, length, size)
     key, value = (jnp.repeat(a, groups, axis=1) for a in (x.key, x.value))

@@ -117,7 +117,7 @@ class TracedIndexing(TorchFunctionMode):
         self.used(results)
         copies = {_memory(copy.tensor) for copy in self.copies if copy.by_number}
         if copies and not copies.isdisjoint(map(_memory, results)):
-            raise TraceError("a compiled function gives or keeps x[i], a view where i is a number of Python")
+            raise TraceError("a compiled function returns or stores x[i], a view where i is a number of Python")
         for copy in self.copies:
             if copy.tensor._version != copy.version:
                 raise TraceError(

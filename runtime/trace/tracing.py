@@ -121,8 +121,8 @@ class LostArray:
 
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
-            "this tensor was made while a function was traced, and is no result of it: it has no value. Return it from "
-            "the function"
+            "this tensor was created while a function was traced and is not one of its results, so it has no value. "
+            "Return it from the function"
         )
 
 

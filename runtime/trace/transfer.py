@@ -144,7 +144,7 @@ def tensor_to_jax(tensor: torch.Tensor) -> Any:
         NotImplementedError: the tensor is sparse.
     """
     if tensor.layout is not torch.strided:
-        raise NotImplementedError(f"Tensor.jax: layout {tensor.layout} is no JAX array; convert with .to_dense()")
+        raise NotImplementedError(f"Tensor.jax: layout {tensor.layout} is not a JAX array; convert with .to_dense()")
     return as_tracer(read(tensor))
 
 
