@@ -92,8 +92,8 @@ class HostTensorRecorder:
         if self.is_argument(tensor) or self.is_derived(tensor):
             raise TraceError(
                 "a compiled function returns or stores a tensor that was computed on the CPU from an argument: in "
-                "later calls it would hold the same values. Move the argument, and the module that computes, to the device "
-                'first: .to("jax"), or compute it outside'
+                "later calls it would hold the same values. Move the argument, and the module that computes, to the "
+                'device first: .to("jax"), or compute it outside'
             )
 
     def _upload(self, tensor: torch.Tensor, make: Callable[[], jax.Array], *target: Any) -> jax.Array:
