@@ -308,6 +308,7 @@ BY_POSITION: dict[str, Callable[[Tensor], Tensor]] = {
     "a column": lambda x: x[:, 2:].as_strided_((2,), (1,)).neg_(),
     "out": lambda x: torch.neg(v := x[:, 2:].as_strided_((2,), (1,)), out=v),
     "gaps": lambda x: x[:, ::2].as_strided((2, 2), (2, 1), 1).neg_(),
+    "a written base": lambda x: (x.t().cumsum_(0).as_strided((2, 2), (2, 1), 0).neg_(), x)[1],
     "a window": lambda x: (w := x[0].unfold(0, 2, 2)).chunk(2, 0)[-1].copy_(w),
 }
 

@@ -4,7 +4,8 @@
   written before. Its functional form reads all tensors first. The views of what it writes keep their old gradients.
 - A write through an expanded view (`x.expand(3, 4).zero_()`) becomes the sum of the changes at all its places, and one
   through windows (`x.unfold(0, 2, 2).zero_()`) also writes zeros to the places outside of them.
-- A view by position (`as_strided`) may reach memory outside of its base; a write there is lost.
+- A view by position (`as_strided`) may reach memory outside of its base; a write there is lost. After a write to a
+  tensor that is not contiguous, it finds other elements, because the functional form of the write is contiguous.
 - A tensor that gets other data (`x.data = y`, captured as `set_`) takes its old views along, or leaves new ones.
 """
 
@@ -52,13 +53,20 @@ def _differentiable_writes_of_views(module: fx.GraphModule) -> Iterator[fx.Node]
 
 
 def misread_write(module: fx.GraphModule) -> fx.Node | None:
-    """The first call that sets the data of a tensor, or writes through an expanded view or windows, or beside a view
-    that reaches memory outside of its base (`x[1:].as_strided((2,), (1,), 0)`)."""
+    """The first call that sets the data of a tensor, or writes through an expanded view or windows, or to memory of
+    which a view by position may find another part than in its base (`x[1:].as_strided((2,), (1,), 0)`)."""
     misread = set[fx.Node]()  # expanded tensors, windows, and views of these
-    beyond = any(map(_leaves_its_base, _nodes(module)))
+    by_position = [node for node in _nodes(module) if _name_of(node) in BY_POSITION]
+    viewed = set(map(storage_of, map(_value, by_position))) - {None}
+    moved = {storage_of(_value(node)) for node in by_position if _leaves_its_base(node)} - {None}
     for node in _nodes(module):
-        if _name_of(node) == SETS_DATA or (_writes(node) and (beyond or not misread.isdisjoint(_written(node)))):
+        written = _written(node) if _writes(node) else []
+        if _name_of(node) == SETS_DATA or not misread.isdisjoint(written):
             return node
+        for value in map(_value, written):
+            storage = storage_of(value)
+            if storage in moved or (storage in viewed and not value.is_contiguous()):
+                return node
         values = [x for x in tree_leaves(_value(node)) if storage_of(x) is not None]
         storages = set(map(storage_of, values))
         bases = [n for n in node.all_input_nodes if any(storage_of(x) in storages for x in tree_leaves(_value(n)))]
@@ -192,11 +200,9 @@ def _written(node: fx.Node) -> list[fx.Node]:
 
 
 def _leaves_its_base(node: fx.Node) -> bool:
-    """Whether a node makes or changes a view by position, so that it may reach memory which its base does not."""
-    if _name_of(node) == MOVES:  # what the tensor reached before is not known here
+    """Whether the view by position that a node makes or changes may reach memory which its base does not."""
+    if _name_of(node) == MOVES or not node.args:  # what the tensor reached before is not known here
         return True
-    if _name_of(node) not in BY_POSITION or not node.args:
-        return False
     view, base = _value(node), _value(node.args[0])
     if storage_of(view) is None or storage_of(view) != storage_of(base):
         return False
