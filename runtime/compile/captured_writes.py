@@ -43,12 +43,15 @@ def lists_that_share(module: fx.GraphModule) -> list[fx.Node]:
 
 
 def _differentiable_writes_of_views(module: fx.GraphModule) -> Iterator[fx.Node]:
-    """The calls that write to a list of which an element requires a gradient and shares its storage with a tensor."""
+    """The calls that write to a list of which an element has a gradient's history and shares its storage with a tensor.
+
+    A leaf that requires a gradient is written without one, as optimizers do.
+    """
     storages = Counter(storage_of(_value(node)) for node in _nodes(module))
     for node in _nodes(module):
         if node.op == "call_function" and _is_on_lists(node):
             values = [x for x in map(_value, tree_leaves(node.args[0])) if isinstance(x, torch.Tensor)]
-            if any(x.requires_grad and storages[storage_of(x)] > 1 for x in values):
+            if any(not x.is_leaf and storages[storage_of(x)] > 1 for x in values):
                 yield node
 
 

@@ -360,8 +360,11 @@ def describe(device: str) -> dict[str, str]:
 
 def mode_of(device: str, lazy: bool) -> dict[str, str]:
     """What distinguishes a run from one in eager mode on a CPU; nothing for such a run."""
+    from .worker import environment
+
     mode = "lazy" if lazy else "eager"
-    if device.partition(":")[0] == "jax":
+    if device.partition(":")[0] == "jax" and environment()["JAX_PLATFORMS"] != "cpu":
+        os.environ |= {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # the workers need the memory
         import jax
 
         kinds = {d.device_kind for d in jax.local_devices() if d.platform != "cpu"}
