@@ -169,7 +169,7 @@ def new(
     except stub.NoStubError as error:
         _err.print(str(error))
         raise typer.Exit(1) from None
-    known = dtypes.taken(f.func.name.name.base)
+    known = dtypes.supported(f.func.name.name.base)
     content = stub.text(f, chosen, dtypes.words(known), promotion.promotion(name) if known else "")
     stub.append(found.tree, chosen, content)
     _out.print(f"{found.tree.spec_name(chosen)}: added\n{content}".rstrip())

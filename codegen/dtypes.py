@@ -13,7 +13,7 @@ from collections.abc import Collection
 from tenax.codegen.spec import DTYPES
 
 
-def taken(base: str) -> frozenset[str]:
+def supported(base: str) -> frozenset[str]:
     """The supported dtypes of an operator, by its name without overload; empty if torch's database lacks it."""
     # Keep torch from loading the devices of other packages, including tenax.
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}

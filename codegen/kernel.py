@@ -18,7 +18,7 @@ def split(entry: Entry) -> tuple[str, str]:
     return module, function
 
 
-def wanted(entry: Entry, params: Sequence[Parameter]) -> list[str]:
+def expected_parameters(entry: Entry, params: Sequence[Parameter]) -> list[str]:
     """The parameters that a kernel of this schema must have, in order."""
     return (["rng"] if entry.random else []) + [p.name for p in params]
 
@@ -33,7 +33,7 @@ def is_lowering(entry: Entry, params: Sequence[Parameter], tree: Tree) -> bool:
         return False
     module, function = split(entry)
     signature = defined(tree.kernel(module)).get(function)
-    if signature is None or signature.decorated or list(signature.names) != wanted(entry, params):
+    if signature is None or signature.decorated or list(signature.names) != expected_parameters(entry, params):
         return False
     keyword_only = {p.name for p in params if p.keyword}
     defaults = {p.name: p.default for p in params if p.default is not None}
@@ -70,7 +70,7 @@ def faults(entry: Entry, params: Sequence[Parameter], tree: Tree) -> Iterator[Fa
 
 
 def _signature_faults(entry: Entry, params: Sequence[Parameter], signature: Signature, place: str) -> Iterator[Fault]:
-    names = wanted(entry, params)
+    names = expected_parameters(entry, params)
     have = [n for n in signature.names if n in names]
     free = [n for n in signature.names if n not in names and n not in signature.defaults and not n.startswith("*")]
     if have != names or free:

@@ -54,7 +54,7 @@ def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
                 yield tensors, ask
 
 
-def asked(overload: str) -> str:
+def observe(overload: str) -> str:
     """`promotion` in this process, which imports torch; decided by the sample with the most tensors."""
     import torch
 
@@ -85,4 +85,4 @@ def asked(overload: str) -> str:
 
 
 if __name__ == "__main__":
-    print(asked(sys.argv[1]))
+    print(observe(sys.argv[1]))

@@ -154,7 +154,7 @@ class Function:
         if entry.each:
             return f"{INDENT}{head}{self._each()}{tail}"
         module, function = kernel.split(entry)
-        items = [f"{name}={name}" for name in kernel.wanted(entry, self.params)]
+        items = [f"{name}={name}" for name in kernel.expected_parameters(entry, self.params)]
         return fit(f"{head}{module}_kernels.{function}(", items, f"){tail}", INDENT)
 
     def _promotion(self) -> str:

@@ -42,7 +42,7 @@ RESULTS = (
     "column_major_vh",
     "contiguous_out",
     "contiguous_used_out",
-    "input_if_asked",
+    "input_if_requested",
     "least_squares",
     "like_convolved",
     "like_product",

@@ -1348,7 +1348,9 @@ ROWS: dict[str, Row] = {
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
-    "batch_norm_backward": Row("generated.norm", "batch_norm_backward", results="input_if_asked", cpu_may_abort=True),
+    "batch_norm_backward": Row(
+        "generated.norm", "batch_norm_backward", results="input_if_requested", cpu_may_abort=True
+    ),
     "batch_norm_backward_elemt": Row("kernels.batchnorm", "batch_norm_backward_elemt", cpu_may_abort=True),
     "batch_norm_backward_elemt.out": Row("kernels.batchnorm", "batch_norm_backward_elemt", "out", cpu_may_abort=True),
     "batch_norm_backward_reduce": Row("kernels.batchnorm", "batch_norm_backward_reduce", cpu_may_abort=True),
@@ -2934,10 +2936,10 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating"),),
     ),
     "native_batch_norm_backward": Row(
-        "kernels.batchnorm", "native_batch_norm_backward", results="input_if_asked", cpu_may_abort=True
+        "kernels.batchnorm", "native_batch_norm_backward", results="input_if_requested", cpu_may_abort=True
     ),
     "native_batch_norm_backward.out": Row(
-        "kernels.batchnorm", "native_batch_norm_backward", "out", results="input_if_asked", cpu_may_abort=True
+        "kernels.batchnorm", "native_batch_norm_backward", "out", results="input_if_requested", cpu_may_abort=True
     ),
     "native_dropout": Row("kernels.random", "native_dropout", random=True, draws_if=("p", "train")),
     "native_dropout.out": Row("kernels.random", "native_dropout", "out", random=True, draws_if=("p", "train")),

@@ -24,18 +24,18 @@ class _Float32Products:
     """The precision that torch's settings ask for: "highest", "high" or "medium"."""
 
     def __init__(self) -> None:
-        self.precision = _asked()
+        self.precision = _torch_precision()
         self.changed: Callable[[], None] = lambda: None  # called after a change
 
     def follow(self) -> None:
         """Read the settings again."""
-        precision = _asked()
+        precision = _torch_precision()
         if precision != self.precision:
             self.precision = precision
             self.changed()
 
     @property
-    def stated(self) -> str:
+    def in_effect(self) -> str:
         """The precision in which a program would be traced now: JAX's setting, if the user made one, or torch's."""
         return jax.config.jax_default_matmul_precision or _OF_JAX[self.precision]  # type: ignore[attr-defined]
 
@@ -50,14 +50,14 @@ def products_in(precision: str) -> Iterator[None]:
         yield
 
 
-def _asked() -> str:
+def _torch_precision() -> str:
     try:
         return torch.get_float32_matmul_precision()
     except RuntimeError:  # after `torch.backends.fp32_precision = "tf32"` and its kin, for which that function raises
         return _OF_BACKENDS[torch.backends.fp32_precision]  # type: ignore[attr-defined]
 
 
-def _followed(plain: Callable[..., Any]) -> Callable[..., Any]:
+def _following(plain: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(plain)
     def setting(*args: Any) -> Any:
         result = plain(*args)
@@ -69,4 +69,4 @@ def _followed(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 float32_products = _Float32Products()
 for _name in ("_set_float32_matmul_precision", "_set_cublas_allow_tf32", "_set_fp32_precision_setter"):
-    patches.wrap(f"torch._C.{_name}", _followed)
+    patches.wrap(f"torch._C.{_name}", _following)

@@ -434,7 +434,7 @@ def extent(count: Any, instead: str) -> int:
 promises: ContextVar[list[tuple[Array, str]] | None] = ContextVar("promises", default=None)
 
 
-def promised(holds: Any, error: str) -> bool:
+def may_assume(holds: Any, error: str) -> bool:
     """Whether a lowering may assume a condition: it holds, or the traced program will check it when it runs."""
     if not isinstance(holds, jax.core.Tracer):
         return bool(holds)

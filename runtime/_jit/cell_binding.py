@@ -126,11 +126,11 @@ def changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
 def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, torch.Tensor | None]]:
     """The leaves whose gradients the run read or changed, with their gradients before it."""
     changed = {id(tensor_at(effect.tensor, step.arguments)) for effect in step.effects.gradients}
-    asked = changed | step.reads.gradients
+    observed = changed | step.reads.gradients
     return [
         (t, g)
         for t, g in step.gradients
-        if id(t) in asked or (g is not None and any(id(part) in slots.of_tensors for part in parts_of(g).values()))
+        if id(t) in observed or (g is not None and any(id(part) in slots.of_tensors for part in parts_of(g).values()))
     ]
 
 

@@ -272,7 +272,7 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
     device = function_mode_count() and torch.get_default_device()  # a mode on that stack
     modes = (
         *(is_grad_enabled(), is_inference_mode_enabled(), autocast, get_default_dtype(), device),
-        *(float32_products.stated, are_deterministic_algorithms_enabled(), overrides.token),
+        *(float32_products.in_effect, are_deterministic_algorithms_enabled(), overrides.token),
     )
     return tuple(parts), spec, modes
 

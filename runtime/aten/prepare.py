@@ -255,8 +255,8 @@ def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
         x, dtype = values[position], values[out].dtype
         if x.dtype is dtype or dtype not in (torch.bool, torch.uint8) or torch.uint8 not in (x.dtype, dtype):
             return values
-        asked = x.to(torch.uint8) if dtype is torch.uint8 and x.numel() != 1 else x != 0
-        return [*values[:position], asked, *values[position + 1 :]]
+        mask = x.to(torch.uint8) if dtype is torch.uint8 and x.numel() != 1 else x != 0
+        return [*values[:position], mask, *values[position + 1 :]]
 
     return prepare
 

@@ -93,7 +93,7 @@ def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return outputs if need_weights else [outputs[0], None]
 
 
-def _input_if_asked(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def _input_if_requested(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The gradient of an input is None if `output_mask` excludes it; Meta always returns one."""
     output_mask = values[9]
     return outputs if output_mask[0] else [None, *outputs[1:]]
@@ -133,7 +133,7 @@ CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "column_major_vh": _column_major_vh,
     "contiguous_out": _contiguous_out,
     "contiguous_used_out": _contiguous_used_out,
-    "input_if_asked": _input_if_asked,
+    "input_if_requested": _input_if_requested,
     "least_squares": _least_squares,
     "like_convolved": _like_convolved,
     "like_product": _like_product,

@@ -64,7 +64,7 @@ class SortedArguments(NamedTuple):
         """Everything that a trace depends on."""
         static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
         avals = tuple(c.aval for c in self.cells)
-        modes = torch.get_default_dtype(), float32_products.stated
+        modes = torch.get_default_dtype(), float32_products.in_effect
         return static, tuple(self.shown), tuple(self.places), avals, modes
 
 

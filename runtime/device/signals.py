@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import patches
-from ..trace.device_guard import asked
+from ..trace.device_guard import lookup_pending
 
 _add_pending_call = ctypes.pythonapi.Py_AddPendingCall
 _add_pending_call.argtypes = [ctypes.c_void_p, ctypes.py_object]
@@ -48,7 +48,7 @@ class SignalHandler(NamedTuple):
 
     def __call__(self, number: int, frame: Any) -> Any:
         """Handle or defer a signal."""
-        if not asked:
+        if not lookup_pending:
             return self.handler(number, frame)
         _deferred.deferring += 1
         _deferred.calls.append((self.handler, (number, frame)))

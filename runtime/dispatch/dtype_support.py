@@ -36,7 +36,7 @@ def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
 
     The CPU kernel is called with zeros. If it accepts them, as another torch release may, the call proceeds.
     """
-    if any(not _takes(dtypes_named(words), given) for words, given in _given(signature, values)):
+    if any(not _takes(dtypes_named(words), given) for words, given in _restricted(signature, values)):
         raise_matching_host_error(signature, values)
     if any(s.name == "alpha" and _is_higher(v, values) for s, v in zip(signature.arguments, values, strict=True)):
         raise_matching_host_error(signature, values, "alpha")
@@ -50,7 +50,7 @@ def _is_higher(number: Any, values: Sequence[Any]) -> bool:
     return all(t.dtype not in holds for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor))
 
 
-def _given(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+def _restricted(signature: Signature, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """The `dtypes:` entries of the spec, each with the arguments to which it applies."""
     given = [_masks(v) if s.kind in _NUMERIC else v for s, v in zip(signature.arguments, values, strict=True)]
     named = {s.parameter: v for s, v in zip(signature.arguments, given, strict=True)}

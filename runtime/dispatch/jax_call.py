@@ -107,7 +107,7 @@ class FunctionLease:
         weakref.finalize(self, _forget, self.number)
 
 
-def _held(f: int) -> Any:
+def _keep_alive(f: int) -> Any:
     """References that keep a number valid while they are held."""
     lease = _leases.get(_roots.get(f, f))
     return lease and (lease, lease.target())
@@ -203,14 +203,14 @@ def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
 
 
 def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
-    key = f, wrt, avals, float32_products.stated
+    key = f, wrt, avals, float32_products.in_effect
     found = _splits.get(key)
     if found is None:
-        found = _splits[key] = _parted(*key)
+        found = _splits[key] = _linearize(*key)
     return found
 
 
-def _parted(f: int, wrt: tuple[int, ...], avals: Avals, precision: str) -> Linearized:
+def _linearize(f: int, wrt: tuple[int, ...], avals: Avals, precision: str) -> Linearized:
     structs = [jax.ShapeDtypeStruct(tuple(shape), numpy_dtype(dtype)) for shape, dtype in avals]
     with jax.enable_x64(True), jax.default_matmul_precision(precision):
         closed, (outputs, pull) = jax.make_jaxpr(lambda *xs: _vjp(f, wrt, xs), return_shape=True)(*structs)
@@ -233,7 +233,7 @@ def _parted(f: int, wrt: tuple[int, ...], avals: Avals, precision: str) -> Linea
     return Linearized(f, wrt, made, outputs, residuals, tree)
 
 
-def _pulled(
+def _pull_back(
     pull: Any, split: Linearized, given: Sequence[int], wanted: Sequence[int], gs: Sequence[jax.Array]
 ) -> Arrays:
     """Gradients at `wanted` from those of the outputs at `given`; torch's are the conjugates of JAX's."""
@@ -255,7 +255,7 @@ def _reverse(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...])
 
     def reverse(*operands: jax.Array) -> Arrays:
         pull = jax.tree.unflatten(split.tree, operands[:n])
-        return _pulled(pull, split, given, wanted, operands[n:])
+        return _pull_back(pull, split, given, wanted, operands[n:])
 
     key = "reverse", split.forward, given, wanted
     return function_number(key, lambda: reverse, split.forward, lambda: DerivativeOf(split, given, wanted))
@@ -267,7 +267,7 @@ def _pullback(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...]
     def pullback(*operands: jax.Array) -> Arrays:
         n = len(operands) - len(given)
         _, pull = _vjp(split.function, split.wrt, operands[:n])
-        return _pulled(pull, split, given, wanted, operands[n:])
+        return _pull_back(pull, split, given, wanted, operands[n:])
 
     key = "pullback", split.forward, given, wanted
     return function_number(key, lambda: pullback, split.forward, lambda: DerivativeOf(split, given, wanted))
@@ -280,7 +280,7 @@ class JaxCall(torch.autograd.Function):
     def forward(ctx: Any, f: int, *xs: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The outputs of function `f`."""
         wrt = tuple(i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
-        ctx.lease = _held(f)
+        ctx.lease = _keep_alive(f)
         ctx.split = split = _split(f, wrt, tuple((shape_of(x), x.dtype) for x in xs))
         # Grad mode is on because under torch.func the levels below this one record the call too, and because in a pure
         # function (functional/detach.py) results computed without grad mode are constants.

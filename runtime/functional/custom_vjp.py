@@ -66,9 +66,9 @@ class CustomVjpCall:
         self.count = 0  # number of tensors among the outputs
         self.idle: set[int] = set()  # outputs without a derivative
         self.call = jax.custom_vjp(self.forward)
-        self.call.defvjp(self.remembered, self.backward)
+        self.call.defvjp(self.forward_rule, self.backward)
 
-    def given(self, tensors: Sequence[Any]) -> list[Any]:
+    def with_tensors(self, tensors: Sequence[Any]) -> list[Any]:
         """The arguments with `tensors` in place of the placeholders."""
         rest = iter(tensors)
         return [next(rest) if isinstance(a, _Position) else a for a in self.args]
@@ -79,7 +79,7 @@ class CustomVjpCall:
 
     @torch.no_grad()
     def _forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        ctx, args = VjpContext(self.needs), self.given(tensors)
+        ctx, args = VjpContext(self.needs), self.with_tensors(tensors)
         if defines_setup_context(self.cls.setup_context):
             outputs = self.cls.forward(*args)
             self.cls.setup_context(ctx, tuple(args), outputs)
@@ -114,7 +114,7 @@ class CustomVjpCall:
         self.notes = jax.tree.map(place, notes)
         return tuple(held[len(tensors) :])
 
-    def remembered(self, key: Any, *xs: jax.Array) -> Any:
+    def forward_rule(self, key: Any, *xs: jax.Array) -> Any:
         """The forward rule: the results, and the residuals for `backward`."""
         made = self.call(key, *xs)
         return made, (key, xs, made)

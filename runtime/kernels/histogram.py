@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.search import insertion
-from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, opmath, promised
+from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, may_assume, opmath
 
 
 def _count(place: Array, inside: Array, bins: int, weight: Array | None, dtype: np.dtype) -> Array:
@@ -122,8 +122,8 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
         return jnp.zeros((minlength,), INT64)
     dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
     least, most = _range(self)
-    if minlength and isinstance(most, jax.core.Tracer) and promised(least >= 0, _NEGATIVE):
-        promised(
+    if minlength and isinstance(most, jax.core.Tracer) and may_assume(least >= 0, _NEGATIVE):
+        may_assume(
             most < minlength, f"bincount: a value of {minlength} or more; within tenax.jit `minlength` is the length"
         )
         bins = minlength

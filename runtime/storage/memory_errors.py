@@ -8,15 +8,15 @@ import jax
 import torch
 
 _FULL = re.compile(r"RESOURCE_EXHAUSTED|out of memory", re.IGNORECASE)
-_ASKED = re.compile(r"allocat\w* (?:(\d+) ?bytes|([\d.]+ ?[KMGT]iB))", re.IGNORECASE)
+_REQUESTED = re.compile(r"allocat\w* (?:(\d+) ?bytes|([\d.]+ ?[KMGT]iB))", re.IGNORECASE)
 
 
 def as_torch_error(error: jax.errors.JaxRuntimeError) -> RuntimeError:
     """Convert a JAX out-of-memory error to `torch.OutOfMemoryError`, with the known sizes; return others unchanged."""
     if not _FULL.search(str(error)):
         return error
-    asked = _ASKED.search(str(error))
-    tried = f" Tried to allocate {_size(int(asked[1])) if asked[1] else asked[2]}." if asked else ""
+    requested = _REQUESTED.search(str(error))
+    tried = f" Tried to allocate {_size(int(requested[1])) if requested[1] else requested[2]}." if requested else ""
     held = sum(array.nbytes for array in jax.live_arrays() if not array.is_deleted())
     limits = [stats["bytes_limit"] for d in jax.local_devices() if "bytes_limit" in (stats := d.memory_stats() or {})]
     limit = f" of {_size(sum(limits))} on {len(limits)} devices" if limits else ""

@@ -3,8 +3,8 @@
 torch looks up the guard's method `type_` and calls it, often from `noexcept` functions. In between, pybind11 calls a
 CPython function that runs signal handlers. And when a hook has raised, the engine unwinds with that error pending, and
 a Python call may not return a value while an error is pending. So the lookup and the call are chains of C functions
-that run no Python code. The lookup saves the pending error; from it until the call, `asked` says that no signal handler
-may raise.
+that run no Python code. The lookup saves the pending error; from it until the call, `lookup_pending` says that no
+signal handler may raise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import cycle, repeat, starmap
 from operator import itemgetter
 from typing import Any
 
-asked: list[bool] = []  # not empty while C++ has looked up the guard's method but not called it
+lookup_pending: list[bool] = []  # not empty while C++ has looked up the guard's method but not called it
 
 _fetch, _restore = ctypes.pythonapi.PyErr_Fetch, ctypes.pythonapi.PyErr_Restore
 _fetch.restype = _restore.restype = None
@@ -40,8 +40,8 @@ def _each(value: Any, *calls: Iterator[Any]) -> Iterator[Any]:
 def method(value: Any) -> property:
     """The guard's method, as a property; the method returns `value`."""
     pointers = [[ctypes.byref(error, i * ctypes.sizeof(ctypes.c_void_p)) for i in range(3)] for error in _errors]
-    answer = _each(value, starmap(asked.clear, repeat(()))).__next__
-    lookups = _each(answer, starmap(_fetch, cycle(pointers)), starmap(asked.append, repeat((True,))))
+    answer = _each(value, starmap(lookup_pending.clear, repeat(()))).__next__
+    lookups = _each(answer, starmap(_fetch, cycle(pointers)), starmap(lookup_pending.append, repeat((True,))))
     return property(functools.partial(next, lookups))
 
 

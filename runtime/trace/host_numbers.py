@@ -33,13 +33,13 @@ class HostNumbers:
     inputs: list[float] = field(default_factory=list)  # the values during the run
     steps: list[_Step] = field(default_factory=list)
     failing: set[int] = field(default_factory=set)  # the steps that could fail for other numbers
-    asked: list[HostNumber] = field(default_factory=list)  # the numbers whose values the run read
+    read: list[HostNumber] = field(default_factory=list)  # the numbers whose values the run read
     typed: bool = False  # whether other numbers may have other types
     given: bool = False  # whether the run returns or stores computed numbers
-    _order: list[int] | None = None  # the steps needed for `failing` and `asked`
+    _order: list[int] | None = None  # the steps needed for `failing` and `read`
 
     def __bool__(self) -> bool:
-        return bool(self.asked or self.failing or self.typed)
+        return bool(self.read or self.failing or self.typed)
 
     def input(self, value: float) -> int:
         """Add an input and return its index."""
@@ -63,24 +63,24 @@ class HostNumbers:
 
     def ask(self, number: HostNumber) -> Any:
         """Read the value of a number; the run then depends on it."""
-        self.asked.append(number)
+        self.read.append(number)
         return number.value
 
     def needs_values(self) -> bool:
         """Whether the program depends on the value of a number, and not only on decisions."""
-        return any(not isinstance(number.value, bool) for number in self.asked)
+        return any(not isinstance(number.value, bool) for number in self.read)
 
     def hold(self, inputs: Sequence[float]) -> bool:
         """Whether the program of the run is valid for other inputs."""
         if not all(_fits(new, type(old)) for new, old in zip(inputs, self.inputs, strict=True)):
             return False
         if self._order is None:
-            self._order = self._needed(self.failing, self.asked)
+            self._order = self._needed(self.failing, self.read)
         try:
-            asked = self._values(inputs, self.asked, self._order)
+            values = self._values(inputs, self.read, self._order)
         except (ArithmeticError, ValueError):
             return False
-        return all(value == number.value for value, number in zip(asked, self.asked, strict=True))
+        return all(value == number.value for value, number in zip(values, self.read, strict=True))
 
     def value(self, number: HostNumber, inputs: Sequence[float]) -> Any:
         """Recompute a number of the run for other inputs, for which the program is valid."""

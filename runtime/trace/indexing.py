@@ -54,13 +54,13 @@ class TracedIndexing(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
         if self.copies:
-            self.used((args, kwargs))
+            self.check_stale((args, kwargs))
         result = self.own[func](*args, **(kwargs or {})) if func in self.own else NotImplemented
         return func(*args, **(kwargs or {})) if result is NotImplemented else result
 
     def get(self, x: torch.Tensor, index: Any) -> Any:
         """`x[index]`, or NotImplemented if the index contains no unknown value."""
-        known, axes = _known(x, index)
+        known, axes = _split_unknown(x, index)
         if not axes:
             return NotImplemented
         part = x
@@ -71,16 +71,16 @@ class TracedIndexing(TorchFunctionMode):
     def select(self, input: torch.Tensor, dim: Any, index: Any) -> Any:
         """`x.select(dim, index)`, or NotImplemented if the index is known."""
         place = _tensor(index)
-        if not _is_asked(place):
+        if not _is_unknown_index(place):
             return NotImplemented
-        return self._copied(input, _taken(input, dim, place, 1).squeeze(dim), (index,))
+        return self._copied(input, _slice_at(input, dim, place, 1).squeeze(dim), (index,))
 
     def narrow(self, input: torch.Tensor, dim: Any, start: Any, length: int) -> Any:
         """`x.narrow(dim, start, length)`, or NotImplemented if the start is known."""
         place = _tensor(start)
-        if not _is_asked(place):
+        if not _is_unknown_index(place):
             return NotImplemented
-        return self._copied(input, _taken(input, dim, place, length), (start,))
+        return self._copied(input, _slice_at(input, dim, place, length), (start,))
 
     def _copied(self, x: torch.Tensor, part: torch.Tensor, index: tuple[Any, ...]) -> torch.Tensor:
         self.copies.append(IndexedCopy(part, part._version, x, x._version, user_line(), any(map(is_of_host, index))))
@@ -88,7 +88,7 @@ class TracedIndexing(TorchFunctionMode):
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
         """`x[index] = value`, or NotImplemented if torch's own code needs no unknown value for it."""
-        known, axes = _known(x, index)
+        known, axes = _split_unknown(x, index)
         if not axes:
             return set_masked(x, index if isinstance(index, tuple) else (index,), value)
         self.copies = [c for c in self.copies if c.tensor is not value]
@@ -100,7 +100,7 @@ class TracedIndexing(TorchFunctionMode):
             whole.index_copy_(axis, place, part)
         return None
 
-    def used(self, values: Any) -> None:
+    def check_stale(self, values: Any) -> None:
         """Raise if a value is a stale copy or shares memory with one."""
         stale = {_memory(c.tensor): c for c in self.copies if c.base._version != c.base_version}
         leaves = pytree.tree_leaves(values) if stale else []
@@ -114,7 +114,7 @@ class TracedIndexing(TorchFunctionMode):
 
     def verify(self, results: Any) -> None:
         """Raise if a write to a copy was lost, or a result is stale."""
-        self.used(results)
+        self.check_stale(results)
         copies = {_memory(copy.tensor) for copy in self.copies if copy.by_number}
         if copies and not copies.isdisjoint(map(_memory, results)):
             raise TraceError("a compiled function returns or stores x[i], a view where i is a number of Python")
@@ -126,10 +126,10 @@ class TracedIndexing(TorchFunctionMode):
                 )
 
 
-def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
+def _split_unknown(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
     """Replace each unknown 0-d tensor in an index by 0; also return (axis, tensor) for each of them."""
     parts = [_tensor(p) for p in (index if isinstance(index, tuple) else (index,))]
-    if not any(map(_is_asked, parts)):
+    if not any(map(_is_unknown_index, parts)):
         return index, []
     taken = [_axes(p) for p in parts]
     if sum(taken) > x.dim():
@@ -138,7 +138,7 @@ def _known(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tens
     for k, part in enumerate(parts):
         if isinstance(part, EllipsisType):
             axis += x.dim() - sum(taken)
-        elif _is_asked(part):
+        elif _is_unknown_index(part):
             axes.append((axis, _from_start(part, x.shape[axis]).reshape(1)))
             parts[k] = 0
         axis += taken[k]
@@ -156,7 +156,7 @@ def _row(x: torch.Tensor, axis: int, place: torch.Tensor) -> torch.Tensor:
     return x.index_select(axis, place)
 
 
-def _taken(x: torch.Tensor, axis: int, start: torch.Tensor, length: int) -> torch.Tensor:
+def _slice_at(x: torch.Tensor, axis: int, start: torch.Tensor, length: int) -> torch.Tensor:
     """A slice of a known length at an unknown start."""
     return x.index_select(axis, _from_start(start, x.shape[axis]) + torch.arange(length, device=start.device))
 
@@ -177,7 +177,7 @@ def _axes(part: Any) -> int:
     return tensor.dim() if tensor.dtype in MASKS else 1
 
 
-def _is_asked(part: Any) -> bool:
+def _is_unknown_index(part: Any) -> bool:
     if not isinstance(part, torch.Tensor) or part.dim() or part.device.type != "jax":
         return False
     if part.dtype in MASKS or part.is_floating_point() or part.is_complex():

@@ -32,7 +32,7 @@ def specs(root: Path) -> Path:
 @pytest.fixture
 def run(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command on the tree; its exit status and all it printed. Torch is not asked, which takes seconds."""
-    monkeypatch.setattr("tenax.codegen.dtypes.taken", lambda base: frozenset(TAKEN.get(base, ())))
+    monkeypatch.setattr("tenax.codegen.dtypes.supported", lambda base: frozenset(TAKEN.get(base, ())))
 
     def invoke(*args: str) -> tuple[int, str]:
         result = CliRunner().invoke(app, ["--root", str(root), *args], catch_exceptions=False)
@@ -155,7 +155,7 @@ def test_new_appends_a_stub_of_the_functional_form_beside_its_relatives(run: Run
     ],
 )
 def test_promotion_is_what_cpu_torch_does(overload: str, words: str) -> None:
-    assert promotion.asked(overload) == words
+    assert promotion.observe(overload) == words
 
 
 def test_new_states_the_dtypes_that_torch_takes(run: Run, specs: Path) -> None:

@@ -410,9 +410,9 @@ def complete(found: Results) -> list[str]:
     """The number of entries of each database that pass every check of the run, of those that are asked for one."""
     lines = []
     for suite in dict.fromkeys(key.partition("/")[0] for key in found.rows):
-        asked = [row for row in found.suite(suite).values() if row.asked()]
-        passed = sum(not any(o.bad for o in row.outcomes.values()) for row in asked)
-        lines.append(f"{suite}: {passed} of {len(asked)} entries pass every check of this run")
+        applicable = [row for row in found.suite(suite).values() if row.is_applicable()]
+        passed = sum(not any(o.bad for o in row.outcomes.values()) for row in applicable)
+        lines.append(f"{suite}: {passed} of {len(applicable)} entries pass every check of this run")
     return lines
 
 

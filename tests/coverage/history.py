@@ -43,7 +43,7 @@ def total(results: Results) -> Total:
     """The totals of a run."""
     suites = {}
     for suite in SUITES:
-        rows = [row for row in results.suite(suite).values() if row.asked()]
+        rows = [row for row in results.suite(suite).values() if row.is_applicable()]
         if rows:
             suites[suite] = [sum(row.passes() for row in rows), len(rows)]
     about = {name: results.about.get(name, "") for name in ("date", "torch", "jax", "tenax", "scope")}
@@ -83,7 +83,7 @@ class Cell:
 
     def points(self, width: float = 72, height: float = 16) -> list[tuple[float, float]]:
         """Where a line of the share of passing checks runs; the foot of the picture is the least of the shares."""
-        shares = [passed / max(asked, 1) for passed, asked in (run.checks for run in self.runs)]
+        shares = [passed / max(expected, 1) for passed, expected in (run.checks for run in self.runs)]
         low, span = min(shares), max(shares) - min(shares)
         step = width / max(len(shares) - 1, 1)
         return [

@@ -132,16 +132,16 @@ def _about(results: Results) -> str:
 
 
 def _card(suite: str, rows: list[Row]) -> dict[str, Any]:
-    passed, asked = tally(rows)
-    full, of = sum(r.passes() for r in rows), sum(r.asked() for r in rows)
+    passed, checks = tally(rows)
+    full, of = sum(r.passes() for r in rows), sum(r.is_applicable() for r in rows)
     return {
         "suite": suite,
         "title": TITLES[suite].replace("`", ""),
-        "asked": of,
+        "applicable": of,
         "full": full,
         "share": percent(full, of),
         "fraction": full / max(of, 1),
-        "checks": percent(passed, asked),
+        "checks": percent(passed, checks),
     }
 
 

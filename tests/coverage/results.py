@@ -44,7 +44,7 @@ class Row:
         letters = {o.letter for o in found}
         return "p" in letters and not letters & (BAD | {"-"})
 
-    def asked(self) -> bool:
+    def is_applicable(self) -> bool:
         """Whether any check passed or failed; false for an entry of another backend or of a dtype that JAX lacks."""
         return any(o.letter in BAD | {"p"} for o in self.outcomes.values())
 

@@ -31,11 +31,11 @@ def markdown(results: Results, *others: Results) -> str:
     for suite, rows in suites.items():
         if rows:
             full, everywhere = sum(r.passes() for r in rows), sum(r.passes_everywhere() for r in rows)
-            passed, asked = tally(rows)
-            asked_of = sum(r.asked() for r in rows)
-            cells = [TITLES[suite], str(len(rows)), str(len(rows) - asked_of), _share(full, asked_of)]
-            cells += [_share(everywhere, asked_of)] if wide else []
-            lines.append(_line([*cells, f"{passed} of {asked} ({percent(passed, asked)})"]))
+            passed, expected = tally(rows)
+            applicable = sum(r.is_applicable() for r in rows)
+            cells = [TITLES[suite], str(len(rows)), str(len(rows) - applicable), _share(full, applicable)]
+            cells += [_share(everywhere, applicable)] if wide else []
+            lines.append(_line([*cells, f"{passed} of {expected} ({percent(passed, expected)})"]))
     where = f"torch {about.get('torch')}, jax {about.get('jax')}, {about.get('platform')}, {about.get('date')}."
     lines += [
         "",
@@ -57,16 +57,16 @@ def _by_release(found: Sequence[Results]) -> list[str]:
     lines = ["", _line(titles), _line(["---", "---", *["---:"] * (len(titles) - 2)])]
     for one in found:
         rows = [list(one.suite(suite).values()) for suite in suites]
-        parts = [f"{sum(r.passes() for r in suite)} of {sum(r.asked() for r in suite)}" for suite in rows]
-        passed, asked = tally([row for suite in rows for row in suite])
+        parts = [f"{sum(r.passes() for r in suite)} of {sum(r.is_applicable() for r in suite)}" for suite in rows]
+        passed, expected = tally([row for suite in rows for row in suite])
         run = f"{one.about.get('mode', 'eager')}, {one.about.get('scope') or 'every check'}"
-        lines.append(_line([one.about.get("torch", ""), run, *parts, f"{passed} of {asked}"]))
+        lines.append(_line([one.about.get("torch", ""), run, *parts, f"{passed} of {expected}"]))
     return lines
 
 
 def full(results: Results, suite: str) -> str:
     """The number of entries of a database that pass every check of their primary dtype: `692 of 696 (99%)`."""
-    rows = [row for row in results.suite(suite).values() if row.asked()]
+    rows = [row for row in results.suite(suite).values() if row.is_applicable()]
     passed = sum(r.passes() for r in rows)
     return f"{passed} of {len(rows)} ({percent(passed, len(rows))})"
 

@@ -35,7 +35,7 @@ class JaxFunction:
         self.function = function
         self.pure = t2j(without_constants(function) if recorded else function)
         autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
-        modes = torch.get_default_dtype(), torch.is_grad_enabled(), float32_products.stated
+        modes = torch.get_default_dtype(), torch.is_grad_enabled(), float32_products.in_effect
         self.key = function, recorded, autocast, modes
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__signature__ = inspect.signature(self.pure)
