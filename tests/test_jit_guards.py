@@ -33,6 +33,7 @@ from tests.tolerances import ACCUMULATED
 
 Program = Callable[[Any], Iterator[Any]]
 NUMBER = 2.0
+EXPRESSION = "NUMBER"
 
 
 def given() -> torch.Tensor:
@@ -378,6 +379,16 @@ def _variables_by_name(jit: Any) -> Iterator[Any]:
             yield use(given())
 
 
+def _evaluated_text(jit: Any) -> Iterator[Any]:
+    scope = sys.modules[__name__]
+    use = jit(lambda x: x * eval("NUMBER") + eval(EXPRESSION))
+    with pytest.MonkeyPatch.context() as patch:
+        for number, expression in ((2.0, "NUMBER * 2"), (5.0, "NUMBER * 2"), (5.0, "abs(NUMBER)")):
+            patch.setattr(scope, "NUMBER", number)
+            patch.setattr(scope, "EXPRESSION", expression)
+            yield use(given())
+
+
 class Pair(ctypes.Structure):
     _fields_ = [("first", ctypes.c_double)]
 
@@ -435,7 +446,8 @@ PROGRAMS: tuple[Program, ...] = (
     *(_views_inside, _flags, _untied, _host_scalars, _signs_of_zero, _scaler, _schedule_with_state),
     *(_forward_mode, _saved_tensors_hooks, _anomaly_detection, _modes),
     *(_special_methods, _methods_of_classes, _classes, _functions, _functions_of_libraries),
-    *(_views_of_dicts, _ordered, _hooks_before_others, _variables_by_name, _host_memory, _attributes_of_objects),
+    *(_views_of_dicts, _ordered, _hooks_before_others, _variables_by_name, _evaluated_text, _host_memory),
+    *(_attributes_of_objects,),
 )
 
 

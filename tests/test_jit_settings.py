@@ -53,6 +53,10 @@ def _levels_of_logging(jit: Any) -> Iterator[Any]:
         yield call(x)
     finally:
         logging.disable(logging.NOTSET)
+    logger.disabled = True
+    yield call(x)
+    logger.disabled = False
+    yield call(x)
 
 
 def _patched(owner: Any, name: str, new: Any, call: Any, *args: Any) -> Iterator[Any]:

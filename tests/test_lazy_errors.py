@@ -26,6 +26,18 @@ def test_bad_arguments_raise_at_once_in_the_words_of_torch() -> None:
     assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.parametrize("computed", [False, True])
+def test_a_write_over_its_own_memory_is_refused(computed: bool) -> None:
+    with tenax.lazy():
+        x = torch.ones(1, 1, 3, device="jax") * 1
+        view = x[0:1:2]  # another stride, of the axis of one element
+        if computed:
+            tenax.sync()
+        for write in (view.copy_, view.add_):
+            with pytest.raises(RuntimeError, match="refer to a single memory location"):
+                write(x)
+
+
 def test_a_bad_value_raises_when_it_is_computed_and_names_the_line() -> None:
     with tenax.lazy():
         table = torch.ones(4, 2, device="jax")

@@ -233,6 +233,20 @@ def test_a_mask_without_axes_chooses_all_or_nothing(chosen: bool) -> None:
     assert found[0] == found[1]
 
 
+def test_programs_whose_values_torch_leaves_undefined_are_told() -> None:
+    def undefined(line: str) -> bool:
+        shapes = (((3, 4), torch.float32), ((3, 4), torch.float32))
+        lines = ("p.append(p[0].narrow(1, 0, 1))", line)
+        return mutation_modes._is_undefined(mutation_modes.Program(lines, False, shapes))
+
+    assert undefined("p[0].add_(p[2])")
+    assert undefined("torch._foreach_addcmul_([p[1], p[0]], [p[1], p[2]], [p[1], p[1]], 2)")
+    assert not undefined("torch._foreach_add_([p[0], p[2]], [p[0], p[2]])")
+    assert not undefined("p[1].add_(p[2])")
+    assert not undefined("p[0].add_(p[0])")
+    assert not undefined("p[0].view(-1)[1:].copy_(p[0].view(-1)[:-1])")  # CPU torch refuses it
+
+
 def test_all_failed_checks_of_a_call_that_raised_are_forgotten() -> None:
     failed = async_errors.Assertion("IndexError", "index out of range in self", "")
     for _ in range(3):

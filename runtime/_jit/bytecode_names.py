@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Names(NamedTuple):
@@ -33,10 +33,21 @@ def names_of(code: types.CodeType) -> Names:
             stored[step.argval] = None
         elif step.opname == "MATCH_CLASS":
             attributes["__match_args__"] = None
-    for constant in code.co_consts:
+    constants = [*code.co_consts]
+    if not {"eval", "exec"}.isdisjoint(scope):
+        constants += filter(None, map(_compiled, constants))
+    for constant in constants:
         if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # module names have dots
             attributes[constant] = None
         elif isinstance(constant, types.CodeType):
             for own, inner in zip((scope, attributes, stored, imported), names_of(constant), strict=True):
                 own.update(dict.fromkeys(inner))
     return Names(*map(tuple, (scope, attributes, stored, imported)))
+
+
+def _compiled(source: Any) -> types.CodeType | None:
+    """The code of a string that `eval` may run; None if it is no Python."""
+    try:
+        return compile(source, "<string>", "exec") if isinstance(source, str) else None
+    except (SyntaxError, ValueError):
+        return None

@@ -26,6 +26,7 @@ _METHODS = (
 )
 _NUMBER_TYPES = {"float", "int", "Number", "Complex", "Real", "Rational", "Integral"}
 _IMPORTERS = {"modules", "import_module", "__import__"}
+_EVALUATORS = {"eval", "exec"}
 _BY_COMPUTED_NAME = {"getattr", "vars", "__dict__", "attrgetter"}
 _CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls itself
 
@@ -48,6 +49,8 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
         node.edges.append((None, None, function.__name__, vars(function)))
     scope = function.__globals__
     words = [w for w in names.attributes if w in scope] if "globals" in names.globals else []
+    if not _EVALUATORS.isdisjoint(names.globals):
+        words += [name for name, value in scope.items() if _is_variable(value) and not name.startswith("__")]
     _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
     _follow_names(graph, node, "builtins", vars(builtins), [n for n in names.globals if n not in scope])
     variables = [edge[3] for edge in node.edges]

@@ -12,12 +12,13 @@ from contextvars import Context
 
 import numpy as np
 
+from .._torch.device import CPU_GENERATOR
 from .code_visitors import visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
 from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
 from .host_objects import host_kind
-from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python
+from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python, module_of
 from .sources import PLAIN_TYPES, text_of
 from .state_graph import StateGraph, StateNode
 
@@ -107,7 +108,9 @@ def visit_host_array(graph: StateGraph, node: StateNode) -> None:
 
 
 def visit_host_generator(graph: StateGraph, node: StateNode) -> None:
-    """Record a host random number generator."""
+    """Record a host random number generator, but not one of the device, from which every call draws its keys."""
+    if isinstance(node.value, CPU_GENERATOR) and type(node.value) is not CPU_GENERATOR:
+        return
     graph.reached.generators[id(node.value)] = node.path, node.value
 
 
@@ -127,14 +130,14 @@ def visit_object(graph: StateGraph, node: StateNode) -> None:
 
 def _visit_subclass(graph: StateGraph, node: StateNode) -> None:
     """Follow the attributes of a container whose class belongs to the program."""
-    if is_own(type(node.value).__module__):
+    if is_own(module_of(type(node.value))):
         visit_object(graph, node)
 
 
 def visit_other(graph: StateGraph, node: StateNode) -> None:
     """Follow an object of a class that has no entry of its own in the table of visitors."""
     value = node.value
-    module = type(value).__module__
+    module = module_of(type(value))
     if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module):
         visit_stream(graph, node)
     elif host_kind(type(value)) is not None:

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import TraceError
 from .container_adapters import ClassAttributes
 from .guards import Guard
-from .libraries import is_own
+from .libraries import is_own, module_of
 from .observations import SIZE, Observation
 from .state_graph import StateGraph
 from .traced_step import TracedStep
@@ -70,4 +70,4 @@ def runs_late(step: TracedStep) -> bool:
 
 
 def _own_functions(step: TracedStep) -> list[Any]:
-    return [c for c in (step.backward.functions if step.backward else ()) if is_own(c.__module__)]
+    return [c for c in (step.backward.functions if step.backward else ()) if is_own(module_of(c))]

@@ -26,7 +26,7 @@ from . import tensor_hooks
 from .container_adapters import ClassAttributes
 from .host_arrays import content_of
 from .host_script import EntryId, HostScript
-from .libraries import is_own
+from .libraries import is_own, module_of
 from .library_namespaces import namespaces_of
 from .lines import line_naming
 from .rebound_state import ReboundState
@@ -273,7 +273,7 @@ def observe(
             observations += [Observation(kind, node.value, None, kind.get(node.value), node.path) for kind in kinds]
             observations += _words_of(step.state, node)
         elif isinstance(node.value, type):
-            if is_own(node.value.__module__):
+            if is_own(module_of(node.value)):
                 cls, name = node.value, node.value.__qualname__
                 observations.append(Observation(BASES, cls, None, cls.__mro__, name))
                 words = [word for word in CLASS_WORDS if word in step.state.named]

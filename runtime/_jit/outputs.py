@@ -27,7 +27,7 @@ from ..storage.tensors import cell_of
 from ..trace.core import SYMBOLIC_TYPES
 from ..trace.host_numbers import HostNumber, HostNumbers
 from .container_adapters import attributes_of
-from .libraries import is_own
+from .libraries import is_own, module_of
 from .sources import SEQUENCES, is_plain
 from .visitors import reach
 from .wrappers import Wrapping, is_wrapper
@@ -292,7 +292,7 @@ class OutputDescriber:
         described.attributes = {name: self.describe(value) for name, value in attributes.items()}
         described.elements = None if elements is None else self.describe(elements)
         parts = [*described.attributes.values(), *([described.elements] if described.elements else ())]
-        made = isinstance(leaf, _MUTABLE) or is_own(type(leaf).__module__) or id(leaf) in self.shared
+        made = isinstance(leaf, _MUTABLE) or is_own(module_of(type(leaf))) or id(leaf) in self.shared
         if not made and not any(map(is_described, parts)):
             del self.objects[id(leaf)]
             self.held.update(id(x.value) for part in parts for x in part.leaves if isinstance(x, FoundObject))

@@ -12,7 +12,7 @@ from torch.nn import Module
 from .container_adapters import SlotAttributes
 from .function_caches import CachedFunction
 from .host_script import EntryId
-from .libraries import is_own, may_hold_state
+from .libraries import is_own, may_hold_state, module_of
 from .snapshots import StateSnapshot
 from .sources import MISSING, Source
 from .state_graph import Edge, StateNode
@@ -98,7 +98,7 @@ class Restriction:
 
     def _hiding(self, cls: type) -> list[str]:
         """Class attributes that code names and that an attribute set on the object later would hide."""
-        own = (vars(base) for base in cls.__mro__ if is_own(base.__module__))
+        own = (vars(base) for base in cls.__mro__ if is_own(module_of(base)))
         return [name for attributes in own for name in attributes if name in self.graph.named]
 
     def _absent(self, owner: Any, names: set[str]) -> list[str]:
@@ -108,7 +108,7 @@ class Restriction:
             base = next((b for b in type(owner).__mro__ if name in vars(b)), None)
             if base is not Module:  # its own methods are not expected to be replaced
                 absent.append(name)
-            if base is not None and may_hold_state(base.__module__):
+            if base is not None and may_hold_state(module_of(base)):
                 attributes = self.graph.class_attributes(base)
                 if name not in attributes.content:
                     attributes.name(name, vars(base)[name])

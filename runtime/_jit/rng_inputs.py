@@ -12,6 +12,7 @@ import torch
 from .._jax import put_on_first_device
 from ..errors import TraceError
 from ..storage import random
+from ..trace.random_stream import TracedStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +38,41 @@ class RngRecorder:
     """Hands out placeholder keys to a traced run and records them."""
 
     def __init__(self) -> None:
-        self.start = random.state()
         self.by_offset: dict[int, jax.Array] = {}
         self.by_generator: list[tuple[torch.Generator, jax.Array]] = []
 
     def draw(self, generator: torch.Generator | None) -> jax.Array:
-        """The placeholder array of one operation's key: uint32[2].
-
-        Raises:
-            TraceError: the run seeded the device.
-        """
+        """The placeholder array of one operation's key, uint32[2]; after the run has seeded, the key itself."""
         if generator is not None:
             self.by_generator.append((generator, _placeholder()))
             return self.by_generator[-1][1]
-        seed, offset = random.advance()
-        if seed != self.start[0]:
-            raise TraceError(
-                "torch.manual_seed within a compiled function would seed once, not in every call; seed outside"
-            )
-        relative = offset - self.start[1]
-        if relative not in self.by_offset:  # a checkpointed layer draws again from the same state
-            self.by_offset[relative] = _placeholder()
-        return self.by_offset[relative]
+        position = random.advance()
+        offset = random.drawing.stream.draws
+        if offset is None:
+            return put_on_first_device(random.key_at(*position))
+        if offset not in self.by_offset:  # a checkpointed layer draws again from the same state
+            self.by_offset[offset] = _placeholder()
+        return self.by_offset[offset]
 
-    def finish(self) -> tuple[RngInputs, tuple[jax.Array, ...]]:
-        """Reset the device's stream to its position before the run; return the inputs and their placeholder arrays."""
-        advance = random.state()[1] - self.start[1]
-        random.restore(self.start)
-        inputs = RngInputs(tuple(self.by_offset), tuple(g for g, _ in self.by_generator), advance)
+    def finish(self, stream: TracedStream) -> tuple[RngInputs, tuple[jax.Array, ...]]:
+        """The inputs, and their placeholder arrays."""
+        inputs = RngInputs(tuple(self.by_offset), tuple(g for g, _ in self.by_generator), draws_of(stream))
         return inputs, (*self.by_offset.values(), *(array for _, array in self.by_generator))
+
+
+def draws_of(stream: TracedStream) -> int:
+    """The number of draws of a run from the device's stream.
+
+    Raises:
+        TraceError: the run seeded the stream, and did not restore it.
+    """
+    if stream.draws is None:
+        raise TraceError(
+            "a compiled function seeds (torch.manual_seed, torch.jax.set_rng_state), which its program would not "
+            "repeat: seed outside, or within torch.random.fork_rng(device_type='jax'), or draw from a "
+            "torch.Generator(device='jax') that the function creates"
+        )
+    return stream.draws
 
 
 def _placeholder() -> Any:

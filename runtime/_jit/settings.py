@@ -6,6 +6,7 @@ import abc
 import gc
 import inspect
 import locale
+import logging
 import os
 import sys
 import threading
@@ -23,6 +24,7 @@ _READERS: dict[Any, Callable[[], Any]] = {
     sys.getrecursionlimit: sys.getrecursionlimit,
     gc.get_threshold: lambda: repr(gc.get_threshold()),
     gc.isenabled: gc.isenabled,
+    torch.initial_seed: torch.initial_seed,
     **dict.fromkeys((isinstance, issubclass), abc.get_cache_token),  # changed by registering a virtual subclass
     np.geterr: lambda: repr(np.geterr()),
     np.get_printoptions: lambda: repr(np.get_printoptions()),
@@ -78,6 +80,8 @@ def reader_of(value: Any) -> Callable[[], Any] | None:
     """A function that reads the setting that a function or flag reports; None if it does not report one."""
     if isinstance(value, Flag):
         return value.read
+    if isinstance(value, logging.Logger):
+        return lambda: value.disabled  # its other settings clear its cache
     decimal = sys.modules.get("decimal")
     if decimal is not None and any(value is getattr(decimal, name) for name in _DECIMAL):
         return lambda: repr(decimal.getcontext())

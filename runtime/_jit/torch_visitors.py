@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from .._torch.modules import SCALER_NUMBERS, SCHEDULER_MARKS
-from .libraries import is_own, may_hold_state
+from .libraries import is_own, may_hold_state, module_of
 from .state_graph import StateGraph, StateNode
 from .tensor_hooks import tables_of
 from .wrappers import is_wrapper
@@ -49,7 +49,7 @@ def visit_module(graph: StateGraph, node: StateNode) -> None:
         node.follow(node.hold(state[name], table=True))
     cls = type(module)
     forward = getattr(cls, "forward", None)
-    if not is_own(cls.__module__) and may_hold_state(cls.__module__) and isinstance(forward, types.FunctionType):
+    if not is_own(module_of(cls)) and may_hold_state(module_of(cls)) and isinstance(forward, types.FunctionType):
         node.edges.append((None, None, f"{node.path}.forward", forward))
     node.edges.append((None, None, node.path, cls))
 
@@ -58,7 +58,7 @@ def visit_optimizer(graph: StateGraph, node: StateNode) -> None:
     """Follow an optimizer's groups, state and hooks, and the attributes that a class of the program adds."""
     optimizer: Optimizer = node.value
     graph.reached.optimizers[id(optimizer)] = node.path, optimizer
-    own = set(optimizer.__dict__) - _OPTIMIZER if may_hold_state(type(optimizer).__module__) else set()
+    own = set(optimizer.__dict__) - _OPTIMIZER if may_hold_state(module_of(type(optimizer))) else set()
     keys = dict.fromkeys(("state", "param_groups", *_STEP_HOOKS, *sorted(own)))
     node.follow(node.hold(optimizer.__dict__, keys=keys))
     graph.tables.update(map(id, (optimizer.state, *optimizer.param_groups)))

@@ -75,7 +75,7 @@ class Recorders:
     def attached(self, state: StateGraph) -> Iterator[None]:
         """Record while the function runs."""
         with ExitStack() as attached:
-            attached.enter_context(refuse_host_rng(state))
+            attached.enter_context(refuse_host_rng(state, self.trace.stream))
             attached.enter_context(self.script.attached())
             attached.enter_context(self.host.attached())
             attached.enter_context(named([*state.reached.modules.values()]))
@@ -152,10 +152,10 @@ def trace_step(
         with _heap_left_alone():
             jaxpr = jax.make_jaxpr(run)()
     finally:
-        random, keys = rng.finish()
         trace.lose()
     if failures:
         raise failures.pop()
+    random, keys = rng.finish(trace.stream)
     played, numbers = script.finish()
     uploads, uploaded = tuple(host.uploads), tuple(host.placeholders)
     inputs = TracedInputs(

@@ -22,6 +22,7 @@ import torch
 from torch.amp import GradScaler
 from torch.optim.lr_scheduler import LRScheduler
 
+from .._torch.device import CPU_GENERATOR
 from .._torch.modules import GLOBAL_HOOKS
 from .code_visitors import visit_class, visit_function
 from .container_visitors import (
@@ -74,6 +75,7 @@ VISITORS: dict[type, Visitor] = {
     random.Random: visit_host_generator,
     np.random.Generator: visit_host_generator,
     np.random.RandomState: visit_host_generator,
+    CPU_GENERATOR: visit_host_generator,
     np.ndarray: visit_host_array,
     bytearray: visit_host_array,
     array: visit_host_array,

@@ -15,6 +15,7 @@ from ..releases import private_names
 with private_names("torch", torch.__version__):
     STREAM: Any = torch._C.Stream
     EVENT: Any = torch._C.Event
+    CPU_GENERATOR: Any = torch._C.Generator  # `torch.Generator` itself is replaced
     DeviceGuard = torch._C._acc.DeviceGuard
     PrivateUse1Hooks = torch._C._acc.PrivateUse1Hooks
     PRIVATE_USE_1 = torch._C._autograd.DeviceType.PrivateUse1

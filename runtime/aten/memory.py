@@ -151,9 +151,12 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         return copy_from(src, self, non_blocking)
     if source.index != target.index:
         return copy_from(src, self, non_blocking)
-    if source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
+    if source is target:
+        if not _has_same_places(self, src):
+            kernel_of("copy_")(self, src)
+    elif source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
         target.take(source)
-    elif source is not target or not _has_same_places(self, src):
+    else:
         kernel_of("copy_")(self, src)
     return self
 

@@ -1,4 +1,4 @@
-"""`torch.Generator(device="jax")`."""
+"""Makes `torch.Generator(device="jax")` a `DeviceGenerator`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,14 @@ from typing import Any
 import torch
 
 from .. import patches
-from ..storage.ordinals import NAMES, device_index
-
-
-class DeviceGenerator(torch.Generator):
-    """The type of `torch.Generator(device="jax")`: a CPU generator from which the device's random keys are drawn."""
-
-    index: int
-
-    def __new__(cls, device: Any = "jax") -> DeviceGenerator:
-        """Create a generator for `device`, which must exist."""
-        generator = super().__new__(cls)
-        generator.index = device_index(torch.device(device))
-        return generator
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        """The device for which the numbers are drawn."""
-        return torch.device("jax", self.index)
+from .._torch.device import CPU_GENERATOR
+from ..storage.ordinals import NAMES
+from ..storage.random import drawing
 
 
 class _GeneratorMeta(type(torch.Generator)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, DeviceGenerator.__base__)  # type: ignore[arg-type]
+        return isinstance(instance, CPU_GENERATOR)
 
 
 def install() -> None:
@@ -42,8 +27,16 @@ def _with_device(plain: Any) -> Any:
         __doc__ = plain.__doc__
 
         def __new__(cls, device: Any = "cpu") -> torch.Generator:  # type: ignore[misc]
-            ours = torch.device(device).type in NAMES
-            return DeviceGenerator(device) if ours else plain(device)
+            generator = _of_device(device) if torch.device(device).type in NAMES else plain(device)
+            if drawing.stream is not None:
+                drawing.stream.generators[generator._cdata] = generator
+            return generator
 
-    Generator.__module__ = plain.__module__
+    Generator.__module__, Generator.__qualname__ = "torch", "Generator"  # which pickle imports
     return Generator
+
+
+def _of_device(device: Any) -> Any:
+    from .device_generator import DeviceGenerator
+
+    return DeviceGenerator(device)

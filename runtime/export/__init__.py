@@ -24,7 +24,7 @@ from ..aten.registration import register_all
 from ..compile.captured_writes import lists_that_share, misread_write
 from ..compile.nodes import is_random, line_of
 from ..dtypes import numpy_dtype
-from ..functional.keys import keys_from, refuse_draw
+from ..functional.keys import numbered_keys, refuse_draw
 from ..trace.transfer import read
 from . import symbolic_shapes
 from .aten import FUNCTIONS
@@ -101,7 +101,7 @@ class _Function:
             for s in self.signature.input_specs
         ]
         key = None if rng is None else jax.random.wrap_key_data(rng) if rng.dtype == np.uint32 else rng
-        results = evaluate(self.module, operands, refuse_draw if key is None else keys_from(key))
+        results = evaluate(self.module, operands, refuse_draw if key is None else numbered_keys(key))
         outputs, mutated = [], {}
         for spec, result in zip(self.signature.output_specs, results, strict=True):
             if spec.kind in _RETURNED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -29,21 +30,31 @@ def refuse_draw(generator: torch.Generator | None) -> Any:
 
 
 def keys_from(key: jax.Array) -> DrawKey:
-    """A draw function that derives keys from a JAX key: each random operation folds in its own number."""
-    start = random.state()
+    """A draw function for one trace, which derives keys from a JAX key: each random operation folds in its number."""
 
     def draw(generator: torch.Generator | None) -> jax.Array:
         # The number is the position in the device's stream, because recomputation (torch.utils.checkpoint) resets it.
-        seed, offset = random.advance()
-        if seed != start[0] or offset <= start[1]:
+        random.advance()
+        number = random.drawing.stream.draws
+        if number is None:
             raise TraceError(
                 f"torch.manual_seed in a pure function{user_line()}: its random operations draw from the key"
             )
-        mine = jax.random.fold_in(key, offset - start[1])
-        data = jax.random.key_data(mine)
-        return data if data.shape == (2,) else jax.random.bits(mine, (2,), jnp.uint32)  # lowerings use threefry
+        return _folded(key, number)
 
     return draw
+
+
+def numbered_keys(key: jax.Array) -> DrawKey:
+    """A draw function as that of `keys_from`, for operations that run in order, whether in a trace or not."""
+    numbers = itertools.count(1)
+    return lambda generator: _folded(key, next(numbers))
+
+
+def _folded(key: jax.Array, number: int) -> jax.Array:
+    mine = jax.random.fold_in(key, number)
+    data = jax.random.key_data(mine)
+    return data if data.shape == (2,) else jax.random.bits(mine, (2,), jnp.uint32)  # lowerings use threefry
 
 
 def inherited_key() -> jax.Array | None:

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from .._torch.frames import is_dynamo_loaded
-from ..storage import random
 from ..trace.axes import between_explicit_axes
 from ..trace.data_checks import patched_data_checks
 from ..trace.tracing import tracing
@@ -24,7 +23,7 @@ from .pytrees import register_nodes
 
 def trace_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], draw: DrawKey) -> Any:
     """Run a function once; see `pure.run_pure`, which also handles `autograd.Function`."""
-    trace, state = PureTrace(draw), random.state()
+    trace = PureTrace(draw)
     try:
         with tracing(trace), patched_data_checks(), _without_dynamo(), torch.enable_grad():
 
@@ -38,7 +37,6 @@ def trace_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
             return between_explicit_axes(run, jax.tree.map(_as_array, (args, kwargs)))
     finally:
         trace.lose()
-        random.restore(state)
 
 
 def _without_dynamo() -> Any:

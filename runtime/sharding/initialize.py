@@ -42,22 +42,27 @@ def initialize(build: Callable[[], nn.Module], rules: Rules, mesh: Mesh | None =
         named_sharding(name, tensor.shape, spec_of(rules, name, tensor, owner, mesh), mesh)
         for name, tensor, owner in tensors
     ]
-    seed, offset = random.state()
-    draws = 0
+    seed, offset = end = random.state()
+
+    def position() -> tuple[int, int]:
+        draws = random.drawing.stream.draws
+        return random.state() if draws is None else (seed, offset + draws)
 
     def draw(generator: torch.Generator | None) -> Any:
-        nonlocal draws
         if generator is not None:
             return random.draw_key(generator)
-        draws += 1
-        return random.key_at(seed, offset + draws)
+        random.advance()
+        return random.key_at(*position())
 
     def make() -> list[torch.Tensor]:
+        nonlocal end
         with torch.device("jax"):
-            return [tensor.detach() for _, tensor, _ in named_tensors(build())]
+            made = [tensor.detach() for _, tensor, _ in named_tensors(build())]
+        end = position()
+        return made
 
     arrays = jax.jit(lambda: run_pure(make, (), {}, draw), out_shardings=shardings)()
-    random.restore((seed, offset + draws))
+    random.restore(end)
     for (_, tensor, _), array in zip(tensors, arrays, strict=True):
         give_values(tensor, from_jax(array))
     return module

@@ -13,26 +13,40 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..errors import TraceError
+
 _MASK = (1 << 32) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
-class _State:
+RELATIVE = 1 << 63  # from here on, the offset of a trace's stream counts from the position of its caller
+
+
+class RandomStream:
+    """A seed, and the number of draws since it was set."""
+
     seed = 0
     offset = 0
 
 
 class _Drawing(threading.local):
     draw: Callable[[torch.Generator | None], Any] | None = None
+    stream: Any = None  # a TracedStream
 
 
-drawing = _Drawing()  # while this thread traces, `draw` replaces `draw_key`
+drawing = _Drawing()  # while this thread traces, `draw` replaces `draw_key`, and `stream` that of the process
+_process = RandomStream()
+
+
+def _stream() -> RandomStream:
+    return _process if drawing.stream is None else drawing.stream
 
 
 def manual_seed(seed: int) -> None:
     """Restart the device's stream from `seed`, any 64-bit int."""
-    _State.seed = int(seed) & ((1 << 64) - 1)
-    _State.offset = 0
+    stream = _stream()
+    stream.seed = int(seed) & ((1 << 64) - 1)
+    stream.offset = 0
 
 
 def seed() -> int:
@@ -43,49 +57,63 @@ def seed() -> int:
 
 
 def initial_seed() -> int:
-    """The seed in use."""
-    return _State.seed
+    """The seed in use; TraceError in a trace, which does not know it."""
+    if drawing.stream is not None and drawing.stream.draws is not None:
+        raise TraceError("torch.jax.initial_seed() in a traced function: expected it to be read outside")
+    return _stream().seed
 
 
 def get_rng_state(device: Any = "jax") -> torch.Tensor:
     """A CPU uint8 tensor of 16 bytes: seed and offset."""
-    state = np.array([_State.seed, _State.offset], np.uint64)
-    return torch.frombuffer(bytearray(state.tobytes()), dtype=torch.uint8)
+    return torch.frombuffer(bytearray(np.array(state(), np.uint64).tobytes()), dtype=torch.uint8)
 
 
 def set_rng_state(state: torch.Tensor, device: Any = "jax") -> None:
     """Restore a state that `get_rng_state` returned.
 
     Raises:
-        RuntimeError: the state is not a CPU uint8 tensor of 16 bytes.
+        RuntimeError: the state is not a CPU uint8 tensor of 16 bytes, or was read in another trace.
     """
     if state.dtype != torch.uint8 or state.numel() != 16 or state.device.type != "cpu":
         raise RuntimeError(f"RNG state must be a CPU uint8 tensor of 16 bytes, got {state.dtype}{list(state.shape)}")
-    _State.seed, _State.offset = (int(v) for v in np.frombuffer(bytes(state.tolist()), np.uint64))
+    seed, offset = (int(v) for v in np.frombuffer(bytes(state.tolist()), np.uint64))
+    if offset >= RELATIVE and (drawing.stream is None or seed != drawing.stream.number):
+        raise RuntimeError("set_rng_state: got a state that was read while another function was traced")
+    restore((seed, offset))
 
 
 def state() -> tuple[int, int]:
     """Seed and offset of the device's stream."""
-    return _State.seed, _State.offset
+    stream = _stream()
+    return stream.seed, stream.offset
 
 
 def restore(state: tuple[int, int]) -> None:
     """Set seed and offset."""
-    _State.seed, _State.offset = state
+    stream = _stream()
+    stream.seed, stream.offset = state
 
 
 def advance() -> tuple[int, int]:
     """Count one draw, and return seed and offset after it."""
-    _State.offset += 1
-    return _State.seed, _State.offset
+    stream = _stream()
+    stream.offset += 1
+    return stream.seed, stream.offset
 
 
 def next_key(generator: torch.Generator | None = None) -> Any:
     """Raw key data, uint32[2], for one random op: from the device's stream, or drawn from a CPU generator.
 
-    A trace draws its own keys: a key drawn here would be a constant of the program.
+    A trace draws its own keys: a key drawn here would be a constant of the program. That is right for a generator that
+    the trace created, because every call of the program creates it.
     """
-    return draw_key(generator) if drawing.draw is None else drawing.draw(generator)
+    return draw_key(generator) if drawing.draw is None or is_of_trace(generator) else drawing.draw(generator)
+
+
+def is_of_trace(generator: Any) -> bool:
+    """Whether this thread traces a program that has created the generator."""
+    stream = drawing.stream
+    return stream is not None and generator is not None and generator._cdata in stream.generators
 
 
 def draw_key(generator: torch.Generator | None = None) -> np.ndarray:
@@ -93,8 +121,7 @@ def draw_key(generator: torch.Generator | None = None) -> np.ndarray:
     if generator is not None:
         bits = torch.empty((), dtype=torch.int64, device="cpu").random_(generator=generator).item()
         return np.array([int(bits) >> 32 & _MASK, int(bits) & _MASK], np.uint32)
-    _State.offset += 1
-    return key_at(_State.seed, _State.offset)
+    return key_at(*advance())
 
 
 def key_at(seed: int, offset: int) -> np.ndarray:

@@ -25,6 +25,7 @@ from ..storage.recording import recording
 from ..storage.spec import TensorSpec
 from .async_errors import Assertion
 from .core import alias_array, current_trace, trace_stack, user_line
+from .random_stream import TracedStream
 
 _lock = threading.Lock()
 _running = 0
@@ -47,6 +48,7 @@ class Trace:
         self.lifts = lifts
         self.asserts = lifts or asserts
         self.draw = draw  # returns the key data of a random operation
+        self.stream = TracedStream()
         self.lifted: dict[Cell, jax.Array] = {}  # the placeholder array of each input cell
         self.aliases: set[int] = set()  # the ids of the placeholder arrays
         self.written: dict[Cell, None] = {}
@@ -178,13 +180,14 @@ def tracing(trace: Trace) -> Iterator[Trace]:
     _watch(1)
     traces = trace_stack()
     traces.append(trace)
-    draw, drawing.draw = drawing.draw, trace.draw
+    before = drawing.draw, drawing.stream
+    drawing.draw, drawing.stream = trace.draw, trace.stream
     try:
         # Otherwise the engine would run backward on another thread, which sees neither this trace nor JAX's.
         with torch.autograd.set_multithreading_enabled(False):
             yield trace
     finally:
-        drawing.draw = draw
+        drawing.draw, drawing.stream = before
         traces.pop()
         trace.restore()
         _watch(-1)

@@ -6,6 +6,7 @@ tensors, which tensors they are, and a number that it closes over.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import logging
 import random
@@ -17,8 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import tenax
+from tenax.dispatch.overlap import memory_span
 from tenax.errors import TraceError
 
 from . import apart, mutation
@@ -152,6 +155,8 @@ def run(program: Program, mode: str) -> Outcome:
             difference, refused = _run(program, "jax", mode)
         if difference and mode == "compile" and _is_of_torch(program, difference):
             difference, refused = "", "torch's own capture differs from eager mode"
+        elif difference and _is_undefined(program):
+            difference, refused = "", "CPU torch reads what it has written: the values are undefined"
     return Outcome(mode, difference, refused, program if difference else None)
 
 
@@ -267,6 +272,53 @@ def _shares_its_outs(run: Run, pattern: str) -> bool:
     storages = [t.untyped_storage()._cdata for t in run.tensors]
     outs = {int(i) for line in run.program.lines for i in re.findall(pattern, line)}
     return any(storages.count(storages[i]) > 1 for i in outs if i < len(storages))
+
+
+class _Overlaps(TorchDispatchMode):
+    """Notices an operation that reads the memory that it writes in other places, which CPU torch does not refuse."""
+
+    found = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        named = zip(func._schema.arguments, args, strict=False)
+        passed = [*named, *((a, (kwargs or {}).get(a.name)) for a in func._schema.arguments[len(args) :])]
+        written = [value for a, value in passed if a.alias_info is not None and a.alias_info.is_write]
+        read = [value for a, value in passed if a.alias_info is None or not a.alias_info.is_write]
+        self.found |= any(_overlap_apart(x, y) for w in written for r in read for x, y in _pairs(w, r))
+        return result
+
+
+def _pairs(written: Any, read: Any) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """The tensors of two arguments that one kernel gets: the elements of two lists in turn."""
+    if isinstance(written, list) and isinstance(read, list) and len(written) == len(read):
+        for pair in zip(written, read, strict=True):
+            yield from _pairs(*pair)
+        return
+    for pair in itertools.product(*(x if isinstance(x, (list, tuple)) else [x] for x in (written, read))):
+        if all(isinstance(x, torch.Tensor) for x in pair):
+            yield pair
+
+
+def _overlap_apart(x: torch.Tensor, y: torch.Tensor) -> bool:
+    """Whether two tensors have places in common, but not the same ones in the same order."""
+    if x.untyped_storage()._cdata != y.untyped_storage()._cdata or not x.numel() or not y.numel():
+        return False
+    if (x.shape, x.stride(), x.storage_offset(), x.dtype) == (y.shape, y.stride(), y.storage_offset(), y.dtype):
+        return False
+    (a, b), (c, d) = memory_span(x), memory_span(y)
+    return max(a, c) < min(b, d)
+
+
+def _is_undefined(program: Program) -> bool:
+    """Whether CPU torch gives a program no defined values: a change between two calls may make its tensors overlap."""
+    run = Run(program, "cpu")
+    with _Overlaps() as overlaps:
+        for number in range(CALLS):
+            with suppress(Exception):
+                run.change(program.changes[number - 1] if number else ())
+                run.call()
+    return overlaps.found
 
 
 def _graph_is_spoilt(results: Sequence[torch.Tensor], leaves: list[torch.Tensor]) -> bool:

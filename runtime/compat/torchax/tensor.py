@@ -17,6 +17,7 @@ import torch
 from ... import debug, patches
 from ...aten.overrides import Override
 from ...device.tensor import Tensor as Tensor
+from ...errors import TraceError
 from ...interop.convert import j2t
 from ...storage import random
 from ...storage.random import draw_key, drawing, manual_seed, next_key
@@ -111,6 +112,8 @@ class Environment:
         held = self._properties[-1].prng
         if held is not None:
             return held
+        if drawing.stream is not None:
+            raise TraceError("env.prng_key in a traced function: expected env.override_property(prng=key)")
         now = random.state()
         if self._key is None or self._key[0] != now:
             self._key = now, jax.random.wrap_key_data(jax.numpy.asarray(random.key_at(*now)))
