@@ -94,8 +94,12 @@ def _generate(found: Build, only: list[str]) -> int:
             fresh.replace(path)
         _out.print(f"{'removed' if text is None else 'wrote'} generated/{path.name}")
     counts = _counts(found)
-    _out.print(", ".join(f"{counts[s]} {s}" for s in STATUSES) + (f"; {faults} faults" if faults else ""))
+    _out.print(", ".join(f"{counts[s]} {s}" for s in STATUSES) + (f"; {_number(faults)}" if faults else ""))
     return 1 if faults else 0
+
+
+def _number(faults: int) -> str:
+    return f"{faults} fault{'s' if faults > 1 else ''}"
 
 
 def _check(found: Build, only: list[str]) -> int:
@@ -165,7 +169,7 @@ def new(
             raise stub.NoStubError(
                 f"{name}: has an entry at {held.where}:{held.line}; expected an overload without one"
             )
-        chosen = family or stub.family(f, found.entries)
+        chosen = stub.known(family, found.tree) if family else stub.family(f, found.entries)
     except stub.NoStubError as error:
         _err.print(str(error))
         raise typer.Exit(1) from None
