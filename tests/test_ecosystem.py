@@ -14,7 +14,7 @@ import torch
 from tests.ecosystem import __main__ as command
 from tests.ecosystem import model_page, models, programs, suite_page, suites, trainers  # noqa: F401
 from tests.ecosystem.__main__ import SUITES, import_error
-from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, page, read
+from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, environment, page, read
 from tests.ecosystem.program import CLASSICS, difference
 from tests.ecosystem.program import PROGRAMS as KNOWN
 from tests.ecosystem.suites import SUITES as TESTED
@@ -69,6 +69,7 @@ def test_a_failure_without_an_explanation_is_a_fault_and_so_is_an_explanation_of
     assert "test_a: not explained: RuntimeError: no" in suite_page.faults([suite], {})[0]
     assert suite_page.faults([suite], {"einops": [fits]}) == []
     assert suite_page.faults([suite], {"einops": [fits, other]}) == ["einops: no failure is explained by: stale"]
+    assert suite_page.faults([suite], {"einops": [fits, dataclasses.replace(other, sometimes=True)]}) == []
     assert suite_page.faults([dataclasses.replace(suite, device="cpu", failures={})], {"einops": [other]}) == []
     on_cpu = dataclasses.replace(suite, device="cpu")
     assert "einops on cpu" in suite_page.faults([suite, on_cpu], {"einops": [fits]})[0]
@@ -149,3 +150,12 @@ def test_a_word_that_selects_nothing_is_an_error(
         with pytest.raises(SystemExit) as end:
             main()
         assert end.value.code == 2 and "no name contains 'captn'" in capsys.readouterr().err
+
+
+def test_results_beside_kept_ones_name_the_days_of_both() -> None:
+    today = environment()
+    kept = {**today, "date": "2020-01-02"}
+    assert environment(kept) == {**today, "date": f"2020-01-02 and {today['date']}"}
+    assert environment(environment(kept)) == environment(kept)
+    with pytest.raises(RuntimeError, match="recorded with torch 1.*expected a run of every row"):
+        environment({**kept, "torch": "1.0"})

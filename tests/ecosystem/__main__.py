@@ -84,8 +84,9 @@ def main() -> None:
         table.add_row(row.library, row.version, row.result, row.digits, str(row.seconds or ""))
     Console().print(table)
     if options.write:
-        kept = {row.library: row for row in read()["rows"]} if options.only else {}
-        write(RESULTS, environment(), {**kept, **{row.library: row for row in rows}})
+        before = read() if options.only else None
+        kept = {row.library: row for row in before["rows"]} if before else {}
+        write(RESULTS, environment(before), {**kept, **{row.library: row for row in rows}})
         PAGE.write_text(page())
     sys.exit(any(not row.result.startswith(("agrees", "not installed", UNIMPORTABLE)) for row in rows))
 

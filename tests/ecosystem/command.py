@@ -41,6 +41,7 @@ def keep(kind: Any, found: Mapping[Any, Any], key: Callable[[Any], Any], partial
         key: the key of a result.
         partial: whether earlier results of other keys stay.
     """
-    kept = {key(row): row for row in kind.read()["rows"]} if partial else {}
-    kind.write(environment(), {**kept, **found}.values())
+    before = kind.read() if partial else None
+    kept = {key(row): row for row in before["rows"]} if before else {}
+    kind.write(environment(before), {**kept, **found}.values())
     PAGE.write_text(page())

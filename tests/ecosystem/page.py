@@ -88,10 +88,20 @@ def version(library: str) -> str | None:
         return None
 
 
-def environment() -> dict[str, str]:
-    """Where and when the programs ran."""
+def environment(kept: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Where and when the programs ran; beside kept results of other rows, on which days.
+
+    Raises:
+        RuntimeError: the kept results are those of other releases.
+    """
     libraries = {name: version(name) or "" for name in ("torch", "jax", "numpy")}
-    return {"date": datetime.date.today().isoformat(), "python": platform.python_version(), **libraries}
+    found = {"date": datetime.date.today().isoformat(), "python": platform.python_version(), **libraries}
+    if kept is None:
+        return found
+    other = [f"{name} {kept[name]}" for name in found if name != "date" and kept[name] != found[name]]
+    if other:
+        raise RuntimeError(f"the kept results were recorded with {', '.join(other)}; expected a run of every row")
+    return {**found, "date": " and ".join(sorted({*kept["date"].split(" and "), found["date"]}))}
 
 
 def write(path: Path, where: Mapping[str, str], rows: Mapping[str, Row]) -> None:
