@@ -157,5 +157,5 @@ def test_results_beside_kept_ones_name_the_days_of_both() -> None:
     kept = {**today, "date": "2020-01-02"}
     assert environment(kept) == {**today, "date": f"2020-01-02 and {today['date']}"}
     assert environment(environment(kept)) == environment(kept)
-    with pytest.raises(RuntimeError, match="recorded with torch 1.*expected a run of every row"):
+    with pytest.raises(RuntimeError, match=r"recorded with torch 1.*expected a run of every row"):
         environment({**kept, "torch": "1.0"})
