@@ -25,6 +25,7 @@ app = typer.Typer(help="Render ops_spec/ to generated/.", add_completion=False, 
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(soft_wrap=True, highlight=False, markup=False, stderr=True)
 
+Overload = Annotated[str, typer.Argument(help="The name of an overload, such as add.Tensor.")]
 Root = Annotated[Path, typer.Option(help="Root of the repository.", show_default=False)]
 
 
@@ -141,7 +142,7 @@ def status(
 
 
 @app.command()
-def explain(context: typer.Context, overload: str) -> None:
+def explain(context: typer.Context, overload: Overload) -> None:
     """Show the schema, spec, generated code and variants of an overload."""
     found = _built(context.obj)
     if overload not in found.schemas:
@@ -154,7 +155,7 @@ def explain(context: typer.Context, overload: str) -> None:
 @app.command()
 def new(
     context: typer.Context,
-    overload: str,
+    overload: Overload,
     family: Annotated[
         str, typer.Option(help="Spec file, without .yaml; by default the one with related entries.")
     ] = "",
