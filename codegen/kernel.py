@@ -53,8 +53,8 @@ def faults(entry: Entry, params: Sequence[Parameter], tree: Tree) -> Iterator[Fa
     path = tree.kernel(module)
     where = f"runtime/kernels/{module}.py"
     if not path.exists():
-        near = difflib.get_close_matches(module, [held.stem for held in tree.kernels.glob("*.py")], 2)
-        meant = f" (did you mean {' or '.join(f'`{name}`' for name in near)}?)" if near else ""
+        modules = difflib.get_close_matches(module, [held.stem for held in tree.kernels.glob("*.py")], 2)
+        meant = f" (did you mean {' or '.join(f'`{name}`' for name in modules)}?)" if modules else ""
         yield entry.fault("kernel", f"there is no {where}{meant}", f"a module that defines `{function}`")
         return
     held = defined(path)

@@ -97,9 +97,9 @@ def definitions(module: str, text: str) -> dict[str, tuple[str, set[str]]]:
     for node in body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tenax.kernels"):
             package = (node.module or "").removeprefix("tenax.kernels").strip(".")
-            names = {alias.asname or alias.name: alias.name for alias in node.names}
-            imported |= {name: f"{package}.{held}".strip(".") for name, held in names.items()}
-    found = {}
+            for alias in node.names:
+                imported[alias.asname or alias.name] = f"{package}.{alias.name}".strip(".")
+    found: dict[str, tuple[str, set[str]]] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names = [node.name]
