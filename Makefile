@@ -55,7 +55,7 @@ fuzz: $(STAMP)
 docs: build/links
 	test -x build/docs-venv/bin/mkdocs || ($(PYTHON) -m venv build/docs-venv && \
 		build/docs-venv/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]')
-	build/docs-venv/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build --strict --quiet
 
 # Small programs of other libraries, and models of transformers and timm, on the device and on the CPU, in an
 # environment of its own, about twenty minutes.

@@ -13,6 +13,7 @@ from tenax.codegen.derive import Row, derive
 from tenax.codegen.fault import Fault, SpecError, Unreadable
 from tenax.codegen.policy import Policy
 from tenax.codegen.schema import Schemas
+from tenax.codegen.source import defined
 from tenax.codegen.spec import Entry
 from tenax.codegen.status import Status, classify
 from tenax.codegen.style import style
@@ -77,8 +78,9 @@ def build(tree: Tree, schemas: Schemas) -> Build:
     """Load, check and derive. An entry with a fault is skipped, and everything else is kept.
 
     Raises:
-        SpecError: a file cannot be read as a list of entries.
+        SpecError: a file cannot be read as a list of entries, or a module of words or kernels does not parse.
     """
+    _refuse_unparsable(tree)
     entries: list[Entry] = []
     faults: list[Fault] = []
     for path in tree.spec_files():
@@ -110,3 +112,13 @@ def _refuse_unreadable(faults: Sequence[Fault]) -> None:
     for fault in faults:
         if isinstance(fault, Unreadable):
             raise SpecError(fault)
+
+
+def _refuse_unparsable(tree: Tree) -> None:
+    """Stop at a module that does not parse: every entry that uses one of its functions would be reported."""
+    for path in tree.modules():
+        try:
+            defined(path)
+        except SyntaxError as error:
+            where = f"runtime/{path.relative_to(tree.runtime).as_posix()}"
+            raise SpecError(Unreadable(where, error.lineno or 1, f"does not parse: {error.msg}", "Python")) from None

@@ -25,6 +25,7 @@ app = typer.Typer(help="Render ops_spec/ to generated/.", add_completion=False, 
 _out = Console(soft_wrap=True, highlight=False, markup=False)
 _err = Console(soft_wrap=True, highlight=False, markup=False, stderr=True)
 
+Overload = Annotated[str, typer.Argument(help="The name of an overload, such as add.Tensor.")]
 Root = Annotated[Path, typer.Option(help="Root of the repository.", show_default=False)]
 
 
@@ -94,8 +95,12 @@ def _generate(found: Build, only: list[str]) -> int:
             fresh.replace(path)
         _out.print(f"{'removed' if text is None else 'wrote'} generated/{path.name}")
     counts = _counts(found)
-    _out.print(", ".join(f"{counts[s]} {s}" for s in STATUSES) + (f"; {faults} faults" if faults else ""))
+    _out.print(", ".join(f"{counts[s]} {s}" for s in STATUSES) + (f"; {_number(faults)}" if faults else ""))
     return 1 if faults else 0
+
+
+def _number(faults: int) -> str:
+    return f"{faults} fault{'s' if faults > 1 else ''}"
 
 
 def _check(found: Build, only: list[str]) -> int:
@@ -137,7 +142,7 @@ def status(
 
 
 @app.command()
-def explain(context: typer.Context, overload: str) -> None:
+def explain(context: typer.Context, overload: Overload) -> None:
     """Show the schema, spec, generated code and variants of an overload."""
     found = _built(context.obj)
     if overload not in found.schemas:
@@ -150,7 +155,7 @@ def explain(context: typer.Context, overload: str) -> None:
 @app.command()
 def new(
     context: typer.Context,
-    overload: str,
+    overload: Overload,
     family: Annotated[
         str, typer.Option(help="Spec file, without .yaml; by default the one with related entries.")
     ] = "",
@@ -165,7 +170,7 @@ def new(
             raise stub.NoStubError(
                 f"{name}: has an entry at {held.where}:{held.line}; expected an overload without one"
             )
-        chosen = family or stub.family(f, found.entries)
+        chosen = stub.known(family, found.tree) if family else stub.family(f, found.entries)
     except stub.NoStubError as error:
         _err.print(str(error))
         raise typer.Exit(1) from None

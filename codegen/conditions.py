@@ -31,11 +31,14 @@ class Condition:
 
 
 def load(path: Path, where: str) -> tuple[dict[str, Condition], list[Fault]]:
-    """The named checks of a file, and the faults of the others; both empty without a file."""
-    if not path.exists():
-        return {}, []
+    """`parse` of a file; both results are empty without it."""
+    return parse(path.read_text(encoding="utf-8"), where) if path.exists() else ({}, [])
+
+
+def parse(text: str, where: str) -> tuple[dict[str, Condition], list[Fault]]:
+    """The named checks of a text, and the faults of the others."""
     try:
-        nodes = compose(path.read_text(encoding="utf-8"), where, "`- check: <name>(<parameters>)` entries")
+        nodes = compose(text, where, "`- check: <name>(<parameters>)` entries")
     except SpecError as error:
         return {}, [error.fault]
     found: dict[str, Condition] = {}

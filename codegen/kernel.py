@@ -53,13 +53,11 @@ def faults(entry: Entry, params: Sequence[Parameter], tree: Tree) -> Iterator[Fa
     path = tree.kernel(module)
     where = f"runtime/kernels/{module}.py"
     if not path.exists():
-        yield entry.fault("kernel", f"there is no {where}", f"a module that defines `{function}`")
+        modules = difflib.get_close_matches(module, [held.stem for held in tree.kernels.glob("*.py")], 2)
+        meant = f" (did you mean {' or '.join(f'`{name}`' for name in modules)}?)" if modules else ""
+        yield entry.fault("kernel", f"there is no {where}{meant}", f"a module that defines `{function}`")
         return
-    try:
-        held = defined(path)
-    except SyntaxError as error:
-        yield Fault(where, error.lineno or 1, f"does not parse: {error.msg}", "Python")
-        return
+    held = defined(path)
     if function not in held:
         near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(function, held, 2))
         yield entry.fault("kernel", f"{where} defines no `{function}`", f"one of {near}" if near else "that function")

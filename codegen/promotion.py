@@ -28,8 +28,9 @@ def promotion(overload: str) -> str:
 Ask = Callable[[dict[str, Any]], Any]
 
 
-def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
-    """For each sample that the overload accepts, the names of its tensors and a function to call it with any dtypes."""
+def _questions(overload: str, dtype: Any) -> Iterator[tuple[list[str], Ask]]:
+    """For each sample of a dtype that the overload accepts, the names of its tensors of that dtype and a function to
+    call it with any dtypes."""
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 
@@ -37,11 +38,11 @@ def _questions(overload: str) -> Iterator[tuple[list[str], Ask]]:
     op = getattr(getattr(torch.ops.aten, base), name or "default")
     arguments = [argument.name for argument in op._schema.arguments]
     for info in op_db:
-        if base not in (info.aten_name, info.name) or torch.float32 not in info.supported_dtypes("cpu"):
+        if base not in (info.aten_name, info.name) or dtype not in info.supported_dtypes("cpu"):
             continue
-        for sample in info.sample_inputs("cpu", torch.float32, requires_grad=False):
+        for sample in info.sample_inputs("cpu", dtype, requires_grad=False):
             given = dict(zip(arguments, (sample.input, *sample.args), strict=False)) | sample.kwargs
-            tensors = [n for n, value in given.items() if isinstance(value, torch.Tensor) and value.is_floating_point()]
+            tensors = [n for n, value in given.items() if isinstance(value, torch.Tensor) and value.dtype == dtype]
 
             def ask(dtypes: dict[str, Any], given: dict[str, Any] = given) -> Any:
                 try:
@@ -58,14 +59,22 @@ def observe(overload: str) -> str:
     """`promotion` in this process, which imports torch; decided by the sample with the most tensors."""
     import torch
 
-    tensors, ask = max(_questions(overload), key=lambda question: len(question[0]), default=([], None))
-    if ask is None:
-        return ""
+    for dtype, wide in ((torch.float32, torch.float64), (torch.int32, torch.int64)):  # some take only integers
+        tensors, ask = max(_questions(overload, dtype), key=lambda question: len(question[0]), default=([], None))
+        if ask is not None:
+            return _kind(tensors, ask, wide)
+    return ""
+
+
+def _kind(tensors: list[str], ask: Ask, wide: Any) -> str:
+    """`KIND(names)`, given a dtype wider than that of the tensors."""
+    import torch
+
     # The tensors that widen the result; if mixed dtypes raise, torch does not promote.
-    wider = [n for n in tensors if len(tensors) == 1 or ask({n: torch.float64}) == torch.float64]
-    truths = ask(dict.fromkeys(tensors, torch.float32)) == torch.bool
+    wider = [n for n in tensors if len(tensors) == 1 or ask({n: wide}) == wide]
+    truths = ask({}) == torch.bool
     if truths:
-        wider = [n for n in tensors if len(tensors) == 1 or ask({n: torch.float64}) is not None]
+        wider = [n for n in tensors if len(tensors) == 1 or ask({n: wide}) is not None]
     if wider != tensors or ask({}) == torch.int64:  # an index or a count, whatever the tensors' dtypes
         return ""
     by_dtype = {dtype: ask(dict.fromkeys(tensors, dtype)) for dtype in (torch.int32, torch.bool, torch.complex64)}

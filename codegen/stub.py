@@ -53,7 +53,22 @@ def family(f: Native, entries: Sequence[Entry]) -> str:
         found = Counter(e.family for e in entries if f"{e.name.partition('.')[0].strip('_')}_".startswith(f"{head}_"))
         if found:
             return found.most_common(1)[0][0]
-    raise NoStubError(f"{base}: no spec file has a related entry; expected --family NAME")
+    names = ", ".join(sorted({e.family for e in entries}))
+    raise NoStubError(f"{base}: no spec file has a related entry; expected --family with one of {names}")
+
+
+def known(family: str, tree: Tree) -> str:
+    """The family, if its spec file exists: a slip in its name must not begin a new one.
+
+    Raises:
+        NoStubError: there is no such file.
+    """
+    names = [path.stem for path in tree.spec_files()]
+    if family not in names:
+        raise NoStubError(
+            f"no {tree.spec_name(family)}; expected one of {', '.join(names)}, or an empty file of that name"
+        )
+    return family
 
 
 def text(f: Native, family: str, dtypes: str = "", promote: str = "") -> str:
@@ -69,8 +84,8 @@ def text(f: Native, family: str, dtypes: str = "", promote: str = "") -> str:
 
 
 def append(tree: Tree, name: str, content: str) -> Path:
-    """Append an entry to a spec file, which is created if necessary."""
+    """Append an entry to a spec file."""
     path = tree.specs / f"{name}.yaml"
-    old = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
+    old = path.read_text(encoding="utf-8").rstrip("\n")
     path.write_text(f"{old}\n\n{content}" if old else content, encoding="utf-8")
     return path

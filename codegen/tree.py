@@ -45,6 +45,10 @@ class Tree:
         """The files of entries, one per family."""
         return sorted(path for path in self.specs.glob("*.yaml") if path not in (self.autocast, self.checks))
 
+    def modules(self) -> list[Path]:
+        """The modules that expressions and entries name functions of: the words, and the kernels with their helpers."""
+        return [path for path in [self.words, *sorted(self.kernels.rglob("*.py"))] if path.exists()]
+
     def spec_name(self, family: str) -> str:
         """The name of a spec file in messages and generated headers."""
         return f"ops_spec/{family}.yaml"

@@ -108,19 +108,21 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
+if not TYPE_CHECKING:  # for a type checker, which knows the names from above, every misspelt name would exist
 
-    if name in _LAZY:
-        from .aten.registration import register_all
+    def __getattr__(name: str) -> Any:
+        import importlib
 
-        register_all()
-        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
-        globals()[name] = value
-        return value
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module 'tenax' has no attribute {name!r}")
+        if name in _LAZY:
+            from .aten.registration import register_all
+
+            register_all()
+            value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+            globals()[name] = value
+            return value
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module 'tenax' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

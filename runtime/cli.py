@@ -214,7 +214,9 @@ def _programs(usage: tuple[int, int]) -> str:
 def xla(context: typer.Context) -> None:
     """Run a script that imports torch_xla: `tenax xla script.py args...`, or `-m module args...`."""
     if context.args in ([], ["-m"], ["--help"]):
-        typer.echo("Usage: tenax xla script.py [ARGS]... | tenax xla -m MODULE [ARGS]...")
+        typer.echo("Usage: tenax xla script.py [ARGS]... | tenax xla -m MODULE [ARGS]...\n")
+        typer.echo("Run an unmodified program that imports torch_xla on the device; torch_xla need not be installed.")
+        typer.echo("`tenax doctor --xla script.py` lists the names that it uses and whether they work.")
         raise typer.Exit(0 if context.args == ["--help"] else 2)
     from .compat.torch_xla.script import run
 

@@ -11,25 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mypy.nodes import ARG_OPT, GDEF, Argument, MypyFile, SymbolTableNode, Var
+from mypy.nodes import ARG_OPT, GDEF, MDEF, Argument, MypyFile, SymbolTableNode, TypeVarExpr, Var
 from mypy.plugin import ClassDefContext, Plugin
 from mypy.plugins.common import add_method_to_class
-from mypy.types import AnyType, Type, TypeOfAny
+from mypy.types import AnyType, Instance, Type, TypeOfAny, TypeVarId, TypeVarType
 
 from ._torch.tensors import TENSOR_CLASS
 
 MODULE = "torch.nn.modules.module.Module"
 DEVICE_MODULE = "tenax.torch_jax"
+ITSELF = "_TenaxSelf"
 
 
 def add_names(context: ClassDefContext) -> None:
     """Add the method `jax` to the class that mypy has just analysed, and the device module to torch.
 
-    The methods' return types (a JAX array; the module itself) are typed as `Any`.
+    `module.jax()` has the type of the module. `tensor.jax()`, a JAX array, is typed as `Any`.
     """
     unknown: Type = AnyType(TypeOfAny.explicit)
-    device = Argument(Var("device", unknown), unknown, None, ARG_OPT)
-    add_method_to_class(context.api, context.cls, "jax", [device] if context.cls.fullname == MODULE else [], unknown)
+    if context.cls.fullname == MODULE:
+        device = Argument(Var("device", unknown), unknown, None, ARG_OPT)
+        bound = Instance(context.cls.info, [])
+        # mypy analyses the method later, and then looks up the type variable in the class.
+        variable = TypeVarExpr(ITSELF, f"{MODULE}.{ITSELF}", [], bound, unknown)
+        context.cls.info.names[ITSELF] = SymbolTableNode(MDEF, variable)
+        name = TypeVarId(-1, namespace=f"{MODULE}.jax")
+        itself = TypeVarType(ITSELF, variable.fullname, name, [], bound, unknown)
+        add_method_to_class(context.api, context.cls, "jax", [device], itself, self_type=itself, tvar_def=itself)
+    else:
+        add_method_to_class(context.api, context.cls, "jax", [], unknown)
     context.api.modules["torch"].names["jax"] = SymbolTableNode(GDEF, context.api.modules[DEVICE_MODULE])
 
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from tests.ecosystem import __main__ as command
-from tests.ecosystem import model_page, models, programs, suite_page, trainers  # noqa: F401
+from tests.ecosystem import model_page, models, programs, suite_page, suites, trainers  # noqa: F401
 from tests.ecosystem.__main__ import SUITES, import_error
-from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, page, read
+from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, environment, page, read
 from tests.ecosystem.program import CLASSICS, difference
 from tests.ecosystem.program import PROGRAMS as KNOWN
 from tests.ecosystem.suites import SUITES as TESTED
@@ -69,6 +69,8 @@ def test_a_failure_without_an_explanation_is_a_fault_and_so_is_an_explanation_of
     assert "test_a: not explained: RuntimeError: no" in suite_page.faults([suite], {})[0]
     assert suite_page.faults([suite], {"einops": [fits]}) == []
     assert suite_page.faults([suite], {"einops": [fits, other]}) == ["einops: no failure is explained by: stale"]
+    assert suite_page.faults([suite], {"einops": [fits, dataclasses.replace(other, sometimes=True)]}) == []
+    assert suite_page.faults([dataclasses.replace(suite, device="cpu", failures={})], {"einops": [other]}) == []
     on_cpu = dataclasses.replace(suite, device="cpu")
     assert "einops on cpu" in suite_page.faults([suite, on_cpu], {"einops": [fits]})[0]
 
@@ -113,3 +115,47 @@ def test_what_differs_is_seen() -> None:
     for wrong in (theirs, ours.double(), ours / 0):
         with pytest.raises(ValueError, match=r"on the device|expected|not finite"):
             difference([wrong], [theirs])
+
+
+def test_a_suite_that_cannot_be_downloaded_is_said_and_the_others_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept: list[tuple[object, ...]] = []
+
+    def obtain(library: str, release: str) -> Path:
+        if library == "kornia":
+            raise RuntimeError("git clone: Could not resolve host")
+        return Path(library)
+
+    def run(library: str, device: str, folder: Path, again: bool) -> suite_page.Suite:
+        return suite_page.Suite(library, "1.0", device, 1, 0, 0, {})
+
+    for name, made in {"obtain": obtain, "run": run, "explanations": dict, "version": lambda name: "1.0"}.items():
+        monkeypatch.setattr(suites, name, made)
+    monkeypatch.setattr(suites, "keep", lambda *arguments: kept.append(arguments))
+    monkeypatch.setattr(sys, "argv", ["suites", "--only", "einops,kornia", "--write"])
+    with pytest.raises(SystemExit) as end:
+        suites.main()
+    assert end.value.code == 1
+    assert capsys.readouterr().out.count("kornia: not run: git clone: Could not resolve host") == 2
+    [(_, found, _, partial)] = kept
+    assert set(found) == {("einops", "cpu"), ("einops", "jax:0")} and partial, "kept results of the other stay"
+
+
+def test_a_word_that_selects_nothing_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for main in (suites.main, command.main, models.main):
+        monkeypatch.setattr(sys, "argv", ["command", "--only", "captn"])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 2 and "no name contains 'captn'" in capsys.readouterr().err
+
+
+def test_results_beside_kept_ones_name_the_days_of_both() -> None:
+    today = environment()
+    kept = {**today, "date": "2020-01-02"}
+    assert environment(kept) == {**today, "date": f"2020-01-02 and {today['date']}"}
+    assert environment(environment(kept)) == environment(kept)
+    with pytest.raises(RuntimeError, match=r"recorded with torch 1.*expected a run of every row"):
+        environment({**kept, "torch": "1.0"})

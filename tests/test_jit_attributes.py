@@ -379,7 +379,7 @@ def test_an_attribute_that_is_written_before_it_is_read_needs_no_new_trace() -> 
         close(result, module.forward(x))
         for ours, eager in zip(kept, module.kept, strict=True):
             close(ours, eager)
-    assert "traced 1 times" in str(tenax.explain(step))
+    assert "traced once, 1 program" in str(tenax.explain(step))
 
 
 def test_an_attribute_that_is_read_before_it_is_written_is_guarded() -> None:

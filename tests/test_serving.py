@@ -33,6 +33,6 @@ def test_requests_of_different_lengths_get_the_same_tokens_from_one_compiled_ste
             assert [len(r.answer) for r in requests] == [r.wanted for r in requests]
             answers.append([r.answer for r in requests])
         assert answers[0] == answers[1]
-        assert "traced 1 times" in str(tenax.explain(step))
+        assert "traced once, 1 program" in str(tenax.explain(step))
     finally:
         del sys.modules["serve_example"]

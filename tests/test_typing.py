@@ -29,16 +29,18 @@ def step(x: torch.Tensor, y: int) -> torch.Tensor:
 step("x", 1)
 x.jacks()
 torch.jax.nothing()
+tenax.jt(step)
 """
 EXPECTED = """
 program.py:6: note: Revealed type is "Any"
-program.py:7: note: Revealed type is "Any"
+program.py:7: note: Revealed type is "torch.nn.modules.linear.Linear"
 program.py:8: note: Revealed type is "int"
 program.py:9: note: Revealed type is "torch._tensor.Tensor"
 program.py:15: error: Argument 1 to "step" has incompatible type "str"; expected "Tensor"  [arg-type]
 program.py:16: error: "Tensor" has no attribute "jacks"  [attr-defined]
 program.py:17: error: Module has no attribute "nothing"  [attr-defined]
-Found 3 errors in 1 file (checked 1 source file)
+program.py:18: error: Module has no attribute "jt"; maybe "j2t" or "jit"?  [attr-defined]
+Found 4 errors in 1 file (checked 1 source file)
 """
 
 

@@ -46,7 +46,9 @@ class Explanation:
     programs: tuple[ProgramReport, ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: traced {len(self.traces)} times, {len(self.programs)} programs"]
+        traces, programs = len(self.traces), len(self.programs)
+        times = "once" if traces == 1 else f"{traces} times"
+        lines = [f"{self.name}: traced {times}, {programs} program{'s' * (programs != 1)}"]
         for i, trace in enumerate(self.traces, 1):
             program = "the program is an earlier one" if trace.shared else "a new program"
             lines.append(f"  trace {i}: {trace.reason} ({trace.seconds:.3f} s; {program})")

@@ -17,7 +17,8 @@ class _Refusing(type):
             raise AttributeError(name)
         raise RuntimeError(
             "torch.compile: inductor, the default backend, generates no code for device 'jax'; expected "
-            'torch.compile(function, backend="tenax")'
+            'torch.compile(function, backend="tenax"), or torch.compiler.set_default_backend("tenax") for calls of '
+            "torch.compile in libraries"
         )
 
 

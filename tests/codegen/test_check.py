@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tenax.codegen.build import Build
+from tenax.codegen.fault import SpecError
 
 RELU = "- func: relu(Tensor self) -> Tensor\n"
 ADD = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
@@ -166,6 +168,10 @@ REFUSED = {
         RELU + "  kernel: bend.relu\n",
         "ops_spec/ops.yaml:2: there is no runtime/kernels/bend.py; expected a module that defines `relu`",
     ),
+    "a kernel module misspelt": (
+        RELU + "  kernel: curvs.relu\n",
+        "ops_spec/ops.yaml:2: there is no runtime/kernels/curvs.py (did you mean `curve`?); expected a module that ",
+    ),
     "no such kernel": (
         RELU + "  kernel: curve.gelo\n",
         "ops_spec/ops.yaml:2: runtime/kernels/curve.py defines no `gelo`; expected one of `gelu`",
@@ -294,3 +300,14 @@ def test_an_entry_that_calls_a_wrong_one_is_refused_with_it(built: Callable[...,
 def test_a_fault_leaves_the_rest_of_its_file(built: Callable[..., Build]) -> None:
     build = built(RELU + "  jnp: slef\n" + ADD + "  jnp: self + alpha * other\n")
     assert "add.Tensor" in [r.name for r in build.rows]
+
+
+def test_a_module_that_does_not_parse_is_one_fault(built: Callable[..., Build], root: Path) -> None:
+    """Without its functions, many entries would seem wrong, and their lowerings would be removed from generated/."""
+    for name in ("runtime/kernels/curve.py", "runtime/words.py"):
+        (root / name).write_text((text := (root / name).read_text()) + "\ndef broken(:\n")
+        with pytest.raises(SpecError) as error:
+            built(RELU + "  kernel: curve.relu\n")
+        where, _, rest = str(error.value).partition(":")
+        assert (where, rest.partition(": ")[2]) == (name, "does not parse: invalid syntax; expected Python")
+        (root / name).write_text(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from tenax.codegen import dtypes, promotion, watch
 from tenax.codegen.build import build
 from tenax.codegen.cli import app
+from tenax.codegen.fault import SpecError
 from tenax.codegen.schema import facts, releases, supported
 from tenax.codegen.spec import DTYPES
 from tenax.codegen.tree import Tree
@@ -150,6 +152,7 @@ def test_new_appends_a_stub_of_the_functional_form_beside_its_relatives(run: Run
         ("abs", "COMPLEX_TO_FLOAT(self)"),
         ("cumsum", "INT_TO_LONG(self)"),
         ("maximum", "DEFAULT(self, other)"),
+        ("bitwise_left_shift.Tensor", "DEFAULT(self, other)"),
         ("mm", ""),
         ("argmax", ""),
     ],
@@ -185,14 +188,22 @@ def test_dtypes_are_said_in_few_words(listed: str) -> None:
     assert dtypes.words(listed.split()) == WORDED[listed]
 
 
-def test_new_says_why_it_wrote_nothing(run: Run) -> None:
+def test_new_says_why_it_wrote_nothing(run: Run, specs: Path) -> None:
     assert run("new", "relu_") == (
         1,
         "relu: has an entry at ops_spec/curves.yaml:1; expected an overload without one\n",
     )
     assert run("new", "add.Tensr")[1].startswith("add.Tensr: torch ")
     assert "expected one of relu" in run("new", "relux")[1]
-    assert run("new", "bincount") == (1, "bincount: no spec file has a related entry; expected --family NAME\n")
+    assert run("new", "bincount") == (
+        1,
+        "bincount: no spec file has a related entry; expected --family with one of blas, curves\n",
+    )
+    assert run("new", "hypot", "--family", "curvs") == (
+        1,
+        "no ops_spec/curvs.yaml; expected one of blas, curves, or an empty file of that name\n",
+    )
+    assert not (specs / "curvs.yaml").exists()
 
 
 def test_explain_goes_from_schema_to_code(run: Run) -> None:
@@ -253,38 +264,120 @@ def test_facts_writes_what_a_release_states(run: Run, tmp_path: Path, monkeypatc
     assert run("facts", "nothing")[0] == 1
 
 
-def test_watching_generates_after_an_edit_and_tests_what_was_edited(
-    root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A broken spec is reported and tested when it is mended; an edited kernel tests the entries that use it."""
-    kernels = root / "runtime" / "kernels" / "curve.py"
-    negative = kernels.read_text().replace("def erf(input):\n", "def erf(input):\n    input = -input\n")
-    (specs / "more.yaml").write_text("- func: erf(Tensor self) -> Tensor\n  kernel: curve.erf\n")
-    edits = iter(
-        [
-            lambda: (specs / "curves.yaml").write_text(RELU.replace("0", "othr")),
-            lambda: (specs / "curves.yaml").write_text(RELU.replace("0", "self * 0")),
-            lambda: kernels.write_text(negative),
-            lambda: None,
-        ]
-    )
+@pytest.fixture
+def watched(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[list[str]], str]]:
+    """Watch while edits are made, one before each poll; the entries that were tested, and what was said."""
+    results = root / "tests" / "coverage" / "results"
+    results.mkdir(parents=True)
+    calls = {"op_db/nn.functional.relu": ["relu"], "op_db/special.mish": ["mish"], "op_db/mish": ["mish", "mul.Tensor"]}
+    calls |= {"op_db/matmul": ["mm", "mul.Tensor"], "op_db/addmm": ["mm"]}
+    entries = {key: {"ops": ops} for key, ops in calls.items()}
+    (results / "torch-2.13.json").write_text(json.dumps({"entries": entries}))
+    (specs / "more.yaml").write_text("- func: mish(Tensor self) -> Tensor\n  kernel: curve.relu\n")
     tested: list[list[str]] = []
-    monkeypatch.setattr(watch, "wait", lambda: next(edits)())
+    said: list[str] = []
     monkeypatch.setattr(watch, "test", tested.append)
-    faults = []
 
     def generate() -> int:
-        found = build(Tree.at(root), supported()).faults
-        faults.append(sum("curves" in fault.file for fault in found))
-        return faults[-1]
+        try:
+            faults = build(Tree.at(root), supported()).faults
+        except SpecError as error:
+            faults = [error.fault]
+        said.extend(map(str, faults))
+        return len(faults)
 
-    watch.watch(Tree.at(root), generate, lambda line: None, iter(range(4)))
-    assert faults == [1, 0, 0]
-    assert tested == [["relu"], ["erf"]]
-    assert watch.coverage(["add.Tensor", "_softmax", "add.Scalar"])[5:7] == ["--only", "add,softmax"]
+    def run(*edits: Callable[[], object]) -> tuple[list[list[str]], str]:
+        left = iter(edits)
+        monkeypatch.setattr(watch, "wait", lambda: next(left)())
+        watch.watch(Tree.at(root), generate, said.append, iter(range(len(edits))))
+        return tested, "\n".join(said)
+
+    return run
 
 
-def test_an_edited_function_is_found_with_those_that_call_it() -> None:
-    module = "def f(x):\n    return 1\ndef g(x):\n    return f(x)\ndef h(x):\n    return 2\n"
-    assert watch.edited(module, module.replace("1", "3")) == {"f", "g"}
-    assert watch.edited(module, "# a comment\n" + module) == watch.edited(module, "def") == set()
+Watched = Callable[..., tuple[list[list[str]], str]]
+
+
+def test_watching_tests_the_edited_entries_and_those_of_an_edited_kernel(
+    watched: Watched, root: Path, specs: Path
+) -> None:
+    kernels = root / "runtime" / "kernels" / "curve.py"
+    text = kernels.read_text()
+    tested, said = watched(
+        lambda: (specs / "curves.yaml").write_text(RELU.replace("0", "self * 0")),
+        lambda: None,
+        lambda: kernels.write_text(text.replace("def relu(self):\n", "def relu(self):\n    self = -self\n")),
+        lambda: (specs / "new.yaml").write_text("- func: sin(Tensor self) -> Tensor\n  jnp: jnp.sin(self)\n"),
+        lambda: (specs / "new.yaml").unlink(),
+    )
+    assert tested == [["op_db/nn.functional.relu"], ["op_db/special.mish", "op_db/mish"]]
+    assert "no entry of torch's databases tests sin; expected a test in tests/" in said
+
+
+def test_after_a_slip_watching_tests_what_was_edited_since_the_last_round_without_one(
+    watched: Watched, root: Path, specs: Path
+) -> None:
+    """A slip hides the other entries of its file, and a mended file differs from the broken one in all of them."""
+    kernels = root / "runtime" / "kernels" / "curve.py"
+    text = kernels.read_text()
+    both = RELU + "- func: sigmoid(Tensor self) -> Tensor\n  jnp: jax.nn.sigmoid(self)\n"
+    (specs / "curves.yaml").write_text(both)
+    other = both.replace("0", "self * 0")
+    tested, said = watched(
+        lambda: (specs / "curves.yaml").write_text(other.replace("(self)", "(slef)")),
+        lambda: (specs / "curves.yaml").write_text(f"\t{other}"),
+        lambda: (specs / "curves.yaml").write_text(other),
+        lambda: kernels.write_text(f"{text}\ndef broken(:\n"),
+        lambda: kernels.write_text(text),
+    )
+    assert tested == [["op_db/nn.functional.relu"]]
+    assert "not YAML" in said and "sigmoid" not in said.partition("not YAML")[2]
+    assert said.count("does not parse") == 1
+
+
+def test_watching_notices_a_named_check(watched: Watched, specs: Path) -> None:
+    check = "- check: is_true(x)\n  that: x\n  error: 'RuntimeError: no'\n"
+    mm = f"{MM}  check: is_true(mat2)\n"
+    tested, _ = watched(
+        lambda: (specs / "checks.yaml").write_text(check) and (specs / "blas.yaml").write_text(mm),
+        lambda: (specs / "checks.yaml").write_text(f"# A comment.\n{check}"),
+        lambda: (specs / "checks.yaml").write_text(check.replace("no", "false")),
+    )
+    assert tested == [["op_db/addmm"], ["op_db/addmm"]]
+
+
+def test_an_edit_of_many_entries_tests_some_and_says_which_it_left_out(watched: Watched, specs: Path) -> None:
+    names = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp")
+    text = "".join(f"- func: {name}(Tensor self) -> Tensor\n  jnp: self\n" for name in names)
+    results = specs.parent / "tests" / "coverage" / "results"
+    entries = {f"op_db/{name}": {"ops": [name]} for name in names}
+    (results / "torch-2.12.json").write_text(json.dumps({"entries": entries}))
+    tested, said = watched(lambda: (specs / "trigonometry.yaml").write_text(text))
+    assert [len(found) for found in tested] == [watch.SEVERAL], said
+    assert "left out, to be quick: tenax coverage run --dtypes float32 --only op_db/tan,op_db/tanh" in said
+
+
+def test_entries_of_the_databases_are_found_by_name_or_else_by_what_they_call() -> None:
+    calls = {"op_db/add": ["add.Tensor"], "op_db/softmax": ["_softmax"], "op_db/nn.functional.nll_loss": ["nll"]}
+    calls |= {
+        "op_db/nn.functional.cross_entropy": ["nll", "_softmax"],
+        "foreach_db/_foreach_add": ["_foreach_add.List"],
+    }
+    assert watch.covering(["add.Scalar", "_softmax", "nll", "_foreach_add.List", "mm"], calls) == {
+        "add.Scalar": ["op_db/add"],
+        "_softmax": ["op_db/softmax"],
+        "nll": ["op_db/nn.functional.nll_loss"],
+        "_foreach_add.List": ["foreach_db/_foreach_add"],
+        "mm": [],
+    }
+
+
+def test_an_edited_definition_is_found_with_what_uses_it() -> None:
+    module = "LIMIT = 1\ndef f(x):\n    return LIMIT\ndef g(x):\n    return f(x)\ndef h(x):\n    return 2\n"
+    other = "from tenax.kernels import low\nfrom tenax.kernels.low import g as near\n"
+    other += "def k(x):\n    return near(x)\ndef m(x):\n    return low.h(x)\n"
+    before = {"low": module, "high": other}
+    found = watch.edited(before, {**before, "low": module.replace("1", "3")})
+    assert found == {"low.LIMIT", "low.f", "low.g", "high.k"}
+    assert watch.edited(before, {**before, "low": module.replace("2", "3")}) == {"low.h", "high.m"}
+    assert watch.edited(before, {**before, "low": "# a comment\n" + module}) == set()

@@ -23,7 +23,11 @@ from .journal import Journal, Record
 from .outcome import LETTERS
 from .results import Results
 
-app = typer.Typer(help="Run torch's own test databases on the device and compare with CPU torch.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run torch's own test databases on the device and compare with CPU torch.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 console = Console()
 
 BUILD = Path("build") / "coverage"
@@ -217,7 +221,10 @@ def report(
 
 
 @app.command()
-def compare(before: Path, after: Path) -> None:
+def compare(
+    before: Annotated[Path, typer.Argument(help="Results file of the earlier run.")],
+    after: Annotated[Path, typer.Argument(help="Results file of the later run.")],
+) -> None:
     """List the differences between two runs; exit 1 if a check fails that did not fail before."""
     changes = files.changes(files.load(before), files.load(after))
     for kind, lines in changes.items():

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.ecosystem import programs, trainers  # noqa: F401  (they fill the table of programs)
-from tests.ecosystem.command import parser
+from tests.ecosystem.command import parser, selected
 from tests.ecosystem.page import PAGE, RESULTS, ROOT, UNIMPORTABLE, Row, environment, page, read, version, write
 from tests.ecosystem.program import ALLOWED, CLASSICS, PROGRAMS, difference
 
@@ -78,14 +78,15 @@ def main() -> None:
     if options.one:
         one(options.one)
         return
-    rows = [run(name) for name in sorted([*PROGRAMS, *SUITES]) if any(word in name for word in options.only.split(","))]
+    rows = [run(name) for name in selected(arguments, sorted([*PROGRAMS, *SUITES]), options.only)]
     table = Table("library", "version", "result", "relative error", "s")
     for row in rows:
         table.add_row(row.library, row.version, row.result, row.digits, str(row.seconds or ""))
     Console().print(table)
     if options.write:
-        kept = {row.library: row for row in read()["rows"]} if options.only else {}
-        write(RESULTS, environment(), {**kept, **{row.library: row for row in rows}})
+        before = read() if options.only else None
+        kept = {row.library: row for row in before["rows"]} if before else {}
+        write(RESULTS, environment(before), {**kept, **{row.library: row for row in rows}})
         PAGE.write_text(page())
     sys.exit(any(not row.result.startswith(("agrees", "not installed", UNIMPORTABLE)) for row in rows))
 

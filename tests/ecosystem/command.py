@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tests.ecosystem.page import PAGE, environment, page
@@ -23,6 +23,15 @@ def parser(module: str, doc: str | None, only: str) -> argparse.ArgumentParser:
     return made
 
 
+def selected(made: argparse.ArgumentParser, names: Iterable[str], only: str) -> list[str]:
+    """The names that contain one of the words between the commas of `--only`; a word in no name ends the program."""
+    known, words = list(names), only.split(",")
+    for word in words:
+        if not any(word in name for name in known):
+            made.error(f"--only: no name contains {word!r}; expected a part of one of {', '.join(known)}")
+    return [name for name in known if any(word in name for word in words)]
+
+
 def keep(kind: Any, found: Mapping[Any, Any], key: Callable[[Any], Any], partial: bool) -> None:
     """Keep results, and write docs/ecosystem.md.
 
@@ -32,6 +41,7 @@ def keep(kind: Any, found: Mapping[Any, Any], key: Callable[[Any], Any], partial
         key: the key of a result.
         partial: whether earlier results of other keys stay.
     """
-    kept = {key(row): row for row in kind.read()["rows"]} if partial else {}
-    kind.write(environment(), {**kept, **found}.values())
+    before = kind.read() if partial else None
+    kept = {key(row): row for row in before["rows"]} if before else {}
+    kind.write(environment(before), {**kept, **found}.values())
     PAGE.write_text(page())

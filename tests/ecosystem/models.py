@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.ecosystem import model_page
-from tests.ecosystem.command import keep, parser
+from tests.ecosystem.command import keep, parser, selected
 from tests.ecosystem.model_page import MODES, Model
 from tests.ecosystem.page import ROOT, version
 from tests.ecosystem.program import ALLOWED, difference
@@ -167,10 +167,9 @@ def main() -> None:
         return
     table = Table("library", "model", "version", "result", *MODES, "s")
     found = []
-    for name in NAMES:
-        if any(word in name for word in options.only.split(",")):
-            found.append(run(name))
-            print(*found[-1].cells, flush=True)
+    for name in selected(arguments, NAMES, options.only):
+        found.append(run(name))
+        print(*found[-1].cells, flush=True)
     for row in found:
         table.add_row(*row.cells)
     Console().print(table)

@@ -31,8 +31,9 @@ PROGRAMS = {
     "peft": "a Llama with DoRA is trained and merged",
     "pyro-ppl": "the log density of a conditioned model",
     "pytorch-ignite": "a supervised trainer and a metric",
-    "safetensors": 'a tensor is saved from the device; `load_file(device="jax")` raises "device jax is invalid", '
-    "because the library's Rust code has a fixed list of devices: load on the CPU, then move",
+    "safetensors": "a tensor is saved from the device, and `load_file(device=0)` loads it onto `jax:0`; "
+    '`load_file(device="jax")` raises "device jax is invalid", because the library\'s Rust code has a fixed list of '
+    "device names",
     "sentence-transformers": "`SentenceTransformerTrainer` with a ranking loss",
     "skorch": "`NeuralNetClassifier`",
     "stable-baselines3": "DQN plays CartPole for 64 steps. Algorithms that sample actions, such as A2C, choose "
@@ -88,10 +89,20 @@ def version(library: str) -> str | None:
         return None
 
 
-def environment() -> dict[str, str]:
-    """Where and when the programs ran."""
+def environment(kept: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Where and when the programs ran; beside kept results of other rows, on which days.
+
+    Raises:
+        RuntimeError: the kept results are those of other releases.
+    """
     libraries = {name: version(name) or "" for name in ("torch", "jax", "numpy")}
-    return {"date": datetime.date.today().isoformat(), "python": platform.python_version(), **libraries}
+    found = {"date": datetime.date.today().isoformat(), "python": platform.python_version(), **libraries}
+    if kept is None:
+        return found
+    other = [f"{name} {kept[name]}" for name in found if name != "date" and kept[name] != found[name]]
+    if other:
+        raise RuntimeError(f"the kept results were recorded with {', '.join(other)}; expected a run of every row")
+    return {**found, "date": " and ".join(sorted({*kept["date"].split(" and "), found["date"]}))}
 
 
 def write(path: Path, where: Mapping[str, str], rows: Mapping[str, Row]) -> None:

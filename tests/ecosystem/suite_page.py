@@ -43,12 +43,13 @@ class Suite:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """Why tests fail: those whose names, and whose messages, match."""
+    """Why tests fail: those whose names, and whose messages, match; `sometimes`, if it depends on random numbers."""
 
     why: str
     tests: str = ""
     message: str = ""
     devices: tuple[str, ...] = ("jax:0",)
+    sometimes: bool = False
 
     def covers(self, device: str, test: str, message: str) -> bool:
         return device in self.devices and bool(re.search(self.tests, test) and re.search(self.message, message))
@@ -73,17 +74,18 @@ def why(suite: Suite, known: Mapping[str, list[Explanation]]) -> dict[str, Expla
 
 
 def faults(suites: Iterable[Suite], known: Mapping[str, list[Explanation]]) -> list[str]:
-    """Failures without an explanation, and explanations of nothing."""
-    found, used, libraries = [], set(), set()
+    """Failures without an explanation, and explanations of nothing on devices that ran."""
+    found, used, ran = [], set(), set()
     for suite in suites:
-        libraries.add(suite.library)
+        ran.add((suite.library, suite.device))
         for test, entry in why(suite, known).items():
             used.add(entry)
             if entry is None:
                 message = " ".join(suite.failures[test].split())[:300]
                 found.append(f"{suite.library} on {suite.device}: {test}: not explained: {message}")
-    for library in sorted(libraries):
-        stale = [entry for entry in known.get(library, []) if entry not in used]
+    for library in sorted({library for library, _ in ran}):
+        entries = [entry for entry in known.get(library, []) if ran.issuperset((library, d) for d in entry.devices)]
+        stale = [entry for entry in entries if entry not in used and not entry.sometimes]
         found += [f"{library}: no failure is explained by: {entry.why}" for entry in stale]
     return found
 

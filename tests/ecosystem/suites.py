@@ -3,7 +3,9 @@
 The tests come from the library's source distribution, or from its repository at the tag of the installed release if
 the distribution has none, and lie below build/suites without the library itself: the installed one is tested. A test
 that fails needs a line in explanations.yaml; without one, and for a line that explains nothing, the exit status is 1.
-`--only WORD` selects libraries, `--write` keeps the results and writes docs/ecosystem.md.
+If the tests of a library cannot be downloaded, or it is not installed, the reason is printed, the other suites run, and
+the exit status is 1 too. `--only WORD,WORD` selects by name. `--write` keeps the results, beside the earlier ones of
+suites that did not run, and writes docs/ecosystem.md.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.ecosystem import suite_page
-from tests.ecosystem.command import keep, parser
+from tests.ecosystem.command import keep, parser, selected
 from tests.ecosystem.page import ROOT, version
 from tests.ecosystem.suite_page import Suite as Result
 from tests.ecosystem.suite_page import explanations, faults
@@ -171,24 +173,31 @@ def outcomes(lines: str) -> dict[str, tuple[str, str]]:
 
 def main() -> None:
     """Run the suites, print the table and the failures that nothing explains."""
-    arguments = parser("tests.ecosystem.suites", __doc__, "Select libraries whose names contain this text.")
+    arguments = parser("tests.ecosystem.suites", __doc__, "Select by words of names, with commas between.")
     arguments.add_argument("--device", choices=DEVICES, help="Run on one device.")
     arguments.add_argument("--kept", action="store_true", help="Read the results of the last run where there are some.")
     options = arguments.parse_args()
-    found = {}
-    for library in SUITES:
-        if options.only in library and (release := version(library)):
+    found, not_run = {}, []
+    for library in selected(arguments, SUITES, options.only):
+        release = version(library)
+        try:
+            if release is None:
+                raise RuntimeError("not installed; expected the extra `ecosystem`")
             folder = obtain(library, release)
             for device in [options.device] if options.device else DEVICES:
                 found[library, device] = run(library, device, folder, not options.kept)
+        except RuntimeError as error:
+            not_run.append(f"{library}: not run: {error}")
+            print(not_run[-1], flush=True)
     table = Table("library", "release", "device", "passed", "failed", "skipped")
     for result in found.values():
         table.add_row(*map(str, result.cells))
     Console().print(table)
-    wrong = faults(found.values(), explanations())
+    wrong = faults(found.values(), explanations()) + not_run
     print("\n".join(wrong))
     if options.write:
-        keep(suite_page, found, lambda one: (one.library, one.device), bool(options.only or options.device))
+        partial = bool(options.only or options.device or not_run)
+        keep(suite_page, found, lambda one: (one.library, one.device), partial)
     sys.exit(bool(wrong))
 
 
