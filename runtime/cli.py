@@ -216,6 +216,8 @@ def xla(context: typer.Context) -> None:
     if context.args in ([], ["-m"], ["--help"]):
         typer.echo("Usage: tenax xla script.py [ARGS]... | tenax xla -m MODULE [ARGS]...")
         raise typer.Exit(0 if context.args == ["--help"] else 2)
+    if context.args[0] != "-m" and not Path(context.args[0]).is_file():
+        raise typer.BadParameter(f"{context.args[0]!r}: there is no such script")
     from .compat.torch_xla.script import run
 
     run(context.args)

@@ -224,6 +224,11 @@ def test_a_program_makes_its_group_before_or_after_other_collectives(tmp_path: P
     assert done.returncode == 0, done.stderr
 
 
+def test_a_script_that_does_not_exist_is_an_error() -> None:
+    done = run("nowhere.py")
+    assert done.returncode == 2 and "there is no such script" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_a_module_of_pytorch_xla_runs_as_a_program(tmp_path: Path) -> None:
     state = {"model": {"weight": torch.ones(2)}}
     metadata = {"shard_info": {"weight": {"name": "weight"}}, "world_size": 1, "rank": 0}

@@ -60,7 +60,7 @@ class ParallelLoader:
             fixed_batch_size: end the iteration at the first batch whose size differs from that of the first one.
         """
         if isinstance(batches_per_execution, bool):
-            batches_per_execution, fixed_batch_size = 1, batches_per_execution
+            fixed_batch_size, batches_per_execution = batches_per_execution, 1
         self.devices = [torch.device(d) for d in devices]
         if not self.devices:
             raise ValueError("ParallelLoader: an empty list of devices; expected at least one")

@@ -39,8 +39,8 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
         Raises:
             NotImplementedError: groups, `lazy_init`, or a dtype of the optimizer that is not that of the parameters.
         """
-        params = list(params)
-        tensors = [t for p in params for t in (p["params"] if isinstance(p, dict) else [p])]
+        given: list[Any] = list(params)
+        tensors = [t for p in given for t in (p["params"] if isinstance(p, dict) else [p])]
         asked = {
             "optimizer_dtype": optimizer_dtype is not None and any(t.dtype != optimizer_dtype for t in tensors),
             "sharding_groups": sharding_groups,
@@ -55,7 +55,7 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
             )
         process.required_group()
         self._max_norm = (1.0 if max_norm is None else max_norm) if grad_clipping else None
-        super().__init__(params, optimizer_class, **defaults)
+        super().__init__(given, optimizer_class, **defaults)
 
     def step(self, closure: Callable[[], float] | None = None, **kwargs: Any) -> Any:
         """Average the gradients, clip them, and step."""
