@@ -218,6 +218,8 @@ def xla(context: typer.Context) -> None:
         typer.echo("Run an unmodified program that imports torch_xla on the device; torch_xla need not be installed.")
         typer.echo("`tenax doctor --xla script.py` lists the names that it uses and whether they work.")
         raise typer.Exit(0 if context.args == ["--help"] else 2)
+    if context.args[0] != "-m" and not Path(context.args[0]).is_file():
+        raise typer.BadParameter(f"{context.args[0]!r}: there is no such script")
     from .compat.torch_xla.script import run
 
     run(context.args)

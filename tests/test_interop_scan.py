@@ -240,3 +240,13 @@ def test_torchs_checkpoint_works_on_the_device(reentrant: bool) -> None:
     x = X.to("jax").requires_grad_()
     function(x).sum().backward()
     close([x.grad.cpu(), *(p.grad.cpu() for p in block.parameters())], grads[0])
+
+
+def test_a_small_loop_in_a_compiled_program_may_contain_a_barrier() -> None:
+    torch.manual_seed(0)
+    layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(3)).to("jax")
+    scan, x = ScannedModule(layers), X[:1].to("jax")  # a product of one row is behind a barrier
+    close(tenax.jit(scan)(x), loop(layers, x))
+    with tenax.lazy():
+        found = scan(x)
+    close(found, loop(layers, x))

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own idiom)
@@ -211,3 +212,27 @@ def test_views_that_a_compiled_function_has_seen_first_are_recorded() -> None:
         found = parts(x)
         assert all(cell_of(y).pending is not None for y in found)
     close(found, parts(x))
+
+
+def test_functions_that_jax_traces_follow_each_other() -> None:
+    traced: list[str] = []
+
+    def plus(x: torch.Tensor) -> torch.Tensor:
+        traced.append("plus")
+        return x + 1
+
+    def times(x: torch.Tensor) -> torch.Tensor:
+        traced.append("times")
+        return x * 2
+
+    first, second = jax.jit(tenax.t2j(plus)), jax.jit(tenax.t2j(times))
+    x, wide = torch.ones(3, device="jax"), torch.ones(4, device="jax", requires_grad=True)
+    with tenax.lazy():
+        y = tenax.call_jax(first, x * 3)
+        z = tenax.call_jax(second, wide * 3)  # is traced while `y` is recorded
+        again = tenax.call_jax(first, wide[:2])
+        (slope,) = torch.autograd.grad(z.sum() + again.sum(), wide)
+        inside = second(jnp.ones(5))  # JAX traces it, and what is recorded runs within
+    assert y.tolist() == [4] * 3 and z.tolist() == [6] * 4 and again.tolist() == [2] * 2
+    assert slope.tolist() == [7, 7, 6, 6] and inside.tolist() == [2] * 5
+    assert traced.count("plus") == 2

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import functools
 import inspect
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import torch
+from jax.experimental import pallas as pl
 from torch import nn
 
 import tenax
+import tenax.compat.torch_xla.amp as amp
 import tenax.compat.torch_xla.backends as backends
+import tenax.compat.torch_xla.core.xla_builder as xla_builder
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
+import tenax.compat.torch_xla.debug.profiler as xp
 import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
 import tenax.compat.torch_xla.experimental.scan as scanning
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.statistics as statistics
-from tenax.compat.torch_xla.distributed import data_parallel
+import tenax.compat.torch_xla.utils.serialization as serialization
+from tenax.compat.torch_xla.distributed import data_parallel, parallel_loader
 from tenax.compat.torch_xla.distributed.fsdp import XlaFullyShardedDataParallel, consolidate_sharded_model_checkpoints
 from tenax.compat.torch_xla.distributed.fsdp.wrap import (
     always_wrap_policy,
@@ -30,9 +37,13 @@ from tenax.compat.torch_xla.distributed.fsdp.wrap import (
     size_based_auto_wrap_policy,
 )
 from tenax.compat.torch_xla.distributed.spmd.xla_sharding import XLAShardedTensor
-from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention
+from tenax.compat.torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+from tenax.compat.torch_xla.experimental.assume_pure import assume_pure
+from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention, make_kernel_from_pallas
+from tenax.compat.torch_xla.experimental.scan_layers import scan_layers
 from tenax.compat.torch_xla.experimental.splash_attention import SplashAttentionConfig, splash_attention
 from tenax.compat.torch_xla.experimental.stablehlo_custom_call import place_to_device, place_to_host
+from tenax.compat.torch_xla.utils.utils import get_free_tcp_ports
 from tests.agreement import close
 
 device = xm.xla_device()
@@ -56,6 +67,20 @@ SIGNATURES: list[tuple[Any, str]] = [
     (scanning.scan, "fn, init, xs, partition_fn=None, is_fn_pure=False"),
     (splash_attention, "q, k, v, config, decoder_segment_ids=None, causal=True, attn_logits_soft_cap=None"),
     (place_to_host, "t"),
+    (serialization.save, "data, path, master_only=True, global_master=False"),
+    (xla_builder.call_jax, "jax_func, args, kwargs=None, name=None, override_hash=None, name_override=None"),
+    (
+        parallel_loader.ParallelLoader,
+        "loader, devices, batchdim=0, batches_per_execution=1, loader_prefetch_size=16, device_prefetch_size=8, "
+        "host_to_device_transfer_threads=1, input_sharding=None, fixed_batch_size=False",
+    ),
+    (
+        ZeroRedundancyOptimizer,
+        "params, optimizer_class, optimizer_dtype=None, grad_clipping=True, max_norm=None, pin_layout=True, "
+        "sharding_groups=None, grad_norm_groups=None, lazy_init=False, bucket_cap_mb_all_gather=0, "
+        "bucket_cap_mb_reduce_scatter=0, use_grad_acc_hook=False, save_master_weights=False, "
+        "higher_cc_precision=False, defaults",
+    ),
     (debugging.visualize_sharding, "sharding, use_color=True, scale=1.0, min_width=9, max_width=80"),
 ]
 
@@ -273,3 +298,103 @@ def test_the_platform_is_chosen_before_jax_starts(monkeypatch: pytest.MonkeyPatc
     xr.set_device_type("CUDA")
     with pytest.raises(ValueError, match="expected one of CPU"):
         xr.set_device_type("NPU")
+
+
+def test_autocast_is_in_bfloat16_unless_it_is_told_otherwise() -> None:
+    x, linear = torch.ones(2, 2, device=device), nn.Linear(2, 2).to(device)
+    for context in (torch.autocast("xla"), amp.autocast(device)):
+        with context:
+            assert linear(x).dtype == torch.bfloat16
+    with torch.autocast("xla", torch.float16), torch.autocast("xla", enabled=False):
+        assert linear(x).dtype == torch.float32
+    with amp.autocast(device, dtype=torch.float16):
+        assert linear(x).dtype == torch.float16
+
+
+def test_a_pure_function_is_traced_again_for_other_values() -> None:
+    traced: list[Any] = []
+
+    def power(x: torch.Tensor, n: int, how: str = "up") -> torch.Tensor:
+        traced.append((n, how))
+        return x**n if how == "up" else x.expand(n, *x.shape)
+
+    pure = assume_pure(power)
+    x = torch.full((3,), 2.0, device=device, requires_grad=True)
+    for _ in range(2):
+        assert pure(x, 3).tolist() == [8] * 3
+        assert pure(x, n=2, how="out").shape == (2, 3)
+    (slope,) = torch.autograd.grad(pure(x, 3).sum(), x)
+    assert slope.tolist() == [12] * 3
+    assert traced == [(3, "up"), (2, "out")]
+
+
+def test_a_pure_function_draws_from_a_seed() -> None:
+    drop = assume_pure(lambda x: nn.functional.dropout(x, 0.5), add_rng_seed_argument=True)
+    x = torch.ones(100, device=device)
+    first, again, other = (drop(x, rng_seed=seed).tolist() for seed in (1, torch.tensor(1, device=device), 2))
+    assert first == again != other and {*first} == {0, 2}
+    with pytest.raises(TypeError, match="expected the keyword argument rng_seed"):
+        drop(x)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_pallas_kernel_is_interpreted_wherever_it_is_traced(lazy: bool) -> None:
+    def body(x: Any, y: Any, out: Any) -> None:
+        out[...] = x[...] + y[...]
+
+    @jax.jit
+    def add(x: Any, y: Any) -> Any:
+        return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x, y)
+
+    x = torch.randn(8, 128).to(device)
+    with tenax.lazy() if lazy else nullcontext():
+        found = make_kernel_from_pallas(add, lambda x, y: [(x.shape, x.dtype)])(x, x)
+    close(found, x + x)
+
+
+def test_pure_layers_are_traced_once() -> None:
+    calls: list[bool] = []
+
+    class Layer(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            calls.append(self.training)
+            return super().forward(x)
+
+    layers = nn.ModuleList(Layer(3, 3) for _ in range(3)).to(device)
+    x = torch.randn(2, 3).to(device)
+    expected = layers[2](layers[1](layers[0](x)))
+    calls.clear()
+    with torch.no_grad():
+        for _ in range(3):
+            close(scan_layers(layers, x, is_layer_pure=True), expected)
+        traced = len(calls)
+        layers.eval()
+        scan_layers(layers, x, is_layer_pure=True)
+    assert traced < 3 and calls[-1] is False
+
+
+def test_a_bool_after_the_batch_dimension_fixes_the_batch_size() -> None:
+    batches = [torch.ones(2), torch.ones(2), torch.ones(1), torch.ones(2)]
+    found = [len(x) for x in parallel_loader.ParallelLoader(batches, [device], 0, True).per_device_loader(device)]
+    assert found == [2, 2]
+
+
+def test_a_profile_is_one_of_this_process(tmp_path: Path) -> None:
+    port = get_free_tcp_ports()[0]
+    server = xp.start_server(port)
+    assert server is not None
+    xp.trace(f"localhost:{port}", str(tmp_path), duration_ms=10)
+    assert [*tmp_path.rglob("*.pb")]
+    with pytest.raises(NotImplementedError, match=r"'elsewhere:1' is no server of this process"):
+        xp.trace("elsewhere:1", str(tmp_path))
+
+
+def test_an_optimizer_of_another_dtype_is_an_error() -> None:
+    with pytest.raises(NotImplementedError, match="optimizer_dtype, lazy_init; expected"):
+        ZeroRedundancyOptimizer([nn.Parameter(torch.ones(1))], torch.optim.SGD, torch.bfloat16, lazy_init=True)
+
+
+def test_the_peak_of_the_memory_is_known() -> None:
+    x = torch.ones(1000).to(device)
+    info = xm.get_memory_info()
+    assert info["bytes_limit"] > info["peak_bytes_used"] >= info["bytes_used"] >= x.nbytes

@@ -165,3 +165,76 @@ def test_fsdp_computes_in_the_dtype_that_it_is_given(tmp_path: Path) -> None:
     script.write_text(SHARDED)
     done = run(str(script), CPU_NUM_DEVICES="2")
     assert done.returncode == 0, done.stderr
+
+
+ATTRIBUTES = """
+import torch_xla
+torch_xla.experimental.eager_mode(True)
+assert torch_xla.experimental.is_eager_mode() and torch_xla.runtime.world_size() == 1
+assert torch_xla.debug.metrics.counter_value("MarkStep") is None
+assert torch_xla.distributed.spmd.debugging.visualize_sharding and torch_xla.amp.syncfree.SGD
+assert torch_xla.core.xla_model.xla_device() == torch_xla.device()
+for module in (torch_xla, torch_xla.core, torch_xla.distributed.spmd):
+    try:
+        module.nothing
+    except AttributeError as error:
+        assert "has no attribute 'nothing'" in str(error)
+    else:
+        raise AssertionError
+"""
+
+
+def test_submodules_are_attributes(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(ATTRIBUTES)
+    done = run(str(script))
+    assert done.returncode == 0, done.stderr
+
+
+GROUPS = """
+import torch, torch.distributed as dist, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
+
+def main(index):
+    device = torch_xla.device()
+    assert (xr.world_size(), xr.global_ordinal(), xm.get_local_ordinal()) == (2, index, index)
+    assert not dist.is_initialized()  # the ordinals need no group
+    dist.init_process_group("xla", rank=index, world_size=2)  # through the environment, as in the guide of DDP
+    dist.all_reduce(x := torch.ones(1, device=device))
+    assert x.item() == 2
+    dist.destroy_process_group()
+    xm.rendezvous("downloaded")  # makes a group, which the program's own replaces
+    dist.init_process_group("xla", init_method="xla://")
+    assert xm.all_reduce("sum", torch.ones(1, device=device)).item() == 2
+    try:
+        dist.init_process_group("xla", init_method="xla://")
+    except ValueError as error:
+        assert "twice" in str(error)
+    else:
+        raise AssertionError
+
+if __name__ == "__main__":
+    torch_xla.launch(main)
+"""
+
+
+def test_a_program_makes_its_group_before_or_after_other_collectives(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(GROUPS)
+    done = run(str(script), CPU_NUM_DEVICES="2")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_script_that_does_not_exist_is_an_error() -> None:
+    done = run("nowhere.py")
+    assert done.returncode == 2 and "there is no such script" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_module_of_pytorch_xla_runs_as_a_program(tmp_path: Path) -> None:
+    state = {"model": {"weight": torch.ones(2)}}
+    metadata = {"shard_info": {"weight": {"name": "weight"}}, "world_size": 1, "rank": 0}
+    torch.save(state | {"shard_metadata": metadata}, tmp_path / "of_rank-0.pth")
+    prefix = str(tmp_path / "of")
+    name = "torch_xla.distributed.fsdp.consolidate_sharded_ckpts"
+    done = run("-m", name, "--ckpt_prefix", prefix, "--ckpt_suffix", "_rank-*.pth")
+    assert done.returncode == 0, done.stderr
+    assert torch.load(f"{prefix}_consolidated.pth")["model"]["weight"].tolist() == [1, 1]

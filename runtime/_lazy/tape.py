@@ -25,6 +25,7 @@ from ..storage.avals import Aval, LazyFill, aval_of
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
 from ..storage.placement import no_jax_trace, sharding_of_array
+from ..storage.recording import recording
 from ..trace.async_errors import Assertion, raise_failed_assertions, record_assertions
 from ..trace.core import user_line
 from .cuts import Cuts
@@ -279,6 +280,10 @@ class Tape:
         program = program_of(key, self.history, barrier and any(p.origin is not None for p in live))
         ran: list[Sequence[Any]] = []
         compiled, begun = program.seconds, time.perf_counter()
+        outer, recording.tape = (
+            recording.tape,
+            None,
+        )  # a torch function that the program traces must not flush this tape
         try:
             program.run(self.numbers, self.inputs, ran)
         except Exception as error:
@@ -286,6 +291,7 @@ class Tape:
                 raise
             raise failed from error
         finally:
+            recording.tape = outer
             if ran:  # even if Ctrl-C interrupts, because donated arrays are gone
                 for pending, array in zip(live, ran[0], strict=False):
                     if array.__class__ is tuple:

@@ -309,7 +309,13 @@ LIBRARIES = (
         "torch.amp.autocast_mode.autocast",
         "__init__",
         (When.TORCH_XLA,),
-        '`torch.autocast("xla")` is `torch.autocast("jax")`.',
+        '`torch.autocast("xla")` is `torch.autocast("jax")`, in bfloat16 by default.',
+    ),
+    Patch(
+        "torch.distributed",
+        "init_process_group",
+        (When.TORCH_XLA,),
+        "A default group that collectives of `xla_model` have made is replaced. Elsewhere it behaves as before.",
     ),
     Patch(
         "torch.Tensor",

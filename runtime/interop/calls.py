@@ -20,6 +20,7 @@ from .._torch import pytree
 from .._torch.frames import assume_constant
 from ..dispatch.jax_call import FunctionLease, call, empty_results
 from ..dtypes import numpy_dtype
+from ..storage.recording import run_recorded
 from ..trace.transfer import from_jax
 
 _MOST = 1024  # static signatures per function; beyond that the least recently used one is dropped
@@ -145,8 +146,10 @@ def _eager(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             xs.append(leaf)
         form.append(key if tensor else _Static(leaf))
     lease, called = _leased(function, tree, tuple(form))
-    results = call(lease.number, xs) if xs else from_jax(jax.jit(called)())
     avals = tuple((tuple(map(int, x.shape)), numpy_dtype(x.dtype)) for x in xs)
+    if avals not in called.returned:  # JAX traces it now: what lazy mode recorded must not be computed within the trace
+        run_recorded()
+    results = call(lease.number, xs) if xs else from_jax(jax.jit(called)())
     return jax.tree.unflatten(called.returned[avals], results)
 
 

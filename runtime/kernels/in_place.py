@@ -14,8 +14,11 @@ from typing import Any
 import jax
 from jax import lax
 
-# Compiler options for programs of several operations, by platform: skip the pass that drops barriers before fusion.
-KEPT_BARRIERS: dict[str, dict[str, Any]] = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
+# Compiler options for programs of several operations, by platform: skip the pass that drops barriers before fusion, and
+# the one that compiles a small loop to one function, which cannot contain barriers.
+KEPT_BARRIERS: dict[str, dict[str, Any]] = {
+    "cpu": {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
+}
 
 
 def computed(part: jax.Array) -> jax.Array:

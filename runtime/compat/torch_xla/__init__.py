@@ -17,6 +17,7 @@ from . import bfloat16, device_type, process, statistics
 from .alias import install as install
 from .devices import xla_device, xla_devices, xla_real_devices
 from .steps import end_step
+from .submodules import submodules_of
 
 process.take_environment()
 device_type.enable()
@@ -24,6 +25,7 @@ process.register_backend()
 statistics.listen()
 bfloat16.follow_environment()
 
+__getattr__ = submodules_of(__name__)
 __version__ = "2.9.0"  # the PyTorch/XLA release with these names
 
 

@@ -13,7 +13,8 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
+from typing import Any
 
 from ..._lazy.mode import record_everywhere
 
@@ -33,6 +34,12 @@ class _Alias(Loader):
         module = importlib.import_module(self.name)
         self.spec = module.__spec__
         return module
+
+    def get_code(self, name: str) -> CodeType | None:
+        """The code, for `-m`."""
+        spec = find_spec(self.name)
+        loader: Any = spec and spec.loader
+        return loader and loader.get_code(self.name)
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # the import has set the spec of the other name

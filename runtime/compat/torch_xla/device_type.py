@@ -60,8 +60,10 @@ def _moved(op: Any) -> Any:
 
 def _autocast(plain: Any) -> Any:
     @functools.wraps(plain)
-    def init(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
-        plain(self, NAME if device_type == TYPE else device_type, *args, **kwargs)
+    def init(self: Any, device_type: str, dtype: torch.dtype | None = None, *args: Any, **kwargs: Any) -> None:
+        if device_type == TYPE:
+            device_type, dtype = NAME, torch.get_autocast_dtype(TYPE) if dtype is None else dtype
+        plain(self, device_type, dtype, *args, **kwargs)
 
     return init
 

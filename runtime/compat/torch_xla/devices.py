@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from ...device.memory_statistics import mem_get_info, memory_allocated
+from ...device.memory_statistics import max_memory_allocated, mem_get_info, memory_allocated
 from ...device.torch_jax import synchronize
 from ...storage.ordinals import NAME, current_index, device_count, jax_devices
 from .device_type import TYPE, jax_device
-from .replicas import current
+from .replicas import place
 
 _PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 
@@ -91,7 +91,7 @@ def wait_device_ops(devices: Any = ()) -> None:
 
 
 def get_memory_info(device: Any = None) -> dict[str, int]:
-    """Used and total memory of a device; on the CPU, that of the host."""
+    """Used, total and peak memory of a device; on the CPU, the total is that of the host."""
     target = jax_device(xla_device() if device is None else device)
     used = memory_allocated(target)
     if platform(target.index) == "CPU":
@@ -102,6 +102,7 @@ def get_memory_info(device: Any = None) -> dict[str, int]:
     return {
         "bytes_used": used,
         "bytes_limit": total,
+        "peak_bytes_used": max_memory_allocated(target),
         "kb_free": free // 1024,
         "kb_total": total // 1024,
     }
@@ -122,17 +123,17 @@ def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None)
 
 def xrt_world_size(defval: int = 1) -> int:
     """The number of replicas."""
-    return current().size
+    return int(place().size)
 
 
 def get_ordinal(defval: int = 0) -> int:
     """The ordinal of this replica among all, from 0."""
-    return current().rank
+    return int(place().rank)
 
 
 def get_local_ordinal(defval: int = 0) -> int:
     """The ordinal of this replica among those of this host, from 0."""
-    return current().local_rank
+    return int(place().local_rank)
 
 
 def is_master_ordinal(local: bool = True) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import Any
 import jax
 import torch
 
+from ... import patches
 from ..._jax import backends_are_initialized
 
 dist: Any = torch.distributed
@@ -38,8 +40,14 @@ class _Spawned:
     size: int
     store: Any
 
+    @property
+    def local_rank(self) -> int:
+        """The rank: all processes are on this host."""
+        return self.rank
+
 
 _spawned: list[_Spawned] = []
+_made: list[Any] = []  # the default group, if the program has not made it itself
 
 
 @functools.cache
@@ -57,19 +65,23 @@ def most_processes() -> int:
 def start(fn: Callable[..., Any], args: Sequence[Any], size: int, join: bool, daemon: bool) -> Any:
     """Call `fn(rank, *args)` in new processes; see `xmp.spawn`."""
     store = dist.TCPStore("127.0.0.1", 0, size, is_master=True, wait_for_workers=False)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     context = torch.multiprocessing.start_processes(  # type: ignore[attr-defined]
-        _run, (fn, tuple(args), size, store.port), size, join=join, daemon=daemon, start_method="spawn"
+        _run, (fn, tuple(args), size, store.port, port), size, join=join, daemon=daemon, start_method="spawn"
     )
     if context is not None:
         context.store = store  # to keep it alive as long as the processes need it
     return context
 
 
-def _run(rank: int, fn: Callable[..., Any], args: Sequence[Any], size: int, port: int) -> None:
+def _run(rank: int, fn: Callable[..., Any], args: Sequence[Any], size: int, port: int, free: int) -> None:
     from ...distributed.world import make_world
 
     _one_device()
     os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)}
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", str(free))  # for `init_method="env://"`
     store = dist.TCPStore("127.0.0.1", port, size, is_master=False, timeout=_TIMEOUT)
     make_world(dist.PrefixStore("join", store), rank, size, _TIMEOUT)
     _spawned.append(_Spawned(rank, size, store))
@@ -97,6 +109,11 @@ def _one_device() -> None:
     jax.config.update("jax_num_cpu_devices", 1)
 
 
+def spawned() -> _Spawned | None:
+    """The rank and the number of processes of `xmp.spawn`; None in other processes."""
+    return _spawned[0] if _spawned else None
+
+
 def launched() -> bool:
     """Whether `torchrun` started this process."""
     return not _spawned and "TORCHELASTIC_RUN_ID" in os.environ
@@ -110,6 +127,7 @@ def group() -> Any:
         it = _spawned[0]
         store = dist.PrefixStore("default", it.store)
         dist.init_process_group("tenax", store=store, rank=it.rank, world_size=it.size, timeout=_TIMEOUT)
+        _made[:] = [dist.group.WORLD]
     return dist
 
 
@@ -117,6 +135,7 @@ def required_group() -> Any:
     """`torch.distributed` with a default group, of one rank if the program has no other."""
     if group() is None:
         dist.init_process_group("tenax", store=dist.HashStore(), rank=0, world_size=1)
+        _made[:] = [dist.group.WORLD]
     return dist
 
 
@@ -137,9 +156,24 @@ def _create_group(*args: Any) -> Any:
     return create_group(*args)
 
 
+def _replacing(plain: Any) -> Any:
+    """`init_process_group`, which replaces a default group that the program has not made."""
+
+    @functools.wraps(plain)
+    def init_process_group(*args: Any, **kwargs: Any) -> None:
+        if _made and dist.is_initialized() and dist.group.WORLD is _made[0]:
+            dist.destroy_process_group()
+        _made.clear()
+        plain(*args, **kwargs)
+
+    return init_process_group
+
+
 @functools.cache
 def register_backend() -> None:
-    """Register backend "xla" and rendezvous `xla://`, which create groups of the backend "tenax"."""
+    """Register backend "xla" and rendezvous `xla://`, which create groups of the backend "tenax". A group that the
+    program makes replaces the one of earlier collectives of `xla_model`."""
     if dist.is_available():
         dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=["jax"])
         dist.register_rendezvous_handler("xla", _rendezvous)
+        patches.wrap("torch.distributed.init_process_group", _replacing)

@@ -210,6 +210,11 @@ def join(replicas: Replicas | None) -> None:
     _thread.replicas = replicas
 
 
+def place() -> Any:
+    """The `rank`, `size` and `local_rank` of this replica; unlike `current`, creates no process group."""
+    return current() if _thread.replicas is not None else process.spawned() or current()
+
+
 def current() -> Replicas:
     """The replica of this thread."""
     if _thread.replicas is not None:

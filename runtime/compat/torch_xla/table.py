@@ -46,7 +46,11 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("is_xla_tensor", RUNS, "`tensor.is_jax`"),
         ("mark_step unlazy", RUNS, "`tenax.sync()`"),
         ("optimizer_step", RUNS, "`optimizer.step()`; `DistributedDataParallel` averages over replicas"),
-        ("reduce_gradients all_reduce_bucketized_gradients", RUNS, "`DistributedDataParallel`"),
+        (
+            "reduce_gradients bucketized_reduce_gradients all_reduce_bucketized_gradients",
+            RUNS,
+            "`DistributedDataParallel`",
+        ),
         ("add_step_closure", RUNS, "a call after the step"),
         ("wait_device_ops", RUNS, "`tenax.synchronize()`"),
         ("send_cpu_data_to_device", RUNS, '`tensor.to("jax")`, `tenax.data.to_device(loader)`'),
@@ -73,7 +77,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "torch_xla.core.functions": [
         ("all_reduce all_gather", RUNS, "`torch.distributed.nn`"),
-        ("SyncBatchNorm", RUNS, "`nn.SyncBatchNorm`"),
+        ("SyncBatchNorm XlaSyncBatchNorm", RUNS, "`nn.SyncBatchNorm`"),
         ("nms", NOT, "`torchvision.ops.nms`"),
     ],
     "torch_xla.core.xla_builder": [("call_jax", RUNS, "`tenax.call_jax`")],
@@ -109,6 +113,17 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ),
         ("checkpoint_module", RUNS, "`torch.utils.checkpoint.checkpoint`"),
     ],
+    "torch_xla.distributed.fsdp.xla_fully_sharded_data_parallel": [
+        ("XlaFullyShardedDataParallel", RUNS, "as `torch_xla.distributed.fsdp`"),
+    ],
+    "torch_xla.distributed.fsdp.state_dict_utils": [
+        (
+            "consolidate_sharded_model_checkpoints consolidate_sharded_state_dicts",
+            RUNS,
+            "as `torch_xla.distributed.fsdp`",
+        ),
+    ],
+    "torch_xla.distributed.fsdp.utils": [("checkpoint_module", RUNS, "as `torch_xla.distributed.fsdp`")],
     "torch_xla.distributed.fsdp.wrap": [
         (
             "always_wrap_policy lambda_auto_wrap_policy transformer_auto_wrap_policy size_based_auto_wrap_policy "
@@ -117,6 +132,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
             "`fully_shard` of each submodule",
         ),
     ],
+    "torch_xla.distributed.fsdp.consolidate_sharded_ckpts": [("main", RUNS, "`tenax.checkpoint`")],
     "torch_xla.distributed.zero_redundancy_optimizer": [
         ("ZeroRedundancyOptimizer", RUNS, "`torch.distributed.optim.ZeroRedundancyOptimizer`"),
     ],
@@ -139,7 +155,14 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("enable_manual_sharding disable_manual_sharding", NOT, "`jax.shard_map` of `tenax.interop.t2j(function)`"),
     ],
     "torch_xla.distributed.spmd.xla_sharding": [
-        ("Mesh HybridMesh ShardingSpec mark_sharding clear_sharding", RUNS, "as `torch_xla.distributed.spmd`"),
+        ("Mesh HybridMesh get_1d_mesh set_global_mesh get_global_mesh", RUNS, "as `torch_xla.distributed.spmd`"),
+        ("ShardingSpec ShardingType XLAShardedTensor", RUNS, "as `torch_xla.distributed.spmd`"),
+        (
+            "mark_sharding mark_sharding_with_gradients annotate_custom_sharding clear_sharding shard_as",
+            RUNS,
+            "as `torch_xla.distributed.spmd`",
+        ),
+        ("enable_manual_sharding disable_manual_sharding", NOT, "as `torch_xla.distributed.spmd`"),
     ],
     "torch_xla.distributed.spmd.xla_sharded_tensor": [
         ("XLAShardedTensor XLAShard", RUNS, "as `torch_xla.distributed.spmd`"),
@@ -158,8 +181,8 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "torch_xla.debug.profiler": [
         ("start_server start_trace stop_trace trace_detached", RUNS, "`tenax.profiler.trace(folder)`"),
-        ("Trace StepTrace trace_me", RUNS, "`tenax.profiler.annotate`, `tenax.profiler.step`"),
-        ("trace", NOT, "`tenax.profiler.trace(folder)`"),
+        ("trace", _differently("it records a server of the same process only"), "`tenax.profiler.trace(folder)`"),
+        ("Trace StepTrace XlaTrace XlaStepTrace trace_me", RUNS, "`tenax.profiler.annotate`, `tenax.profiler.step`"),
     ],
     "torch_xla.utils.utils": [
         ("SampleGenerator", RUNS, "`[batch] * n`"),
@@ -170,9 +193,10 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("checkpoint", RUNS, "`torch.utils.checkpoint.checkpoint`, `tenax.interop.checkpoint`"),
     ],
     "torch_xla.amp": [
-        ("autocast", RUNS, '`torch.autocast("jax")`'),
-        ("GradScaler", RUNS, '`torch.amp.GradScaler("jax")`'),
+        ("autocast XlaAutocast", RUNS, '`torch.autocast("jax")`'),
+        ("GradScaler XlaGradScaler", RUNS, '`torch.amp.GradScaler("jax")`'),
     ],
+    "torch_xla.amp.autocast_mode": [("autocast", RUNS, "as `torch_xla.amp`")],
     "torch_xla.backends": [
         ("set_mat_mul_precision get_mat_mul_precision", RUNS, "`torch.set_float32_matmul_precision`"),
     ],
@@ -185,7 +209,12 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
             "`tenax.export.save`",
         ),
     ],
-    "torch_xla.experimental": [("eager_mode is_eager_mode compile", RUNS, "without `tenax.lazy`; `tenax.jit`")],
+    "torch_xla.experimental": [
+        ("eager_mode is_eager_mode eager_mode_context compile", RUNS, "without `tenax.lazy`; `tenax.jit`")
+    ],
+    "torch_xla.experimental.eager": [
+        ("eager_mode is_eager_mode eager_mode_context compile", RUNS, "as `torch_xla.experimental`"),
+    ],
     "torch_xla.experimental.scan": [("scan", RUNS, "`tenax.call_jax` with `jax.lax.scan` and `t2j`")],
     "torch_xla.experimental.scan_layers": [("scan_layers", RUNS, "`tenax.ScannedModule`")],
     "torch_xla.experimental.fori_loop": [
@@ -197,7 +226,12 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("SpmdFullyShardedDataParallel", RUNS, "`tenax.shard(module, tenax.sharding.fsdp())`"),
     ],
     "torch_xla.experimental.xla_sharding": [
-        ("Mesh ShardingSpec mark_sharding clear_sharding", RUNS, "`tenax.shard(x, spec, mesh)`"),
+        ("Mesh HybridMesh ShardingSpec mark_sharding clear_sharding", RUNS, "as `torch_xla.distributed.spmd`"),
+        (
+            "get_1d_mesh set_global_mesh get_global_mesh ShardingType XLAShardedTensor",
+            RUNS,
+            "as `torch_xla.distributed.spmd`",
+        ),
     ],
     "torch_xla.experimental.distributed_checkpoint": [
         ("prime_optimizer", RUNS, "`tenax.checkpoint.load`"),
@@ -206,7 +240,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla.experimental.custom_kernel": [
         ("flash_attention", _differently("interpreted but on a TPU"), "`scaled_dot_product_attention`"),
         ("paged_attention ragged_paged_attention", _differently("interpreted but on a TPU"), "`tenax.call_jax`"),
-        ("make_kernel_from_pallas", RUNS, "`tenax.call_jax`"),
+        ("make_kernel_from_pallas jax_import_guard", RUNS, "`tenax.call_jax`"),
     ],
     "torch_xla.experimental.splash_attention": [
         ("splash_attention SplashAttentionConfig", _differently("interpreted but on a TPU"), "`flex_attention`"),

@@ -7,9 +7,14 @@ from typing import Any
 import torch
 from torch.amp.grad_scaler import GradScaler as _GradScaler
 
+from ..devices import platform
+from ..submodules import submodules_of
+
+__getattr__ = submodules_of(__name__)
+
 
 class XlaAutocast(torch.autocast):
-    """`torch.autocast` for the device."""
+    """`torch.autocast` for the device; the default dtype is bfloat16, on GPUs float16."""
 
     def __init__(
         self,
@@ -18,6 +23,8 @@ class XlaAutocast(torch.autocast):
         dtype: torch.dtype | None = None,
         cache_enabled: bool | None = True,
     ) -> None:
+        if dtype is None:
+            dtype = torch.float16 if platform() == "GPU" else torch.get_autocast_dtype("xla")
         super().__init__("jax", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
 
 

@@ -12,7 +12,9 @@ def call_jax(
     jax_func: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    override_hash: Any = None,
     name_override: str | None = None,
 ) -> Any:
-    """Call a JAX function with tensors; see `tenax.call_jax`."""
+    """Call a JAX function with tensors; see `tenax.call_jax`. The names and the hash are not needed."""
     return _call_jax(jax_func, *args, **(kwargs or {}))

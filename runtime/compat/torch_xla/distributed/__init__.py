@@ -1,1 +1,7 @@
 """`torch_xla.distributed`."""
+
+from __future__ import annotations
+
+from ..submodules import submodules_of
+
+__getattr__ = submodules_of(__name__)

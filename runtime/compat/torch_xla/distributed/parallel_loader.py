@@ -37,12 +37,13 @@ class ParallelLoader:
         loader: Iterable[Any],
         devices: Sequence[Any],
         batchdim: int = 0,
-        batches_per_execution: int = 1,
-        fixed_batch_size: bool = False,
+        batches_per_execution: int | bool = 1,
         loader_prefetch_size: int = 16,
         device_prefetch_size: int = 8,
         host_to_device_transfer_threads: int = 1,
         input_sharding: Any = None,
+        *,
+        fixed_batch_size: bool = False,
     ) -> None:
         """Start reading the loader.
 
@@ -50,13 +51,16 @@ class ParallelLoader:
             loader: a `DataLoader`, or another iterable of trees of tensors.
             devices: devices or their strings.
             batchdim: the dimension of the batch.
-            batches_per_execution: the number of batches after which `next()` ends a step.
-            fixed_batch_size: end the iteration at the first batch whose size differs from that of the first one.
+            batches_per_execution: the number of batches after which `next()` ends a step. A bool is
+                `fixed_batch_size`, which old releases had in this place.
             loader_prefetch_size: the number of batches queued for each device.
             device_prefetch_size: the number of batches on each device ahead of the step.
             host_to_device_transfer_threads: unused; one thread uploads per device, as JAX's transfers are asynchronous.
             input_sharding: a `ShardingSpec` for all tensors, or a dict of them by the keys of the batches.
+            fixed_batch_size: end the iteration at the first batch whose size differs from that of the first one.
         """
+        if isinstance(batches_per_execution, bool):
+            fixed_batch_size, batches_per_execution = batches_per_execution, 1
         self.devices = [torch.device(d) for d in devices]
         if not self.devices:
             raise ValueError("ParallelLoader: an empty list of devices; expected at least one")

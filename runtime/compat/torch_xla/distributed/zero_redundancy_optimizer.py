@@ -20,15 +20,42 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
         self,
         params: Iterable[torch.nn.Parameter],
         optimizer_class: type[torch.optim.Optimizer],
+        optimizer_dtype: torch.dtype | None = None,
         grad_clipping: bool = True,
         max_norm: float | None = None,
         pin_layout: bool = True,
+        sharding_groups: Any = None,
+        grad_norm_groups: Any = None,
+        lazy_init: bool = False,
+        bucket_cap_mb_all_gather: int = 0,
+        bucket_cap_mb_reduce_scatter: int = 0,
+        use_grad_acc_hook: bool = False,
+        save_master_weights: bool = False,
+        higher_cc_precision: bool = False,
         **defaults: Any,
     ) -> None:
-        """The arguments are those of PyTorch/XLA; gradients are clipped to the norm `max_norm`, 1 by default."""
+        """The arguments are those of PyTorch/XLA; gradients are clipped to the norm `max_norm`, 1 by default.
+
+        Raises:
+            NotImplementedError: groups, `lazy_init`, or a dtype of the optimizer that is not that of the parameters.
+        """
+        given: list[Any] = list(params)
+        tensors = [t for p in given for t in (p["params"] if isinstance(p, dict) else [p])]
+        asked = {
+            "optimizer_dtype": optimizer_dtype is not None and any(t.dtype != optimizer_dtype for t in tensors),
+            "sharding_groups": sharding_groups,
+            "grad_norm_groups": grad_norm_groups,
+            "lazy_init": lazy_init,
+            "use_grad_acc_hook": use_grad_acc_hook,
+        }
+        if refused := [name for name, value in asked.items() if value]:
+            raise NotImplementedError(
+                f"ZeroRedundancyOptimizer: {', '.join(refused)}; expected "
+                "torch.distributed.optim.ZeroRedundancyOptimizer, or fully_shard with a MixedPrecisionPolicy"
+            )
         process.required_group()
         self._max_norm = (1.0 if max_norm is None else max_norm) if grad_clipping else None
-        super().__init__(params, optimizer_class, **defaults)
+        super().__init__(given, optimizer_class, **defaults)
 
     def step(self, closure: Callable[[], float] | None = None, **kwargs: Any) -> Any:
         """Average the gradients, clip them, and step."""

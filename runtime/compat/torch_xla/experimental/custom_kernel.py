@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial, wraps
 from typing import Any
 
 import jax
@@ -25,6 +26,10 @@ def _mode() -> Any:
     return nullcontext() if jax.default_backend() == "tpu" else pltpu.force_tpu_interpret_mode()
 
 
+def jax_import_guard() -> None:
+    """Do nothing: JAX and PyTorch/XLA's names use the same runtime here."""
+
+
 def make_kernel_from_pallas(kernel: Callable[..., Any], output_shape_dtype_fn: Any = None) -> Callable[..., Any]:
     """Convert a function of arrays that calls `pallas_call` to a function of tensors.
 
@@ -33,11 +38,12 @@ def make_kernel_from_pallas(kernel: Callable[..., Any], output_shape_dtype_fn: A
         output_shape_dtype_fn: not needed, because JAX infers the results.
     """
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        with _mode():
-            return call_jax(kernel, *args, **kwargs)
+    @wraps(kernel)
+    def interpreted(*args: Any, **kwargs: Any) -> Any:
+        with _mode():  # whenever JAX traces it: lazy mode does so later
+            return kernel(*args, **kwargs)
 
-    return call
+    return partial(call_jax, interpreted)
 
 
 def flash_attention(

@@ -6,7 +6,12 @@ from typing import Any
 
 import torch
 
-from ..transfers import save as save
+from .. import transfers
+
+
+def save(data: Any, path: Any, master_only: bool = True, global_master: bool = False) -> None:
+    """Save a tree of tensors; see `xm.save`."""
+    transfers.save(data, path, master_only, global_master)
 
 
 def load(path: str) -> Any:

@@ -35,6 +35,7 @@ class XlaFullyShardedDataParallel(nn.Module):
         self,
         module: nn.Module,
         reshard_after_forward: bool = True,
+        *,
         compute_dtype: torch.dtype | None = None,
         buffer_dtype: torch.dtype | None = None,
         fp32_reduce_scatter: bool = False,

@@ -6,6 +6,7 @@ returns its argument.
 
 from __future__ import annotations
 
+from ...submodules import submodules_of
 from .meshes import HybridMesh as HybridMesh
 from .meshes import Mesh as Mesh
 from .meshes import get_1d_mesh as get_1d_mesh
@@ -26,3 +27,5 @@ from .xla_sharding import mark_sharding_with_gradients as mark_sharding_with_gra
 from .xla_sharding import shard_as as shard_as
 from .xla_sharding import wrap_as_sharded_tensor as wrap_as_sharded_tensor
 from .xla_sharding import wrap_if_sharded as wrap_if_sharded
+
+__getattr__ = submodules_of(__name__)
