@@ -15,6 +15,7 @@ from ..releases import private_names
 from .dispatcher import COMPOSITE_EXPLICIT, COMPOSITE_IMPLICIT, CPU, META, kernel_on
 
 _aten = torch.ops.aten
+_Ints = tuple[int, ...]
 PLAIN_CLASSES = frozenset({torch.Tensor, torch.nn.Parameter})  # a subclass may carry out operators itself
 TENSOR_CLASS = "torch._tensor.Tensor"  # its name in type checkers
 
@@ -28,8 +29,9 @@ with private_names("torch", torch.__version__):
     swap_implementations = torch._C._swap_tensor_impl  # (a, b)
     # (tensor, size, stride, increment of the offset): like `meta_as_strided` in a quarter of the time, as it is not an
     # operator. The result differs if the tensor is an inference tensor and inference mode is off, or vice versa.
+    # torch 2.15 takes tuples only, and no `torch.Size`.
     _guards: Any = torch._C._dynamo.guards
-    displaced: Callable[[torch.Tensor, Sequence[int], Sequence[int], int], torch.Tensor] = _guards._reinterpret_tensor
+    displaced: Callable[[torch.Tensor, _Ints, _Ints, int], torch.Tensor] = _guards._reinterpret_tensor
     in_inference: Callable[[], bool] = torch.is_inference_mode_enabled
     # (tensor, source): torch's own check whether `tensor.data = source` is allowed
     may_share_implementation = kernel_on(_aten._has_compatible_shallow_copy_type.default, COMPOSITE_IMPLICIT)

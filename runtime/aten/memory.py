@@ -48,7 +48,7 @@ def check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: in
 
 _HELD = 1 << 16
 _in_bounds: set[Any] = set()
-_geometries: dict[Any, tuple[torch.Size, tuple[int, ...]]] = {}  # sizes and strides of results of `view`
+_geometries: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}  # sizes and strides of results of `view`
 _view_of_size = kernel_on(_aten.view.default, META)
 
 
@@ -58,7 +58,7 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     cell = cell_of(self)
     key = (cell.aval, *size, *stride, offset)
     if key in _in_bounds and not cell.mixed and len(size) == len(stride) and self.is_inference() is in_inference():
-        return displaced(self, size, stride, offset - begin)
+        return displaced(self, (*size,), (*stride,), offset - begin)
     if len(size) != len(stride):
         raise RuntimeError(f"mismatch in length of strides and shape: {list(size)}, {list(stride)}")
     check_bounds("as_strided", size, stride, offset, elements(self))
@@ -74,7 +74,7 @@ def view(self: Tensor, size: Any) -> Tensor:
         return displaced(self, *known, 0)
     made: Tensor = _view_of_size(self, size)
     if len(_geometries) < _HELD:
-        _geometries[key] = made.size(), made.stride()
+        _geometries[key] = (*made.size(),), made.stride()
     return made
 
 
