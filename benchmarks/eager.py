@@ -99,6 +99,22 @@ def transfer(direction: str) -> Case:
     return {"tenax": call, "torch": cpu.clone}
 
 
+def batch() -> Case:
+    """The upload of a batch of 64x256 floats, compared with `jax.device_put` of a NumPy array."""
+    cpu = torch.rand(64, 256)
+    array = cpu.numpy()
+    return {"tenax": lambda: cpu.to("jax"), "jax": lambda: jax.device_put(array), "torch": cpu.clone}
+
+
+def number() -> Case:
+    """A tensor of one Python number, compared with `jnp.asarray`."""
+    return {
+        "tenax": lambda: torch.tensor(1.5, device="jax"),
+        "jax": lambda: jnp.asarray(1.5),
+        "torch": lambda: torch.tensor(1.5),
+    }
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "add, 8 elements": lambda: elementwise("add", torch.add, lambda a, b: a + b, 2),
     "x * 2": lambda: elementwise("mul", lambda x: x * 2, lambda a: a * 2, 1),
@@ -113,6 +129,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "x[1:3] = 0": assignment,
     "AdamW, 50 parameters": adamw,
     "fused AdamW, 50 parameters": lambda: adamw(fused=True),
+    "batch of 64 KB to the device": batch,
+    "torch.tensor(1.5, device)": number,
     "16 MB host to device": lambda: transfer("up"),
     "16 MB device to host": lambda: transfer("down"),
 }

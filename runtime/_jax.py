@@ -55,7 +55,7 @@ def uncommitted(array: jax.Array) -> jax.Array:
 
 
 def put_on_first_device(array: Any) -> jax.Array:
-    """Put a host array of at most 32 bits, which nothing else may write, on the first device, uncommitted.
+    """Put a host array, which nothing else may write, on the first device, uncommitted; 64 bits need `enable_x64`.
 
     `jax.device_put` takes seven times as long, because it first analyses its argument and the destination.
     """

@@ -158,6 +158,19 @@ def test_random_numbers_are_those_of_eager_mode_and_new_in_each_call() -> None:
             close(a, b)
 
 
+def test_generators_break_the_graph() -> None:
+    generator = torch.Generator(device="jax")
+
+    def function(x: Tensor) -> Tensor:
+        own = torch.Generator(device="jax").manual_seed(1)
+        generator.manual_seed(3)
+        return x * torch.rand(3, device="jax", generator=generator) + torch.rand(3, device="jax", generator=own)
+
+    x = torch.ones(3, device="jax")
+    compiled = torch.compile(function, backend="tenax")
+    assert torch.equal(compiled(x), function(x)) and torch.equal(compiled(x), function(x))
+
+
 def test_two_draws_in_one_graph_differ() -> None:
     def f(x: Tensor) -> Tensor:
         return x * (torch.empty_like(x).exponential_() - torch.empty_like(x).exponential_())

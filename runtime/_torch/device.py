@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._library import opaque_object
 from torch.utils import backend_registration
 
 from ..releases import private_names
@@ -22,6 +23,7 @@ with private_names("torch", torch.__version__):
     # (name, device module, hooks, guard): registers a device under the name
     register_device = backend_registration._setup_privateuseone_for_python_backend
     storage_packages: list[Any] = torch.serialization._package_registry  # of (priority, tagger, deserializer)
+    _opaque_types: Any = opaque_object._OPAQUE_TYPES
     registered_name = torch._C._get_privateuse1_backend_name  # "privateuseone" if no device has been registered
 
 # Values of `c10::DeviceType`, and mangled C++ names of libc10, which a build of torch may not export: the table of
@@ -32,6 +34,11 @@ _XLA = 9
 _GUARDS = "_ZN3c104impl26device_guard_impl_registryE"
 _GET_ALLOCATOR = "_ZN3c1012GetAllocatorERKNS_10DeviceTypeE"
 _SET_ALLOCATOR = "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
+
+
+def make_transparent(cls: type) -> None:
+    """Make instances of a subclass of `torch.Generator` ordinary objects for TorchDynamo, as those of the class are."""
+    _opaque_types[cls] = None
 
 
 def use_meta_allocator() -> bool:

@@ -14,6 +14,7 @@ import torch
 from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel_on
 from .._torch.tensors import displaced, in_inference, meta_as_strided, view_as_dtype
 from ..dtypes import numpy_dtype
+from ..storage.ordinals import device_index
 from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
@@ -151,12 +152,10 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         return copy_from(src, self, non_blocking)
     if source.index != target.index:
         return copy_from(src, self, non_blocking)
-    if source is target:
-        if not _has_same_places(self, src):
-            kernel_of("copy_")(self, src)
-    elif source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
+    one = source is target
+    if not one and source.aval is target.aval and covers_array(self, target) and covers_array(src, source):
         target.take(source)
-    else:
+    elif not one or not _has_same_places(self, src):
         kernel_of("copy_")(self, src)
     return self
 
@@ -176,28 +175,22 @@ def to_copy(
     self: Tensor,
     *,
     dtype: torch.dtype | None = None,
-    layout: torch.layout | None = None,
     device: torch.device | None = None,
-    pin_memory: bool | None = None,
     non_blocking: bool = False,
     memory_format: torch.memory_format | None = None,
+    layout: torch.layout | None = None,
+    **options: Any,
 ) -> Tensor:
     """The copy behind `Tensor.to`. A copy to the host is blocking: torch would request pinned memory otherwise."""
-    if device is None and dtype is not None and memory_format in (None, torch.preserve_format):
-        cell = cell_of(self)
-        if covers_array(self, cell):
-            return copy(fill_tensor(self.size(), dtype, index=cell.index), self)
-    if device is not None and device.type == "cpu":
+    to = self.device if device is None else device
+    if to.type == "cpu":
         non_blocking = False
-    return _to_copy(
-        self,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        non_blocking=non_blocking,
-        memory_format=memory_format,
-    )
+    elif memory_format in (None, torch.preserve_format) and layout in (None, self.layout) and not any(options.values()):
+        made = fill_tensor(self.size(), dtype or self.dtype, index=device_index(to))
+        if made.stride() == self.stride() and (self.device.type == "cpu" or covers_array(self, cell_of(self))):
+            return copy(made, self)
+    options.update(layout=layout, memory_format=memory_format)
+    return _to_copy(self, dtype=dtype, device=device, non_blocking=non_blocking, **options)
 
 
 def local_scalar_dense(self: Tensor) -> Any:

@@ -45,6 +45,13 @@ ENTRIES = (
         "no named backend. What is behind it is imported with the first group.",
     ),
     Entry(
+        "torch's opaque types",
+        "generators of the device",
+        (When.IMPORT,),
+        "They are ordinary objects for TorchDynamo, as other generators are: a function that uses one breaks its graph "
+        "there, where it raised an internal error. This is registered with the first generator.",
+    ),
+    Entry(
         "`os.register_at_fork`",
         "a function",
         (When.IMPORT,),

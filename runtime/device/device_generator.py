@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .._torch.device import CPU_GENERATOR
+from .._torch.device import CPU_GENERATOR, make_transparent
 from ..errors import TraceError
 from ..storage.ordinals import device_index
 from ..storage.random import drawing, is_of_trace
@@ -69,3 +69,6 @@ class DeviceGenerator(CPU_GENERATOR):  # type: ignore[misc]
     def device(self) -> torch.device:
         """The device for which the numbers are drawn."""
         return torch.device("jax", self.index)
+
+
+make_transparent(DeviceGenerator)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
-from .._jax import ArrayImpl, trace_state_clean
+from .._jax import ArrayImpl, put_on_first_device, trace_state_clean
 from .._torch.frames import set_eval_frame
 from ..xla.fills import filled
 from .avals import LazyFill
@@ -51,7 +51,7 @@ def device_of(index: int | None) -> jax.Device | None:
 
 
 def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | None = None) -> jax.Array:
-    """Transfer a host array to device `index`, or to the devices of a sharding.
+    """Transfer a host array, which nothing else may write, to device `index`, or to the devices of a sharding.
 
     Its dtype is kept: outside `enable_x64` JAX would narrow 64-bit data. With index None, JAX's default device is used.
     """
@@ -59,11 +59,11 @@ def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | 
     # Dynamo compiles the frames of Python functions between its graphs, but must not compile JAX's functions.
     watching = set_eval_frame(None)
     try:
-        with (
-            jax.enable_x64(True) if wide else nullcontext(),
-            nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval(),
-        ):
-            return jax.device_put(array, sharding or device_of(index))
+        with jax.enable_x64(True) if wide else nullcontext():
+            if not index and sharding is None and device_of(0) is None:
+                return put_on_first_device(array)
+            with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
+                return jax.device_put(array, sharding or device_of(index))
     except jax.errors.JaxRuntimeError as error:
         raise as_torch_error(error)  # noqa: B904 (it states its cause)
     finally:
