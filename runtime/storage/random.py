@@ -17,8 +17,6 @@ from ..errors import TraceError
 
 _MASK = (1 << 32) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
-
-
 RELATIVE = 1 << 63  # from here on, the offset of a trace's stream counts from the position of its caller
 
 
