@@ -40,6 +40,7 @@ with private_names("jax", jax.__version__):
     backends_are_initialized: Callable[[], bool] = _xla_bridge.backends_are_initialized
 
     _put: Callable[..., jax.Array] = _pxla.batched_device_put
+    _explicit: Callable[[], AbstractContextManager[None]] = _config.explicit_device_put_scope  # for transfer guards
     _ShapedArray = _core.ShapedArray
 
     _jaxlib.LoadedExecutable.execute_sharded  # noqa: B018 (checked here, used below)
@@ -60,7 +61,8 @@ def put_on_first_device(array: Any) -> jax.Array:
     `jax.device_put` takes seven times as long, because it first analyses its argument and the destination.
     """
     device, sharding = _first_device()
-    return _put(_ShapedArray(array.shape, array.dtype), sharding, [array], [device], committed=False)
+    with _explicit():
+        return _put(_ShapedArray(array.shape, array.dtype), sharding, [array], [device], committed=False)
 
 
 @cache

@@ -309,3 +309,13 @@ def test_modules_that_share_a_buffer_share_it_on_the_device():
     assert module["a"].mean.device.type == "jax"
     module.cpu()
     assert module["a"].mean is module["b"].mean
+
+
+def test_uploads_are_explicit_transfers_for_jax() -> None:
+    x = torch.ones(3)
+    drop = tenax.jit(torch.nn.functional.dropout)
+    drop(x.to("jax"))
+    with jax.transfer_guard("disallow"):
+        assert x.to("jax").tolist() == [1, 1, 1]
+        assert torch.tensor([2], device="jax").tolist() == [2]
+        assert set(drop(x.to("jax")).tolist()) <= {0, 2}
