@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._jax import put_on_first_device
 from ..dispatch.aot_call import AotCall
 from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
@@ -103,7 +102,7 @@ class TapeProgram:
 
     def _uploaded(self, words: list[int]) -> jax.Array:
         if self._words is None or self._words[0] != words:
-            self._words = words, _uploaded(np.array(words or [0], np.uint32))
+            self._words = words, put(np.array(words or [0], np.uint32), None)
         return self._words[1]
 
     @cached_property
@@ -129,13 +128,6 @@ class TapeProgram:
             for line in difflib.unified_diff(self.lines(self._before), self.lines(self.key), lineterm="", n=1):
                 if not line.startswith(("---", "+++")):
                     yield line
-
-
-def _uploaded(array: np.ndarray) -> jax.Array:
-    """A host array that nothing else writes, on JAX's default device."""
-    default = jax.config.jax_default_device  # type: ignore[attr-defined]
-    plain = default is None and jax.sharding.get_abstract_mesh().empty and no_jax_trace()
-    return put_on_first_device(array) if plain else put(array, None)
 
 
 class Runs:

@@ -33,7 +33,7 @@ def skip_frames() -> None:
 
     A compiled function's call of `call_jax`, or of torchax's, becomes a graph node, so Dynamo must inline those.
     """
-    for package in ("tenax", "tenax.generated", "jax", "jaxlib"):
+    for package in ("tenax", "tenax.generated", "jax", "jaxlib", "ml_dtypes"):
         sys.modules[TRACE_RULES].add(package)
     root = Path(__file__).parent.parent
     calls = {str(root / name) for name in ("interop/calls.py", "compat/torchax/conversion.py")}

@@ -281,7 +281,7 @@ LIBRARIES = (
         "torch._dynamo.trace_rules",
         "SKIP_DIRS_RE",
         (When.DYNAMO,),
-        "torch does not compile the Python frames of `tenax`, `tenax.generated`, `jax` and `jaxlib`.",
+        "torch does not compile the Python frames of `tenax`, `tenax.generated`, `jax`, `jaxlib` and `ml_dtypes`.",
         by_torch=True,
     ),
     Patch(

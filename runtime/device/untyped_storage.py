@@ -50,9 +50,9 @@ def _cell(storage: Any) -> Any:
     return cell
 
 
-def _nbytes(self: Any) -> int:
-    cell = getattr(self, "cell", None)  # fake tensors have a size but no array
-    return int(PLAIN["nbytes"](self) if cell is None else cell.nbytes)
+def _nbytes(self: Any) -> Any:
+    cell = getattr(self, "cell", None)  # fake tensors have a size, possibly a symbolic one, but no array
+    return PLAIN["nbytes"](self) if cell is None else int(cell.nbytes)
 
 
 def _clone(self: Any) -> Any:

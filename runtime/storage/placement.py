@@ -60,10 +60,12 @@ def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | 
     watching = set_eval_frame(None)
     try:
         with jax.enable_x64(True) if wide else nullcontext():
-            if not index and sharding is None and device_of(0) is None:
+            if not no_jax_trace():
+                with jax.ensure_compile_time_eval():
+                    return jax.device_put(array, sharding or device_of(index))
+            if not index and sharding is None and device_of(0) is None and jax.sharding.get_abstract_mesh().empty:
                 return put_on_first_device(array)
-            with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
-                return jax.device_put(array, sharding or device_of(index))
+            return jax.device_put(array, sharding or device_of(index))
     except jax.errors.JaxRuntimeError as error:
         raise as_torch_error(error)  # noqa: B904 (it states its cause)
     finally:
