@@ -216,10 +216,32 @@ def test_a_marked_tensor_says_how_it_lies(capsys: pytest.CaptureFixture[str]) ->
     assert xs.shard_as(one, x)[0].sharding_spec == x.sharding_spec
     with pytest.raises(ValueError, match="must have the same structure"):
         xs.shard_as((one,), [x])
-    debugging.visualize_sharding(x.sharding_spec)
-    assert "[1, 0]" in (text := capsys.readouterr().out) and "2, 3" in text
+    for show in (lambda: debugging.visualize_sharding(x.sharding_spec), lambda: debugging.visualize_tensor_sharding(x)):
+        assert show().row_count == 4
+        assert "[1, 0]" in (text := capsys.readouterr().out) and "2, 3" in text
+    assert debugging.visualize_tensor_sharding(one).row_count == debugging.visualize_sharding("{replicated}").row_count
     with pytest.raises(ValueError, match="is not organized as expected"):
         debugging.visualize_sharding("{devices}")
+
+
+@pytest.mark.parametrize("use_zero_grad", [False, True])
+def test_a_scaler_skips_a_step_or_takes_it_with_gradients_of_zero(use_zero_grad: bool) -> None:
+    parameter = nn.Parameter(torch.ones(2, device=device))
+    optimizer = torch.optim.SGD([parameter], lr=0.5, weight_decay=0.5)
+    scaler = amp.GradScaler(init_scale=4.0, use_zero_grad=use_zero_grad)
+    scales, expected = [], 1.0
+    for factor in (1.0, float("inf"), 1.0):
+        optimizer.zero_grad()
+        scaler.scale((parameter * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale())
+        if factor == 1:
+            expected -= 0.5 * (1 + 0.5 * expected)
+        elif use_zero_grad:  # weight decay alone
+            expected -= 0.5 * 0.5 * expected
+        close(parameter.detach(), torch.full((2,), expected))
+    assert scales == [4.0, 2.0, 2.0]
 
 
 def test_a_tensor_moves_to_the_memory_of_the_host_and_back() -> None:

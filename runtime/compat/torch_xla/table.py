@@ -153,6 +153,20 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("apply_backward_optimization_barrier", _differently("XLA schedules the backward pass"), "not needed"),
         ("apply_xla_patch_to_nn_linear", _differently("`nn.Linear` needs no patch"), "not needed"),
         ("enable_manual_sharding disable_manual_sharding", NOT, "`jax.shard_map` of `tenax.interop.t2j(function)`"),
+        (
+            "xla_distribute_tensor xla_distribute_module",
+            _differently("tensors on the mesh, not `DTensor`"),
+            "`tenax.shard(x, spec, mesh)`",
+        ),
+        ("auto_policy", NOT, "`tenax.shard(module, tenax.sharding.fsdp())`"),
+    ],
+    "torch_xla.distributed.spmd.api": [
+        (
+            "xla_distribute_tensor xla_distribute_module convert_to_xla_mesh convert_to_xla_partition_spec",
+            RUNS,
+            "as `torch_xla.distributed.spmd`",
+        ),
+        ("auto_policy", NOT, "as `torch_xla.distributed.spmd`"),
     ],
     "torch_xla.distributed.spmd.xla_sharding": [
         ("Mesh HybridMesh get_1d_mesh set_global_mesh get_global_mesh", RUNS, "as `torch_xla.distributed.spmd`"),
