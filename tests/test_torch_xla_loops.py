@@ -13,8 +13,10 @@ from torch import nn
 import tenax
 import tenax.compat.torch_xla as torch_xla
 from tenax.compat.torch_xla.debug import metrics
+from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention
 from tenax.compat.torch_xla.experimental.fori_loop import fori_loop, while_loop
 from tenax.compat.torch_xla.experimental.scan import scan, scan_layers
+from tenax.compat.torch_xla.experimental.splash_attention import SplashAttentionConfig, splash_attention
 from tenax.errors import TraceError
 from tests.agreement import close
 
@@ -82,6 +84,19 @@ def test_functions_made_in_each_step_share_programs(lazy: bool) -> None:
         fori_loop(0, 3, lambda i, a: a * weight, torch.ones(2, device=device))
         state = torch.tensor(0, device=device), torch.ones(2, device=device)
         while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * weight), state)
+
+    counts = _compiled(step, lazy)
+    assert counts[0] > 0 and counts[1:] == [counts[1]] * 4
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_kernels_of_attention_compile_once(lazy: bool) -> None:
+    config = SplashAttentionConfig().to_json()
+    kept = []
+
+    def step() -> None:
+        x = torch.randn(1, 1, 128, 128, device=device)
+        kept[:] = flash_attention(x, x, x, causal=True), splash_attention(x, x, x, config)
 
     counts = _compiled(step, lazy)
     assert counts[0] > 0 and counts[1:] == [counts[1]] * 4
