@@ -221,6 +221,19 @@ for module in (torch_xla, torch_xla.core, torch_xla.distributed.spmd):
         assert "has no attribute 'nothing'" in str(error)
     else:
         raise AssertionError
+try:
+    import torch_xla.core.nothing
+except ModuleNotFoundError as error:
+    assert error.name == "torch_xla.core.nothing" and "tenax doctor --xla" in str(error)
+else:
+    raise AssertionError
+try:
+    from torch_xla.core import nothing
+except ImportError as error:
+    assert "nothing" in str(error)
+else:
+    raise AssertionError
+assert torch_xla._XLAC._xla_get_devices()
 """
 
 

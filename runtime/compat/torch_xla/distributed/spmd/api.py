@@ -68,7 +68,7 @@ def xla_distribute_tensor(
 def xla_distribute_module(
     module: nn.Module,
     device_mesh: DeviceMesh | None = None,
-    partition_fn: Callable[[str, nn.Module, DeviceMesh], None] | None = None,
+    partition_fn: Callable[[str, nn.Module, Any], None] | None = None,
     input_fn: Callable[..., Any] | None = None,
     output_fn: Callable[..., Any] | None = None,
 ) -> nn.Module:
