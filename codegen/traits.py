@@ -40,8 +40,10 @@ OF_TEXT = ("alert_not_deterministic", "raise_info")
 RESULTS = (
     "column_major",
     "column_major_vh",
+    "contiguous",
     "contiguous_out",
     "contiguous_used_out",
+    "coordinates",
     "input_if_requested",
     "least_squares",
     "like_convolved",

@@ -2396,11 +2396,17 @@ ROWS: dict[str, Row] = {
     "isin.Scalar_Tensor_out": Row(
         "generated.search", "isin__Scalar_Tensor", "out", dtypes=(("", "integral floating"),)
     ),
-    "isin.Tensor_Scalar": Row("generated.search", "isin__Tensor_Scalar", dtypes=(("", "not bool complex"),)),
-    "isin.Tensor_Scalar_out": Row("generated.search", "isin__Tensor_Scalar", "out", dtypes=(("", "not bool complex"),)),
-    "isin.Tensor_Tensor": Row("generated.search", "isin__Tensor_Tensor", dtypes=(("", "integral floating"),)),
+    "isin.Tensor_Scalar": Row(
+        "generated.search", "isin__Tensor_Scalar", results="contiguous", dtypes=(("", "not bool complex"),)
+    ),
+    "isin.Tensor_Scalar_out": Row(
+        "generated.search", "isin__Tensor_Scalar", "out", results="contiguous", dtypes=(("", "not bool complex"),)
+    ),
+    "isin.Tensor_Tensor": Row(
+        "generated.search", "isin__Tensor_Tensor", results="contiguous", dtypes=(("", "integral floating"),)
+    ),
     "isin.Tensor_Tensor_out": Row(
-        "generated.search", "isin__Tensor_Tensor", "out", dtypes=(("", "integral floating"),)
+        "generated.search", "isin__Tensor_Tensor", "out", results="contiguous", dtypes=(("", "integral floating"),)
     ),
     "isinf": Row("generated.pointwise", "isinf", dtypes=(("", "not float8_e4m3fn"),)),
     "isinf.out": Row("generated.pointwise", "isinf", "out", dtypes=(("", "not float8_e4m3fn"),)),
@@ -3009,7 +3015,7 @@ ROWS: dict[str, Row] = {
         "kernels.mask",
         "nonzero",
         dynamic="one row for each nonzero element",
-        results="column_major",
+        results="coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
     "nonzero.out": Row(
@@ -3017,11 +3023,11 @@ ROWS: dict[str, Row] = {
         "nonzero",
         "out",
         dynamic="one row for each nonzero element",
-        results="column_major",
+        results="coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
-    "nonzero_static": Row("kernels.mask", "nonzero_static"),
-    "nonzero_static.out": Row("kernels.mask", "nonzero_static", "out"),
+    "nonzero_static": Row("kernels.mask", "nonzero_static", results="contiguous"),
+    "nonzero_static.out": Row("kernels.mask", "nonzero_static", "out", results="contiguous"),
     "norm.Scalar": Row("generated.reduction", "norm__Scalar", static=("p",), dtypes=(("", "floating complex"),)),
     "norm.ScalarOpt_dim": Row(
         "generated.reduction", "norm__ScalarOpt_dim", static=("p",), dtypes=(("", "floating complex"),)

@@ -391,6 +391,7 @@ def test_each_name_of_the_table_exists(row: Row) -> None:
     assert all(name in vars(module) for name in row.names)
 
 
+ARGUMENTS = {"nms": 5, "auto_policy": 3, "send": 2, "recv": 2, "set_replication": 2, "xla_replication_devices": 1}
 REFUSED = [path for row in ROWS if row.status == NOT for path in row.paths]
 
 
@@ -399,7 +400,7 @@ def test_what_cannot_be_had_says_what_is_there_instead(path: str) -> None:
     module, _, name = path.rpartition(".")
     function = vars(importlib.import_module(f"tenax.compat.{module}"))[name]
     with pytest.raises(NotImplementedError, match="expected"):
-        function(*[torch.ones(1)] * {"nms": 5}.get(name, 0))
+        function(*[torch.ones(1)] * ARGUMENTS.get(name, 0))
 
 
 def test_the_page_has_the_table() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -137,6 +139,42 @@ def test_an_operation_that_fails_takes_nothing_but_its_own_results_with_it(
         weight.mul_(2)
         tenax.sync(wait=True)
     assert torch.equal(weight.cpu(), torch.full((3,), 6.0))
+
+
+def test_a_program_that_fails_keeps_the_results_of_a_jax_function_that_has_died(
+    too_large: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    x = torch.ones(3, device="jax", requires_grad=True)
+    with tenax.lazy():
+        tripled = tenax.call_jax(lambda x: 3 * jnp.sin(x), x)
+        (gradient,) = torch.autograd.grad(tripled.sum(), x)
+        gc.collect()
+        failed = too_large(tripled.detach() * 5)
+        with pytest.raises(RuntimeError, match="too large"):
+            tenax.sync()
+        with pytest.raises(RuntimeError, match="too large"):
+            failed.cpu()
+    assert torch.allclose(tripled.cpu(), 3 * torch.ones(3).sin())
+    assert torch.allclose(gradient.cpu(), 3 * torch.ones(3).cos())
+
+
+def test_a_program_that_fails_after_it_consumed_an_array_raises_its_own_error(
+    too_large: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    def triple(x: jax.Array) -> jax.Array:
+        return 3 * x
+
+    with tenax.lazy():
+        x = torch.full((3, 4), 4.0, device="jax")
+        large = torch.full((3,), 4.0, device="jax")
+        tenax.sync()
+        product = tenax.call_jax(triple, x + 1) * 2  # JAX traces the function, so x + 1 is computed before
+        kept = too_large(large)
+        with pytest.raises(RuntimeError, match="too large"):
+            tenax.sync()
+        for lost in (product, kept):
+            with pytest.raises(RuntimeError, match="too large"):
+                lost.cpu()
 
 
 @pytest.mark.parametrize("consumed", [False, True])

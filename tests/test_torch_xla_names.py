@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,9 +17,11 @@ from jax.experimental import pallas as pl
 from torch import nn
 
 import tenax
+import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.amp as amp
 import tenax.compat.torch_xla.backends as backends
 import tenax.compat.torch_xla.core.xla_builder as xla_builder
+import tenax.compat.torch_xla.core.xla_env_vars as xla_env_vars
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.debug.profiler as xp
@@ -26,6 +29,7 @@ import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
 import tenax.compat.torch_xla.experimental.scan as scanning
 import tenax.compat.torch_xla.runtime as xr
+import tenax.compat.torch_xla.stablehlo as stablehlo
 import tenax.compat.torch_xla.statistics as statistics
 import tenax.compat.torch_xla.utils.serialization as serialization
 from tenax.compat.torch_xla.distributed import data_parallel, parallel_loader
@@ -39,7 +43,7 @@ from tenax.compat.torch_xla.distributed.fsdp.wrap import (
 from tenax.compat.torch_xla.distributed.spmd.xla_sharding import XLAShardedTensor
 from tenax.compat.torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
 from tenax.compat.torch_xla.experimental.assume_pure import assume_pure
-from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention, make_kernel_from_pallas
+from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention, gmm, make_kernel_from_pallas, tgmm
 from tenax.compat.torch_xla.experimental.scan_layers import scan_layers
 from tenax.compat.torch_xla.experimental.splash_attention import SplashAttentionConfig, splash_attention
 from tenax.compat.torch_xla.experimental.stablehlo_custom_call import place_to_device, place_to_host
@@ -216,10 +220,32 @@ def test_a_marked_tensor_says_how_it_lies(capsys: pytest.CaptureFixture[str]) ->
     assert xs.shard_as(one, x)[0].sharding_spec == x.sharding_spec
     with pytest.raises(ValueError, match="must have the same structure"):
         xs.shard_as((one,), [x])
-    debugging.visualize_sharding(x.sharding_spec)
-    assert "[1, 0]" in (text := capsys.readouterr().out) and "2, 3" in text
+    for show in (lambda: debugging.visualize_sharding(x.sharding_spec), lambda: debugging.visualize_tensor_sharding(x)):
+        assert show().row_count == 4
+        assert "[1, 0]" in (text := capsys.readouterr().out) and "2, 3" in text
+    assert debugging.visualize_tensor_sharding(one).row_count == debugging.visualize_sharding("{replicated}").row_count
     with pytest.raises(ValueError, match="is not organized as expected"):
         debugging.visualize_sharding("{devices}")
+
+
+@pytest.mark.parametrize("use_zero_grad", [False, True])
+def test_a_scaler_skips_a_step_or_takes_it_with_gradients_of_zero(use_zero_grad: bool) -> None:
+    parameter = nn.Parameter(torch.ones(2, device=device))
+    optimizer = torch.optim.SGD([parameter], lr=0.5, weight_decay=0.5)
+    scaler = amp.GradScaler(init_scale=4.0, use_zero_grad=use_zero_grad)
+    scales, expected = [], 1.0
+    for factor in (1.0, float("inf"), 1.0):
+        optimizer.zero_grad()
+        scaler.scale((parameter * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale())
+        if factor == 1:
+            expected -= 0.5 * (1 + 0.5 * expected)
+        elif use_zero_grad:  # weight decay alone
+            expected -= 0.5 * 0.5 * expected
+        close(parameter.detach(), torch.full((2,), expected))
+    assert scales == [4.0, 2.0, 2.0]
 
 
 def test_a_tensor_moves_to_the_memory_of_the_host_and_back() -> None:
@@ -398,3 +424,85 @@ def test_the_peak_of_the_memory_is_known() -> None:
     x = torch.ones(1000).to(device)
     info = xm.get_memory_info()
     assert info["bytes_limit"] > info["peak_bytes_used"] >= info["bytes_used"] >= x.nbytes
+
+
+def test_groups_of_rows_are_multiplied_by_a_matrix_each() -> None:
+    rows, matrices = torch.randn(10, 3, requires_grad=True), torch.randn(3, 3, 4, requires_grad=True)
+    sizes = torch.tensor([2, 0, 7])
+    parts = rows[:9].split(sizes.tolist())
+    expected = torch.cat([*(part @ m for part, m in zip(parts, matrices, strict=True)), torch.zeros(1, 4)])
+    gradients = torch.autograd.grad(expected.square().sum(), (rows, matrices))
+    inputs = [t.detach().to(device).requires_grad_() for t in (rows, matrices)]
+    found = gmm(*inputs, sizes.to(device))
+    close(found.detach(), expected.detach())
+    close(torch.autograd.grad(found.square().sum(), inputs), gradients)
+    others = torch.randn(10, 4)
+    products = [part.detach().T @ other for part, other in zip(parts, others[:9].split(sizes.tolist()), strict=True)]
+    close(tgmm(inputs[0].detach().T, others.to(device), sizes.to(device)), torch.stack(products))
+
+
+def test_functions_of_the_extension_module_are_there() -> None:
+    extension: Any = importlib.import_module("tenax.compat.torch_xla._XLAC")
+    assert torch_xla._XLAC is extension
+    assert extension._xla_get_devices()[0] == extension._xla_get_default_device() == "jax:0"
+    assert extension._xla_real_devices([]) == xm.xla_real_devices() == extension._xla_real_devices(["jax:0", *REST])
+    assert extension._xla_num_devices() == len(xm.xla_real_devices())
+    extension._xla_set_rng_seed(3)
+    assert extension._xla_get_rng_seed() == 3
+    met.clear_all()
+    with tenax.lazy():
+        x = torch.ones(2, device=device) + 1
+        assert "HloModule" in extension._get_xla_tensors_hlo([x])
+        extension._xla_sync_multi([x], [])
+        extension._xla_step_marker("xla:0", [])
+        extension._xla_wait_device_ops([])
+    assert extension._xla_counter_value("MarkStep") == 1
+    mesh = xs.Mesh(np.arange(8), (8,), ("data",))
+    assert extension._get_xla_sharding_spec(x) == ""
+    assert extension._get_xla_sharding_spec(xs.mark_sharding(torch.ones(8, device=device), mesh, ("data",))) == (
+        "{devices=[8]0,1,2,3,4,5,6,7}"
+    )
+    assert not hasattr(extension, "_xla_nothing")
+    assert xla_env_vars.PJRT_DEVICE == "PJRT_DEVICE"
+
+
+REST = [f"jax:{i}" for i in range(1, 8)]
+
+
+def test_a_rendezvous_of_some_replicas_is_refused() -> None:
+    assert xm.xla_rendezvous(b"x", [0], "tag") == xm.xla_rendezvous(b"x") == [b"x"]
+    with pytest.raises(NotImplementedError, match=r"ordinals \[0, 1\] of 1 replicas; expected all"):
+        xm.xla_rendezvous(b"x", [0, 1])
+
+
+def test_a_saved_program_is_loaded_and_called(tmp_path: Path) -> None:
+    model, x = nn.Linear(3, 2), torch.randn(4, 3)
+    saved = stablehlo.save_as_stablehlo(torch.export.export(model, (x,)), tmp_path)
+    loaded = stablehlo.StableHLOGraphModule.load(tmp_path)
+    for found in (loaded(x), loaded.evaluate("forward", (x,)), saved.evaluate("forward", [x.to(device)])):
+        close(found.cpu(), model(x).detach())
+    for method in (loaded.get_stablehlo_text, loaded.get_stablehlo_bytecode, lambda: loaded.save(tmp_path)):
+        with pytest.raises(NotImplementedError, match="of a module that was loaded"):
+            method()
+    with pytest.raises(NotImplementedError, match="method 'backward'"):
+        loaded.evaluate("backward", (x,))
+    with pytest.raises(FileNotFoundError):
+        stablehlo.StableHLOGraphModule.load(tmp_path / "none")
+
+
+def test_the_parts_of_a_marked_tensor_are_overwritten() -> None:
+    mesh = xs.Mesh(np.arange(8), (4, 2), ("data", "model"))
+    for dtype in (torch.float32, torch.int64, torch.bfloat16):
+        x: Any = xs.mark_sharding(torch.zeros(8, 4, dtype=dtype, device=device), mesh, ("data", None))
+        shards, version = x.local_shards, x._version
+        for shard in shards:
+            shard.data += shard.indices[0].start
+        x.load_local_shards_(shards)
+        close(x.cpu(), (torch.arange(8) // 2 * 2)[:, None].expand(8, 4).to(dtype))
+        assert x.partition_spec == (0, None) and x._version > version
+    with pytest.raises(ValueError, match="expected those of local_shards"):
+        x.load_local_shards_(shards[1:])
+    with pytest.raises(AttributeError, match="it lies on one device"):
+        torch.ones(2, device=device).load_local_shards_([])  # type: ignore[operator]
+    with pytest.raises(NotImplementedError, match="a part of its storage"):
+        x.mT.load_local_shards_(x.mT.local_shards)

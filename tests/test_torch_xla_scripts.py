@@ -167,6 +167,46 @@ def test_fsdp_computes_in_the_dtype_that_it_is_given(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+FACTORS = """
+import torch, torch_xla
+from torch_xla.distributed.fsdp import XlaFullyShardedDataParallel as FSDP
+from torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+
+def gradients(model):
+    model(torch.ones(2, 4, device="xla")).sum().backward()
+    return [p.grad.full_tensor().cpu() for p in model.parameters()]
+
+def main(index):
+    torch.manual_seed(0)
+    def made():
+        return FSDP(torch.nn.Sequential(FSDP(torch.nn.Linear(4, 2)), torch.nn.Linear(2, 2)))
+    averaged = gradients(made())
+    for recursive in (True, False):
+        torch.manual_seed(0)
+        model = made()
+        model.set_gradient_divide_factors(2.0, 4.0, recursive=recursive)
+        for i, (found, mean) in enumerate(zip(gradients(model), averaged, strict=True)):
+            torch.testing.assert_close(found, mean / 4 if recursive or i > 1 else mean)
+    layer = torch.nn.Linear(2, 2).to("xla")
+    optimizer = ZeroRedundancyOptimizer(layer.parameters(), torch.optim.SGD, lr=0.1)
+    layer(torch.ones(2, device="xla")).sum().backward()
+    optimizer.zero_grad()
+    assert layer.bias.grad.tolist() == [0, 0]
+    optimizer.zero_grad(set_to_none=True)
+    assert layer.bias.grad is None
+
+if __name__ == "__main__":
+    torch_xla.launch(main)
+"""
+
+
+def test_gradients_of_sharded_models_are_divided_and_zeroed_as_there(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(FACTORS)
+    done = run(str(script), CPU_NUM_DEVICES="2")
+    assert done.returncode == 0, done.stderr
+
+
 ATTRIBUTES = """
 import torch_xla
 torch_xla.experimental.eager_mode(True)
@@ -181,6 +221,19 @@ for module in (torch_xla, torch_xla.core, torch_xla.distributed.spmd):
         assert "has no attribute 'nothing'" in str(error)
     else:
         raise AssertionError
+try:
+    import torch_xla.core.nothing
+except ModuleNotFoundError as error:
+    assert error.name == "torch_xla.core.nothing" and "tenax doctor --xla" in str(error)
+else:
+    raise AssertionError
+try:
+    from torch_xla.core import nothing
+except ImportError as error:
+    assert "nothing" in str(error)
+else:
+    raise AssertionError
+assert torch_xla._XLAC._xla_get_devices()
 """
 
 

@@ -61,7 +61,9 @@ def _outcome(op: RecordedOp, operands: list[Any], words: jax.Array) -> tuple[lis
     failure: Failure | None = next((x for x in operands if x.__class__ is tuple), None)
     if failure is None:
         try:
-            results, checked = op.apply(operands, words)
+            # A function of `call_jax` may have died since it was recorded, so its trace is used, as in the program.
+            apply = jax.jit(op.apply) if op.name == "tenax::call" else op.apply
+            results, checked = apply(operands, words)
             jax.block_until_ready(results)  # attributes device errors to this operation
             return list(results), [bool(flag) for flag in checked]
         except jax.errors.JaxRuntimeError as error:

@@ -22,7 +22,7 @@ def _column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> l
     """LAPACK's column-major layout for the first result, which may be the leading part of `rows` rows."""
     size = outputs[0].size
     like = torch.empty((*size[:-2], size[-1], max(rows, size[-2])), device=_DEVICE).mT[..., : size[-2], :]
-    spec = outputs[0].resized(size) if 0 in size else outputs[0].with_strides_of(like)
+    spec = outputs[0].resized(size) if 0 in size else outputs[0].restrided(like.stride())
     return [spec, *outputs[1:]]
 
 
@@ -107,7 +107,7 @@ def _slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
         return outputs
     dim %= len(size)
     like = torch.empty((size[dim], *size[:dim], *size[dim + 1 :]), device=_DEVICE).movedim(0, dim)
-    return [outputs[0].with_strides_of(like), *outputs[1:]]
+    return [outputs[0].restrided(like.stride()), *outputs[1:]]
 
 
 def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
@@ -116,14 +116,19 @@ def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].resized(input_sizes)]
 
 
-def _contiguous_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """The CPU kernel resizes `out=` to a contiguous tensor, whatever strides a new result would have."""
+def _contiguous(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Contiguous results, where the Meta kernel's have other strides; CPU kernels resize `out=` to contiguous ones."""
     return [o.resized(o.size) for o in outputs]
 
 
+def _coordinates(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The coordinates of each axis are stored one after another; these are the strides even without elements."""
+    return [o.restrided((1, o.size[0])) for o in outputs]
+
+
 def _contiguous_used_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """As `_contiguous_out`, if the `out` tensor, the last argument, has elements."""
-    return _contiguous_out(values, outputs) if values[-1].numel() else outputs
+    """As `_contiguous`, if the `out` tensor, the last argument, has elements."""
+    return _contiguous(values, outputs) if values[-1].numel() else outputs
 
 
 OF_OUT = ("contiguous_out", "contiguous_used_out")  # corrections of `out=` overloads alone
@@ -131,8 +136,10 @@ OF_OUT = ("contiguous_out", "contiguous_used_out")  # corrections of `out=` over
 CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "column_major": _column_major,
     "column_major_vh": _column_major_vh,
-    "contiguous_out": _contiguous_out,
+    "contiguous": _contiguous,
+    "contiguous_out": _contiguous,
     "contiguous_used_out": _contiguous_used_out,
+    "coordinates": _coordinates,
     "input_if_requested": _input_if_requested,
     "least_squares": _least_squares,
     "like_convolved": _like_convolved,

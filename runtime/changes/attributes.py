@@ -300,7 +300,7 @@ LIBRARIES = (
     ),
     Patch(
         "torch.Tensor",
-        "global_tensor mesh_shape partition_spec sharding_spec sharding_type local_shards",
+        "global_tensor mesh_shape partition_spec sharding_spec sharding_type local_shards load_local_shards_",
         (When.TORCH_XLA,),
         "Once `torch_xla.distributed.spmd` is imported: how a tensor lies on a mesh, as `XLAShardedTensor` says.",
         added=True,

@@ -74,7 +74,7 @@ class AotCall:
             try:
                 results.extend(map(self._consume, map(self._execute, (arrays,))))
             except jax.errors.JaxRuntimeError as error:
-                if not any(map(_is_spread, arrays)):
+                if not _are_refused(arrays):
                     raise as_torch_error(error)  # noqa: B904 (it states its cause)
                 results.append(self.jitted(*arrays))  # nothing has run
 
@@ -120,7 +120,7 @@ class AotCall:
             try:
                 return execute(arrays).consume_with_handlers(handlers)
             except jax.errors.JaxRuntimeError as error:
-                if not any(map(_is_spread, arrays)):
+                if not _are_refused(arrays):
                     raise as_torch_error(error)  # noqa: B904 (it states its cause)
                 return self.jitted(*arrays)  # nothing has run
 
@@ -155,6 +155,11 @@ class AotCall:
             compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed)
         hold(compiled if more else self, compiled, pinned=True)
         return compiled
+
+
+def _are_refused(arrays: Sequence[jax.Array]) -> bool:
+    """Whether a program that failed has not run, because it refused arrays on several devices."""
+    return not any(array.is_deleted() for array in arrays) and any(map(_is_spread, arrays))
 
 
 def _is_spread(array: jax.Array) -> bool:

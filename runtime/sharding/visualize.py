@@ -66,11 +66,13 @@ def _table(tables: Any, parts: Mapping[str, Sequence[str]]) -> Any:
     return table
 
 
-def print_parts(parts: Mapping[str, Sequence[str]]) -> None:
-    """Print a table of parts and their devices.
+def print_parts(parts: Mapping[str, Sequence[str]]) -> Any:
+    """Print a table of parts and their devices, and return it.
 
     Raises:
         ImportError: rich is not installed.
     """
     rich, tables = _rich()
-    rich.print(_table(tables, parts))
+    table = _table(tables, parts)
+    rich.print(table)
+    return table

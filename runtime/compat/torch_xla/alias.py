@@ -55,11 +55,13 @@ class _Names(MetaPathFinder):
             return None
         name = _HOME + fullname.removeprefix(NAME)
         found = find_spec(name)
-        return (
-            None
-            if found is None
-            else ModuleSpec(fullname, _Alias(name), is_package=found.submodule_search_locations is not None)
-        )
+        if found is None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: tenax lacks this module of PyTorch/XLA. `tenax doctor --xla script.py` "
+                "lists what a script uses, and docs/from_pytorch_xla.md what tenax has",
+                name=fullname,
+            )
+        return ModuleSpec(fullname, _Alias(name), is_package=found.submodule_search_locations is not None)
 
 
 def install() -> None:

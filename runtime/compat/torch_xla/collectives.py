@@ -192,6 +192,47 @@ def rendezvous(tag: str, payload: bytes = b"", replicas: Sequence[int] = ()) -> 
     return [data for i, (_, data) in enumerate(met) if not replicas or i in replicas]
 
 
+def xla_rendezvous(payload: bytes = b"", ordinals: Sequence[int] | None = None, tag: str | None = None) -> list[bytes]:
+    """`rendezvous` with a tag that may be omitted.
+
+    Raises:
+        NotImplementedError: `ordinals` are some of the replicas, not all.
+    """
+    if ordinals is not None and sorted(ordinals) != list(range(current().size)):
+        raise NotImplementedError(
+            f"xla_rendezvous: ordinals {list(ordinals)} of {current().size} replicas; expected all, or "
+            "dist.all_gather_object with group=dist.new_group(ordinals)"
+        )
+    return rendezvous(tag or "", payload)
+
+
+def send(value: Tensor, channel_id: int) -> Any:
+    """Raise NotImplementedError: PyTorch/XLA leaves the choice of the receiver to the launcher."""
+    raise NotImplementedError("xm.send: expected torch.distributed.send(tensor, rank), or xm.collective_permute")
+
+
+def recv(output: Tensor, channel_id: int) -> Any:
+    """Raise NotImplementedError, as `send`."""
+    raise NotImplementedError("xm.recv: expected torch.distributed.recv(tensor, rank), or xm.collective_permute")
+
+
+def xla_replication_devices(local_devices: Sequence[Any]) -> Any:
+    """Raise NotImplementedError, as `set_replication`."""
+    raise _no_replication("xla_replication_devices")
+
+
+def set_replication(device: Any, devices: Any) -> None:
+    """Raise NotImplementedError: a thread becomes a replica by `DataParallel` alone."""
+    raise _no_replication("set_replication")
+
+
+def _no_replication(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"xm.{name}: expected torch_xla.distributed.data_parallel.DataParallel, or a process per device "
+        "(torch_xla.launch)"
+    )
+
+
 def mesh_reduce(tag: str, data: Any, reduce_fn: Callable[[list[Any]], Any]) -> Any:
     """Apply a function to the list of all replicas' data, whose tensors are on the CPU."""
     met = current().objects((tag, on_cpu(data)))

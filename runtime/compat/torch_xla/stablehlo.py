@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import jax
 import torch
 from torch import nn
 from torch.export import ExportedProgram
@@ -27,26 +29,54 @@ class StableHLOGraphModule:
     """A program as StableHLO that can be called with tensors."""
 
     def __init__(self, program: ExportedProgram) -> None:
-        self.program = program
+        self.program: ExportedProgram | None = program
         self._weights, self._function = export.exported_to_jax(program)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    @classmethod
+    def load(cls, stablehlo_dir: str | PathLike[str]) -> StableHLOGraphModule:
+        """Read a program from a folder that `save` has written. It runs on the platforms for which it was saved.
+
+        Raises:
+            FileNotFoundError: there is no `program.tenax` in the folder. The files of PyTorch/XLA are others.
+        """
+        module = cls.__new__(cls)
+        module.program = None
+        module._weights, exported = export.load(Path(stablehlo_dir) / "program.tenax")
+        module._function = jax.jit(exported.call)
+        return module
+
+    def __call__(self, *args: Any, method_name: str = "forward", **kwargs: Any) -> Any:
+        if method_name != "forward":
+            raise NotImplementedError(f"StableHLOGraphModule: method {method_name!r}; expected 'forward', the only one")
         arguments, keywords = to_jax(pytree.tree_map_only(torch.Tensor, _on_device, (args, kwargs)))
         return from_jax(self._function(self._weights, *arguments, **keywords)[0])
 
+    def evaluate(self, method_name: str, args: Sequence[Any]) -> Any:
+        """Call the method of a name, which is 'forward', with arguments."""
+        return self(*args, method_name=method_name)
+
+    def _exported(self, name: str) -> ExportedProgram:
+        if self.program is None:
+            raise NotImplementedError(
+                f"StableHLOGraphModule.{name} of a module that was loaded; expected the module that was saved, or the "
+                "file program.mlir in its folder"
+            )
+        return self.program
+
     def get_stablehlo_text(self, method_name: str = "forward") -> str:
         """The module as text."""
-        return export.to_stablehlo(self.program)
+        return export.to_stablehlo(self._exported("get_stablehlo_text"))
 
     def get_stablehlo_bytecode(self, method_name: str = "forward") -> bytes:
         """The module as portable bytecode."""
-        return export.to_stablehlo(self.program, bytecode=True)
+        return export.to_stablehlo(self._exported("get_stablehlo_bytecode"), bytecode=True)
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Write `program.tenax`, the artifact of `tenax.export.save`, and `program.mlir` to a folder."""
+        program = self._exported("save")
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        export.save(self.program, folder / "program.tenax")
+        export.save(program, folder / "program.tenax")
         (folder / "program.mlir").write_text(self.get_stablehlo_text())
 
 

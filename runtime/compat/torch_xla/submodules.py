@@ -16,7 +16,7 @@ def submodules_of(package: str) -> Callable[[str], ModuleType]:
 
     def get(name: str) -> ModuleType:
         path = f"{package}.{name}"
-        if name.startswith("_") or find_spec(path) is None:
+        if name.startswith("__") or find_spec(path) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return importlib.import_module(path)
 

@@ -64,6 +64,9 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("collective_permute", RUNS, "`permute_tensor` of torch's functional collectives"),
         ("collective_broadcast broadcast_master_param", RUNS, "`dist.broadcast`"),
         ("rendezvous do_on_ordinals", RUNS, "`dist.barrier`"),
+        ("xla_rendezvous", _differently("among all replicas, not some"), "`dist.all_gather_object`"),
+        ("send recv", NOT, "`dist.send`, `dist.recv`"),
+        ("set_replication xla_replication_devices", NOT, "`torchrun`, `nn.DataParallel`"),
         ("mesh_reduce", RUNS, "`dist.all_gather_object`"),
         ("save", RUNS, "`torch.save`"),
         ("get_memory_info", RUNS, "`torch.jax.memory_allocated()`, `torch.jax.mem_get_info()`"),
@@ -74,6 +77,28 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("RateTracker", RUNS, "`time.perf_counter()`"),
         ("optimization_barrier_", _differently("XLA may move operations"), "not needed"),
         ("get_stablehlo get_stablehlo_bytecode", RUNS, "`tenax.export.to_stablehlo`"),
+    ],
+    "torch_xla.core.xla_env_vars": [
+        ("PJRT_DEVICE", RUNS, "`JAX_PLATFORMS`"),
+        (
+            "PJRT_SELECT_DEFAULT_DEVICE TPU_VISIBLE_CHIPS TPU_PROCESS_BOUNDS TPU_PROCESS_ADDRESSES TPU_PROCESS_PORT "
+            "TPU_CHIPS_PER_PROCESS_BOUNDS CLOUD_TPU_TASK_ID",
+            _differently("names that tenax does not read"),
+            "the variables of JAX and libtpu",
+        ),
+    ],
+    "torch_xla._XLAC": [
+        ("_xla_get_default_device _xla_get_devices _xla_real_devices _xla_num_devices", RUNS, "`jax.local_devices()`"),
+        ("_xla_step_marker _xla_sync_multi _xla_wait_device_ops", RUNS, "`tenax.sync()`, `tenax.synchronize()`"),
+        ("_xla_set_rng_seed _xla_get_rng_seed", RUNS, "`torch.manual_seed`"),
+        ("_get_xla_sharding_spec", RUNS, "`tenax.sharding_of(x)`"),
+        ("_get_xla_tensors_hlo", RUNS, "`tenax.export.to_stablehlo`"),
+        (
+            "_xla_metrics_report _xla_counter_names _xla_counter_value _xla_metric_names _xla_metric_data "
+            "_clear_xla_counters _clear_xla_metrics",
+            RUNS,
+            "`tenax.explain`, `tenax.profiler`",
+        ),
     ],
     "torch_xla.core.functions": [
         ("all_reduce all_gather", RUNS, "`torch.distributed.nn`"),
@@ -153,6 +178,20 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("apply_backward_optimization_barrier", _differently("XLA schedules the backward pass"), "not needed"),
         ("apply_xla_patch_to_nn_linear", _differently("`nn.Linear` needs no patch"), "not needed"),
         ("enable_manual_sharding disable_manual_sharding", NOT, "`jax.shard_map` of `tenax.interop.t2j(function)`"),
+        (
+            "xla_distribute_tensor xla_distribute_module",
+            _differently("tensors on the mesh, not `DTensor`"),
+            "`tenax.shard(x, spec, mesh)`",
+        ),
+        ("auto_policy", NOT, "`tenax.shard(module, tenax.sharding.fsdp())`"),
+    ],
+    "torch_xla.distributed.spmd.api": [
+        (
+            "xla_distribute_tensor xla_distribute_module convert_to_xla_mesh convert_to_xla_partition_spec",
+            RUNS,
+            "as `torch_xla.distributed.spmd`",
+        ),
+        ("auto_policy", NOT, "as `torch_xla.distributed.spmd`"),
     ],
     "torch_xla.distributed.spmd.xla_sharding": [
         ("Mesh HybridMesh get_1d_mesh set_global_mesh get_global_mesh", RUNS, "as `torch_xla.distributed.spmd`"),
@@ -240,7 +279,11 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla.experimental.custom_kernel": [
         ("flash_attention", _differently("interpreted but on a TPU"), "`scaled_dot_product_attention`"),
         ("paged_attention ragged_paged_attention", _differently("interpreted but on a TPU"), "`tenax.call_jax`"),
+        ("gmm tgmm", _differently("XLA chooses the tiling"), "`tenax.call_jax` of `jax.lax.ragged_dot`"),
         ("make_kernel_from_pallas jax_import_guard", RUNS, "`tenax.call_jax`"),
+    ],
+    "torch_xla.experimental.xla_quantized_matmul": [
+        ("XlaQuantizedLinear", NOT, "`F.linear(x, weight.to(x.dtype) * scale[:, None])`"),
     ],
     "torch_xla.experimental.splash_attention": [
         ("splash_attention SplashAttentionConfig", _differently("interpreted but on a TPU"), "`flex_attention`"),

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.amp.grad_scaler import GradScaler as _GradScaler
 
+from ..collectives import fetch_gradients
 from ..devices import platform
 from ..submodules import submodules_of
 
@@ -32,7 +33,11 @@ autocast = XlaAutocast
 
 
 class XlaGradScaler(_GradScaler):
-    """`torch.amp.GradScaler` for the device."""
+    """`torch.amp.GradScaler` for the device.
+
+    With `use_zero_grad`, `step` does not wait to learn whether a gradient is infinite or NaN: if one is, it steps with
+    gradients of zero, which still changes parameters by weight decay or momentum.
+    """
 
     def __init__(
         self,
@@ -44,6 +49,15 @@ class XlaGradScaler(_GradScaler):
         use_zero_grad: bool = False,
     ) -> None:
         super().__init__("jax", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+        self.use_zero_grad = use_zero_grad
+
+    def _maybe_opt_step(self, optimizer: torch.optim.Optimizer, optimizer_state: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.use_zero_grad:
+            return super()._maybe_opt_step(optimizer, optimizer_state, *args, **kwargs)
+        found: Any = sum(optimizer_state["found_inf_per_device"].values())
+        for gradient in fetch_gradients(optimizer):
+            gradient.copy_(torch.where(found > 0, 0, gradient))
+        return optimizer.step(*args, **kwargs)
 
 
 GradScaler = XlaGradScaler

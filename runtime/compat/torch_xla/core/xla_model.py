@@ -35,10 +35,15 @@ from ..collectives import collective_permute as collective_permute
 from ..collectives import do_on_ordinals as do_on_ordinals
 from ..collectives import fetch_gradients as _fetch_gradients  # noqa: F401 (examples call it)
 from ..collectives import mesh_reduce as mesh_reduce
+from ..collectives import recv as recv
 from ..collectives import reduce_gradients as reduce_gradients
 from ..collectives import reduce_scatter as reduce_scatter
 from ..collectives import reduce_scatter_bucketized as reduce_scatter_bucketized
 from ..collectives import rendezvous as rendezvous
+from ..collectives import send as send
+from ..collectives import set_replication as set_replication
+from ..collectives import xla_rendezvous as xla_rendezvous
+from ..collectives import xla_replication_devices as xla_replication_devices
 from ..devices import get_local_ordinal as get_local_ordinal
 from ..devices import get_memory_info as get_memory_info
 from ..devices import get_ordinal as get_ordinal
@@ -188,18 +193,23 @@ def get_stablehlo(tensors: Sequence[torch.Tensor] | None = None) -> str:
     Raises:
         RuntimeError: nothing is recorded, as in eager mode.
     """
-    return str(_lowered(tensors).as_text())
+    return str(lowered(tensors).as_text())
 
 
 def get_stablehlo_bytecode(tensors: Sequence[torch.Tensor] | None = None) -> bytes:
     """The program that would compute tensors, as StableHLO bytecode; see `get_stablehlo`."""
     file = BytesIO()
-    module: Any = _lowered(tensors).compiler_ir("stablehlo")
+    module: Any = lowered(tensors).compiler_ir("stablehlo")
     module.operation.write_bytecode(file)
     return file.getvalue()
 
 
-def _lowered(tensors: Sequence[torch.Tensor] | None) -> jax.stages.Lowered:
+def lowered(tensors: Sequence[torch.Tensor] | None) -> jax.stages.Lowered:
+    """The program that would compute recorded tensors, by default all, as JAX lowers it.
+
+    Raises:
+        RuntimeError: nothing is recorded, as in eager mode.
+    """
     try:
         return own_tape().lowered([cell_of(t).pending for t in tensors or ()])
     except ValueError as error:

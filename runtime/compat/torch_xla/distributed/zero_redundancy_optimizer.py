@@ -65,5 +65,9 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
             torch.nn.utils.clip_grad_norm_(parameters, self._max_norm)
         return super().step(closure, **kwargs)
 
+    def zero_grad(self, set_to_none: bool = False) -> None:
+        """Set the gradients to zero, or with `set_to_none` to None."""
+        super().zero_grad(set_to_none)
+
 
 ZeroRedundancyOptimizer = XlaZeroRedundancyOptimizer

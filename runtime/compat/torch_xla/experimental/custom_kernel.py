@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import jax
@@ -37,13 +37,17 @@ def make_kernel_from_pallas(kernel: Callable[..., Any], output_shape_dtype_fn: A
         kernel: a JAX function; its gradient, if it defines one, is used.
         output_shape_dtype_fn: not needed, because JAX infers the results.
     """
+    return partial(call_jax, _interpreted(kernel))
 
+
+@lru_cache(maxsize=64)  # call_jax compiles a function that is made in each call in each call
+def _interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(kernel)
     def interpreted(*args: Any, **kwargs: Any) -> Any:
         with _mode():  # whenever JAX traces it: lazy mode does so later
             return kernel(*args, **kwargs)
 
-    return partial(call_jax, interpreted)
+    return interpreted
 
 
 def flash_attention(
@@ -81,9 +85,18 @@ def flash_attention(
     """
     if (q_segment_ids is None) != (kv_segment_ids is None):
         raise ValueError("flash_attention: segment ids of one side; expected q_segment_ids and kv_segment_ids")
-    attend, ids = _kernel("flash_attention", "flash_attention"), _kernel("flash_attention", "SegmentIds")
     given: dict[str, Any] = {"q": q, "k": k, "v": v, "ab": ab, "q_ids": q_segment_ids, "kv_ids": kv_segment_ids}
     given = {name: tensor for name, tensor in given.items() if tensor is not None}
+    if partition_spec is None:
+        return call_jax(_flash, given, causal, sm_scale)
+    chosen = mesh or get_global_mesh()
+    if chosen is None:
+        raise ValueError("flash_attention: partition_spec without a mesh; expected xs.set_global_mesh(mesh)")
+    return call_jax(_flash, given, causal, sm_scale, tuple(partition_spec), str(chosen))
+
+
+def _flash(given: dict[str, Any], causal: bool, sm_scale: float, spec: Any = None, mesh: str | None = None) -> Any:
+    attend, ids = _kernel("flash_attention", "flash_attention"), _kernel("flash_attention", "SegmentIds")
 
     def function(*arrays: Any) -> Any:
         found = dict(zip(given, arrays, strict=True))
@@ -91,14 +104,11 @@ def flash_attention(
         options = {"ab": found.get("ab"), "segment_ids": segments, "causal": causal, "sm_scale": sm_scale}
         return attend(found["q"], found["k"], found["v"], **options)
 
-    if partition_spec is not None:
-        chosen = mesh or get_global_mesh()
-        if chosen is None:
-            raise ValueError("flash_attention: partition_spec without a mesh; expected xs.set_global_mesh(mesh)")
-        whole, batch = tuple(partition_spec), (partition_spec[0], None)
-        specs = [batch if name.endswith("_ids") else whole for name in given]
-        function = on_mesh(function, chosen, specs, whole)
-    return make_kernel_from_pallas(function)(*given.values())
+    if mesh is not None and (chosen := LogicalMesh.from_str(mesh)) is not None:
+        specs = [(spec[0], None) if name.endswith("_ids") else spec for name in given]
+        function = on_mesh(function, chosen, specs, spec)
+    with _mode():
+        return function(*given.values())
 
 
 def on_mesh(function: Callable[..., Any], mesh: LogicalMesh, specs: Sequence[Any], out: Any) -> Callable[..., Any]:
@@ -118,13 +128,60 @@ def paged_attention(
     **options: Any,
 ) -> torch.Tensor:
     """Attention to paged keys and values, by JAX's kernel for TPUs."""
-    attend = _kernel("paged_attention", "paged_attention")
-    return make_kernel_from_pallas(
-        lambda *arrays: attend(*arrays, pages_per_compute_block=pages_per_compute_block, **options)
-    )(q, k_pages, v_pages, lengths, page_indices)
+    arrays = q, k_pages, v_pages, lengths, page_indices
+    return call_jax(_by_kernel, "paged_attention", arrays, pages_per_compute_block=pages_per_compute_block, **options)
 
 
 def ragged_paged_attention(*args: torch.Tensor, **options: Any) -> torch.Tensor:
     """Attention of sequences of different lengths to pages, by JAX's kernel for TPUs."""
-    attend = _kernel("ragged_paged_attention", "ragged_paged_attention")
-    return make_kernel_from_pallas(lambda *arrays: attend(*arrays, **options))(*args)
+    return call_jax(_by_kernel, "ragged_paged_attention", args, **options)
+
+
+def _by_kernel(kernel: str, arrays: Any, **options: Any) -> Any:
+    with _mode():
+        return _kernel(kernel, kernel)(*arrays, **options)
+
+
+def gmm(
+    lhs: torch.Tensor, rhs: torch.Tensor, group_sizes: torch.Tensor, tiling: tuple[int, int, int] = (512, 512, 512)
+) -> torch.Tensor:
+    """Products of consecutive groups of rows with a matrix each; differentiable. XLA chooses its own tiling.
+
+    Args:
+        lhs: (m, k); rows after those of all groups give zeros.
+        rhs: (groups, k, n).
+        group_sizes: (groups,) int32: the number of rows of each group.
+        tiling: not needed.
+
+    Returns:
+        (m, n), of the dtype of `lhs`.
+    """
+    return call_jax(_grouped, lhs, rhs, group_sizes)
+
+
+def _grouped(lhs: Any, rhs: Any, sizes: Any) -> Any:
+    return jax.lax.ragged_dot(lhs, rhs, sizes.astype("int32"), preferred_element_type=lhs.dtype)
+
+
+def tgmm(
+    lhs: torch.Tensor, rhs: torch.Tensor, group_sizes: torch.Tensor, tiling: tuple[int, int, int] = (512, 512, 512)
+) -> torch.Tensor:
+    """For each group of consecutive columns of `lhs`, its product with the same rows of `rhs`; see `gmm`.
+
+    Args:
+        lhs: (k, m).
+        rhs: (m, n).
+        group_sizes: (groups,) int32: the number of columns of each group.
+        tiling: not needed.
+
+    Returns:
+        (groups, k, n), of the dtype of `lhs`.
+    """
+    return call_jax(_transposed_grouped, lhs, rhs, group_sizes)
+
+
+def _transposed_grouped(lhs: Any, rhs: Any, sizes: Any) -> Any:
+    dimensions = jax.lax.RaggedDotDimensionNumbers(
+        dot_dimension_numbers=(((1,), (0,)), ((), ())), lhs_ragged_dimensions=[1], rhs_group_dimensions=[]
+    )
+    return jax.lax.ragged_dot_general(lhs, rhs, sizes.astype("int32"), dimensions, preferred_element_type=lhs.dtype)

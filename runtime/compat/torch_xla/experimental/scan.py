@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import torch
 from torch import nn
 
+from ....functional.pure import run_pure
 from ....interop.calls import call_jax
-from ....interop.convert import t2j
+from .retrace import Draws, call_retraced, refuse_in_pure
 
 
 def scan(
@@ -25,21 +27,29 @@ def scan(
         init: the first carry.
         xs: a tree of tensors with the same leading size.
         partition_fn: not needed, because JAX saves what the gradient needs.
-        is_fn_pure: trace the function once and not in each call. It must depend only on its arguments.
+        is_fn_pure: trace the function once and not in each call. It must depend only on its arguments, and draw no
+            random numbers. Otherwise each iteration draws its own.
     """
-    return call_jax(_scan_of(fn) if is_fn_pure else _scanning(fn), init, xs)
+    if is_fn_pure:
+        return call_jax(_scan_of(fn), init, xs)
+
+    def run(draws: Draws, init: Any, xs: Any) -> Any:
+        def step(carry: Any, part: Any) -> Any:
+            i, x = part
+            return draws.call(fn, i, (carry, x))
+
+        return jax.lax.scan(step, init, (jnp.arange(len(jax.tree.leaves(xs)[0])), xs))
+
+    return call_retraced(run, init, xs)
 
 
-def _scanning(fn: Callable[[Any, Any], tuple[Any, Any]]) -> Callable[[Any, Any], Any]:
-    body = t2j(fn)
-
+@functools.lru_cache(maxsize=64)
+def _scan_of(fn: Callable[[Any, Any], tuple[Any, Any]]) -> Callable[[Any, Any], Any]:
     def run(init: Any, xs: Any) -> Any:
-        return jax.lax.scan(lambda carry, x: body(carry, x), init, xs)
+        draw = refuse_in_pure("scan")
+        return jax.lax.scan(lambda carry, x: run_pure(fn, (carry, x), {}, draw), init, xs)
 
     return run
-
-
-_scan_of = functools.lru_cache(maxsize=64)(_scanning)
 
 
 def scan_layers(
@@ -52,7 +62,7 @@ def scan_layers(
         input_data: a tree of tensors, the structure of each layer's input and output.
         partition_fn: not needed.
         is_layer_pure: trace the first layer once and not in each call. Its forward must depend only on its arguments,
-            parameters and buffers.
+            parameters and buffers, and draw no random numbers. Otherwise each layer draws its own.
     """
     modules = list(layers)
     if not modules:
@@ -62,6 +72,8 @@ def scan_layers(
         raise ValueError(
             "scan_layers: the layers differ in the names or shapes of their parameters; expected equal ones"
         )
+    if not states[0]:  # nothing to stack, and so nothing to scan over
+        return functools.reduce(lambda x, layer: layer(x), modules, input_data)
     stacked = {name: torch.stack([state[name] for state in states]) for name in states[0]}
     layer = (_layer_of if is_layer_pure else _calling)(modules[0], modules[0].training)
     return scan(layer, input_data, stacked, partition_fn, is_layer_pure)[0]

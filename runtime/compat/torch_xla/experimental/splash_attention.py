@@ -105,26 +105,30 @@ def splash_attention(
         causal: mask later positions.
         attn_logits_soft_cap: replace each score `x` by `cap * tanh(x / cap)`.
     """
+    tensors = (q, k, v) if decoder_segment_ids is None else (q, k, v, decoder_segment_ids)
+    result: torch.Tensor = call_jax(_attend, tensors, config, causal, attn_logits_soft_cap)
+    return result
+
+
+def _attend(arrays: Any, config: str, causal: bool, soft_cap: float | None) -> Any:
     options = SplashAttentionConfig.from_json(config)
-    heads, q_length, kv_length = q.shape[1], q.shape[2], k.shape[2]
 
     def attend(q: Any, k: Any, v: Any, ids: Any = None) -> Any:
+        heads, q_length, kv_length = q.shape[1], q.shape[2], k.shape[2]
         kernel = splash.make_splash_mha(
             options.mask(causal, heads, (q_length, kv_length)),
             head_shards=1,
             q_seq_shards=1,
             block_sizes=options.blocks(q_length, kv_length),
-            attn_logits_soft_cap=attn_logits_soft_cap,
+            attn_logits_soft_cap=soft_cap,
             interpret=jax.default_backend() != "tpu",
         )
         segments = None if ids is None else splash.SegmentIds(ids, ids)
         return jax.vmap(kernel)(q, k, v, segment_ids=segments)
 
-    tensors = (q, k, v) if decoder_segment_ids is None else (q, k, v, decoder_segment_ids)
     if options.mesh is not None:
         if (mesh := LogicalMesh.from_str(options.mesh)) is None:
             raise ValueError(f"splash_attention: mesh {options.mesh!r}; expected str(xs.Mesh(...))")
         qkv = options.qkv_partition_spec
-        attend = on_mesh(attend, mesh, (qkv, qkv, qkv, options.segment_ids_partition_spec)[: len(tensors)], qkv)
-    result: torch.Tensor = call_jax(attend, *tensors)
-    return result
+        attend = on_mesh(attend, mesh, (qkv, qkv, qkv, options.segment_ids_partition_spec)[: len(arrays)], qkv)
+    return attend(*arrays)

@@ -129,6 +129,15 @@ class XlaFullyShardedDataParallel(nn.Module):
         finally:
             self._sharded.set_requires_gradient_sync(True)
 
+    def set_gradient_divide_factors(self, pre: float, post: float, recursive: bool = True) -> None:
+        """Divide gradients by `pre` before they are added over the replicas, and by `post` afterwards.
+
+        By default they are divided by the number of replicas. With `recursive`, this also holds for inner units.
+        """
+        for module in self.modules() if recursive else [self]:
+            if isinstance(module, XlaFullyShardedDataParallel):
+                module._sharded.set_gradient_divide_factor(pre * post)
+
     def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0, groups: Any = None) -> torch.Tensor:
         """Clip the gradients so that their norm over all replicas is at most `max_norm`; return the norm before.
 

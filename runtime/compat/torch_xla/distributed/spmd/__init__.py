@@ -7,6 +7,9 @@ returns its argument.
 from __future__ import annotations
 
 from ...submodules import submodules_of
+from .api import auto_policy as auto_policy
+from .api import xla_distribute_module as xla_distribute_module
+from .api import xla_distribute_tensor as xla_distribute_tensor
 from .meshes import HybridMesh as HybridMesh
 from .meshes import Mesh as Mesh
 from .meshes import get_1d_mesh as get_1d_mesh

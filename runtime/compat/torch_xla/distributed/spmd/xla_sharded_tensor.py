@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ import torch
 from ..... import patches
 from .....dtypes import torch_dtype
 from .....sharding.placing import sharding_of
+from .....storage.ordinals import NAME
+from .....storage.tensors import cell_of
 from .....trace.transfer import from_numpy, read
 
 
@@ -123,6 +126,27 @@ def local_shards(tensor: torch.Tensor) -> list[XLAShard]:
     ]
 
 
+def load_local_shards_(tensor: torch.Tensor, shards: Sequence[XLAShard]) -> None:
+    """Overwrite the parts on the devices of this process, in the order of `local_shards`.
+
+    Raises:
+        ValueError: the number of parts, or the shape or dtype of one, is not that of `local_shards`.
+        NotImplementedError: the tensor is a part of its storage.
+    """
+    _required(tensor, "load_local_shards_")
+    cell, array = cell_of(tensor), read(tensor)
+    own = array.addressable_shards
+    expected = [(tuple(p.data.shape), torch_dtype(p.data.dtype)) for p in own]
+    given = [(tuple(s.data.shape), s.data.dtype) for s in shards]
+    if given != expected:
+        raise ValueError(f"load_local_shards_: parts {given}; expected those of local_shards: {expected}")
+    if cell.mixed or tuple(cell.shape) != tuple(tensor.shape) or not tensor.is_contiguous():
+        raise NotImplementedError("load_local_shards_: a tensor that is a part of its storage; expected its clone")
+    parts = [jax.device_put(read(s.data.to(NAME)), p.device) for s, p in zip(shards, own, strict=True)]
+    cell.write(jax.make_array_from_single_device_arrays(array.shape, array.sharding, parts))
+    torch.autograd.graph.increment_version(tensor)
+
+
 def xla_text(sharding: jax.sharding.NamedSharding, ndim: int) -> str:
     """A sharding in XLA's notation."""
     axes = [a if isinstance(a, tuple) else () if a is None else (a,) for a in sharding.spec]
@@ -143,6 +167,7 @@ def add_attributes() -> None:
     """Add the attributes to `torch.Tensor`."""
     for get in (global_tensor, mesh_shape, partition_spec, sharding_spec, sharding_type, local_shards):
         patches.replace(f"torch.Tensor.{get.__name__}", property(get))
+    patches.replace("torch.Tensor.load_local_shards_", load_local_shards_)
 
 
 add_attributes()

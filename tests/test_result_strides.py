@@ -1,0 +1,59 @@
+"""Results have the strides of CPU torch's where torch's Meta kernels say otherwise, or say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+SHAPES = [(), (0,), (1,), (8,), (1, 5), (5, 1), (3, 4), (0, 3), (2, 3, 4)]
+OPERATORS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "nonzero": torch.nonzero,
+    "nonzero as_tuple": lambda x: torch.nonzero(x, as_tuple=True),
+    "nonzero out": lambda x: torch.nonzero(x, out=torch.empty(0, dtype=torch.int64, device=x.device)),
+    "argwhere": torch.argwhere,
+    "where": lambda x: torch.where(x > 0),
+    "nonzero_static": lambda x: torch.nonzero_static(x, size=5),
+    "nonzero_static out": lambda x: torch.nonzero_static(x, size=5, out=torch.empty(0, dtype=int, device=x.device)),
+    "masked_select": lambda x: x[x > 0],
+    "unique": lambda x: torch.unique(x, return_inverse=True, return_counts=True),
+    "unique_consecutive": lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True),
+    "isin": lambda x: torch.isin(x, torch.arange(2.0, device=x.device)),
+    "isin of many": lambda x: torch.isin(x, torch.arange(1000.0, device=x.device)),
+    "isin of a number": lambda x: torch.isin(x, 1),
+}
+
+
+def _strides(result: Any) -> list[tuple[Any, ...]]:
+    tensors = [result] if isinstance(result, torch.Tensor) else result
+    return [(tuple(t.shape), t.stride()) for t in tensors]
+
+
+def _layouts(shape: tuple[int, ...]) -> list[torch.Tensor]:
+    x = torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(0)).float()
+    return [x, x.mT.contiguous().mT] if len(shape) > 1 else [x]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_results_have_the_strides_of_the_cpu(name: str) -> None:
+    for x in [x for shape in SHAPES for x in _layouts(shape)]:
+        expected = _strides(OPERATORS[name](x))
+        assert _strides(OPERATORS[name](x.to("jax"))) == expected, (x.shape, x.stride())
+
+
+@pytest.mark.parametrize("unique", [torch.unique, torch.unique_consecutive])
+def test_distinct_slices_are_stored_one_after_another(unique: Callable[..., Any]) -> None:
+    for shape in [(8,), (1, 5), (5, 1), (3, 4), (2, 3, 1), (2, 3, 4)]:
+        for dim in range(len(shape)):
+            for x in _layouts(shape):
+                expected = _strides(unique(x, dim=dim, return_inverse=True, return_counts=True))
+                found = _strides(unique(x.to("jax"), dim=dim, return_inverse=True, return_counts=True))
+                assert found == expected, (shape, dim)
+
+
+def test_lapack_results_of_one_column_have_the_strides_of_columns() -> None:
+    x = torch.arange(5.0).reshape(5, 1)
+    for function in (torch.geqrf, lambda x: torch.linalg.lstsq(x, x + 1)[:1]):
+        assert _strides(function(x.to("jax"))) == _strides(function(x))
