@@ -205,7 +205,7 @@ def _is_traced(value: Any) -> bool:
 def _apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
     plain = not isinstance(current_trace(), PureTrace) or are_transforms_active()
     if plain or cls is _RecordedCall or not any(map(_is_traced, args)):
-        return _plain.__func__(cls, *args, **kwargs)
+        return _plain.__get__(None, cls)(*args, **kwargs)
     if cls is CheckpointFunction:  # (function, whether to keep the random state, arguments)
         return args[0](*args[2:])  # its backward accumulates into `.grad`, invisibly to JAX
     if defines_setup_context(cls.setup_context):
