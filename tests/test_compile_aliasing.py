@@ -344,3 +344,16 @@ def test_views_of_two_dtypes_that_lie_apart_are_both_written(name: str) -> None:
         return a + 1
 
     check(torch.tensor([1 + 2j, 3 + 4j, 5 + 6j]), [BESIDE[name]], negated)
+
+
+def test_a_write_through_a_transposed_view_of_another_dtype_reaches_its_base() -> None:
+    def write(x: Tensor) -> Tensor:
+        view = x.view(torch.int32).mT  # the axis of one element has another stride once it is written
+        view[0] += 3
+        return view
+
+    found = []
+    for device, function in (("cpu", write), ("jax", torch.compile(write, backend="tenax"))):
+        x = torch.arange(6, dtype=torch.int16).view(3, 2).to(device)
+        found.append((function(x).tolist(), x.tolist()))
+    assert found[0] == found[1]

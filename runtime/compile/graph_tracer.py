@@ -10,6 +10,7 @@ import torch
 from torch import fx
 
 from .._torch import pytree
+from .._torch.operators import VIEW_AS_DTYPE
 from ..storage import random
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
@@ -36,6 +37,8 @@ class GraphTracer(fx.Interpreter):
         if target is _hop.with_effects:  # a token and the operation that it orders
             found = args[1](*args[2:], **kwargs)
             return args[0], *(found if isinstance(found, tuple) else (found,))
+        if target is VIEW_AS_DTYPE:
+            args = (_dense_at_the_end(args[0]), *args[1:])
         if target is _hop.flex_attention_backward:
             args = (*args[:_CAPTURED], tuple(map(_asking, args[_CAPTURED])), *args[_CAPTURED + 1 :])
         if target in CONTROL:
@@ -74,6 +77,14 @@ class GraphTracer(fx.Interpreter):
         """Run a subgraph on arrays."""
         results = GraphTracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
         return pytree.tree_map_only(torch.Tensor, read, results)
+
+
+def _dense_at_the_end(x: torch.Tensor) -> torch.Tensor:
+    """Give a last axis of one element the stride 1, as a view in another dtype requires.
+
+    AOTAutograd checked that with its own strides. Those of a result on the device differ for such axes.
+    """
+    return x.as_strided(x.size(), (*x.stride()[:-1], 1)) if x.dim() and x.size(-1) == 1 != x.stride(-1) else x
 
 
 _CAPTURED = 12  # the argument with the captured buffers of score_mod, which get gradients only if they require them
