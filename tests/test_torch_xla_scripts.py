@@ -28,6 +28,14 @@ def run(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
 
 
+def assert_passes(folder: Path, text: str, **environment: str) -> None:
+    """Run a script that checks its own results."""
+    script = folder / "script.py"
+    script.write_text(text)
+    done = run(str(script), **environment)
+    assert done.returncode == 0, done.stderr
+
+
 @functools.cache
 def reference(name: str) -> dict[str, Any]:
     return trained_on_the_cpu(name)
@@ -126,10 +134,7 @@ if __name__ == "__main__":
 
 
 def test_collectives_round_to_bfloat16_as_a_variable_says(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(REDUCED)
-    done = run(str(script), CPU_NUM_DEVICES="2", XLA_USE_BF16="1")
-    assert done.returncode == 0, done.stderr
+    assert_passes(tmp_path, REDUCED, CPU_NUM_DEVICES="2", XLA_USE_BF16="1")
 
 
 SHARDED = """
@@ -161,10 +166,7 @@ if __name__ == "__main__":
 
 
 def test_fsdp_computes_in_the_dtype_that_it_is_given(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SHARDED)
-    done = run(str(script), CPU_NUM_DEVICES="2")
-    assert done.returncode == 0, done.stderr
+    assert_passes(tmp_path, SHARDED, CPU_NUM_DEVICES="2")
 
 
 FACTORS = """
@@ -201,10 +203,7 @@ if __name__ == "__main__":
 
 
 def test_gradients_of_sharded_models_are_divided_and_zeroed_as_there(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(FACTORS)
-    done = run(str(script), CPU_NUM_DEVICES="2")
-    assert done.returncode == 0, done.stderr
+    assert_passes(tmp_path, FACTORS, CPU_NUM_DEVICES="2")
 
 
 ATTRIBUTES = """
@@ -238,10 +237,7 @@ assert torch_xla._XLAC._xla_get_devices()
 
 
 def test_submodules_are_attributes(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(ATTRIBUTES)
-    done = run(str(script))
-    assert done.returncode == 0, done.stderr
+    assert_passes(tmp_path, ATTRIBUTES)
 
 
 GROUPS = """
@@ -271,10 +267,7 @@ if __name__ == "__main__":
 
 
 def test_a_program_makes_its_group_before_or_after_other_collectives(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(GROUPS)
-    done = run(str(script), CPU_NUM_DEVICES="2")
-    assert done.returncode == 0, done.stderr
+    assert_passes(tmp_path, GROUPS, CPU_NUM_DEVICES="2")
 
 
 def test_a_script_that_does_not_exist_is_an_error() -> None:

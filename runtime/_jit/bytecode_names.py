@@ -7,6 +7,8 @@ import functools
 import types
 from typing import Any, NamedTuple
 
+EVALUATORS = {"eval", "exec"}  # run the code in a string
+
 
 class Names(NamedTuple):
     """The names in the bytecode of a function and of its inner functions, in order."""
@@ -34,7 +36,7 @@ def names_of(code: types.CodeType) -> Names:
         elif step.opname == "MATCH_CLASS":
             attributes["__match_args__"] = None
     constants = [*code.co_consts]
-    if not {"eval", "exec"}.isdisjoint(scope):
+    if not EVALUATORS.isdisjoint(scope):
         constants += filter(None, map(_compiled, constants))
     for constant in constants:
         if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # module names have dots

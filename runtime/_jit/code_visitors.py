@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .bytecode_names import Names, names_of
+from .bytecode_names import EVALUATORS, Names, names_of
 from .function_caches import CachedFunction, FunctionCache, cached_results, is_unbounded, table_of
 from .libraries import is_own, may_hold_state, module_of
 from .library_namespaces import replacements
@@ -26,7 +26,6 @@ _METHODS = (
 )
 _NUMBER_TYPES = {"float", "int", "Number", "Complex", "Real", "Rational", "Integral"}
 _IMPORTERS = {"modules", "import_module", "__import__"}
-_EVALUATORS = {"eval", "exec"}
 _BY_COMPUTED_NAME = {"getattr", "vars", "__dict__", "attrgetter"}
 _CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls itself
 
@@ -49,7 +48,7 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
         node.edges.append((None, None, function.__name__, vars(function)))
     scope = function.__globals__
     words = [w for w in names.attributes if w in scope] if "globals" in names.globals else []
-    if not _EVALUATORS.isdisjoint(names.globals):
+    if not EVALUATORS.isdisjoint(names.globals):
         words += [name for name, value in scope.items() if _is_variable(value) and not name.startswith("__")]
     _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
     _follow_names(graph, node, "builtins", vars(builtins), [n for n in names.globals if n not in scope])

@@ -51,11 +51,14 @@ def refuse_host_rng(graph: StateGraph, stream: TracedStream) -> Iterator[None]:
     states = [_state(generator) for _, generator in generators]
     before = [*map(pickle.dumps, states)]
     yield
-    changed = [i for i, (_, g) in enumerate(generators) if pickle.dumps(_state(g)) != before[i]]
-    for i in changed:
-        _of_kind(generators[i][1])[1](generators[i][1], states[i])
-    draws_of(stream)  # raises if the function seeds
-    for name, _ in (generators[i] for i in changed):
+    changed = []
+    for (name, generator), state, old in zip(generators, states, before, strict=True):
+        if pickle.dumps(_state(generator)) != old:
+            _of_kind(generator)[1](generator, state)
+            changed.append(name)
+    draws_of(stream)  # raises first if the function seeds: torch.manual_seed changes the host's generator, too
+    if changed:
+        name = changed[0]
         raise TraceError(
             f"a compiled function draws random numbers on the host, from {name}"
             f"{line_naming(graph, name.rpartition('.')[2].rpartition(' ')[2])}, and every call would get the same "

@@ -280,10 +280,8 @@ class Tape:
         program = program_of(key, self.history, barrier and any(p.origin is not None for p in live))
         ran: list[Sequence[Any]] = []
         compiled, begun = program.seconds, time.perf_counter()
-        outer, recording.tape = (
-            recording.tape,
-            None,
-        )  # a torch function that the program traces must not flush this tape
+        outer = recording.tape
+        recording.tape = None  # a torch function that the program traces must not flush this tape
         try:
             program.run(self.numbers, self.inputs, ran)
         except Exception as error:

@@ -30,18 +30,18 @@ class DeviceGenerator(CPU_GENERATOR):  # type: ignore[misc]
         return self
 
     def set_state(self, new_state: torch.Tensor) -> DeviceGenerator:
-        """As `manual_seed`."""
+        """As in torch; in a traced function, only for a generator that the function creates."""
         self._check("set_state")
         super().set_state(new_state)
         return self
 
     def get_state(self) -> torch.Tensor:
-        """As `manual_seed`."""
+        """As in torch; in a traced function, only for a generator that the function creates."""
         self._check("get_state")
         return super().get_state()
 
     def initial_seed(self) -> int:
-        """As `manual_seed`."""
+        """As in torch; in a traced function, only for a generator that the function creates."""
         self._check("initial_seed")
         return super().initial_seed()
 

@@ -19,8 +19,8 @@ from .signature import Signature
 
 def shares_storage(call: EncodedCall) -> bool:
     """Whether the array of a written tensor may be passed more than once."""
-    contents = [c.pending or c.content for c in call.cells]
-    contents = [p.array if isinstance(p, PendingArray) and p.tape is None else p for p in contents]  # as operands
+    stored = [c.pending or c.content for c in call.cells]
+    contents = [x.array if isinstance(x, PendingArray) and x.tape is None else x for x in stored]  # as in the operands
     if any(c.__class__ is LazyFill for c in contents):  # each read creates a new array
         return True
     if not no_jax_trace():  # each read may create a new tracer

@@ -41,14 +41,14 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
         """
         given: list[Any] = list(params)
         tensors = [t for p in given for t in (p["params"] if isinstance(p, dict) else [p])]
-        asked = {
+        unsupported = {
             "optimizer_dtype": optimizer_dtype is not None and any(t.dtype != optimizer_dtype for t in tensors),
             "sharding_groups": sharding_groups,
             "grad_norm_groups": grad_norm_groups,
             "lazy_init": lazy_init,
             "use_grad_acc_hook": use_grad_acc_hook,
         }
-        if refused := [name for name, value in asked.items() if value]:
+        if refused := [name for name, value in unsupported.items() if value]:
             raise NotImplementedError(
                 f"ZeroRedundancyOptimizer: {', '.join(refused)}; expected "
                 "torch.distributed.optim.ZeroRedundancyOptimizer, or fully_shard with a MixedPrecisionPolicy"
