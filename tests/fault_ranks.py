@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -33,6 +32,14 @@ def report(call: Callable[[], Any]) -> None:
         os.write(1, (json.dumps(f"{type(error).__name__}: {error}") + "\n").encode())
 
 
+def report_while_idle(rank: int, call: Callable[[], Any]) -> None:
+    """Report the error of rank 0, while rank 1 lives and does nothing until rank 0 has ended."""
+    if rank == 0:
+        report(call)
+    else:
+        store.wait(["ended/0"], 20 * TIMEOUT)
+
+
 def dies(rank: int) -> None:
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -48,10 +55,7 @@ def first_dies(rank: int) -> None:
 
 
 def hangs(rank: int) -> None:
-    if rank == 1:
-        time.sleep(TIMEOUT.total_seconds() + 3)
-    else:
-        report(lambda: dist.all_reduce(tensor(4), async_op=True).get_future().wait())
+    report_while_idle(rank, lambda: dist.all_reduce(tensor(4), async_op=True).get_future().wait())
 
 
 def disagrees(rank: int) -> None:
@@ -66,10 +70,7 @@ def disagrees(rank: int) -> None:
         report(lambda: dist.recv(tensor(5), 0, group=groups[2]))
     else:
         report(lambda: dist.send(tensor(4), 1, group=groups[2]))
-    if rank == 0:
-        report(lambda: dist.send(tensor(4), 1, group=groups[3]))
-    else:
-        time.sleep(TIMEOUT.total_seconds() + 1)
+    report_while_idle(rank, lambda: dist.send(tensor(4), 1, group=groups[3]))
 
 
 def disagrees_about_known_programs(rank: int) -> None:
@@ -95,10 +96,7 @@ def meets_at_a_monitored_barrier(rank: int) -> None:
     group = dist.group.WORLD
     group.monitored_barrier()
     print(json.dumps("met"), flush=True)
-    if rank == 0:
-        report(group.monitored_barrier)
-    else:
-        time.sleep(TIMEOUT.total_seconds() + 1)
+    report_while_idle(rank, group.monitored_barrier)
 
 
 def forks(rank: int) -> None:

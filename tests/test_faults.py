@@ -27,8 +27,11 @@ def run(fault: str, **environment: str) -> tuple[list[list[str]], list[int]]:
         )
         for rank in range(2)
     ]
+    outputs = []
     try:
-        outputs = [process.communicate(timeout=60)[0] for process in ranks]
+        for rank, process in enumerate(ranks):
+            outputs.append(process.communicate(timeout=60)[0])
+            store.set(f"ended/{rank}", "")
     finally:
         for process in ranks:
             process.kill()
