@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from torch.func import jacrev, vmap
 
 import tenax
 from tenax.errors import TraceError
@@ -33,6 +34,16 @@ def assigned(x: torch.Tensor, i: int) -> torch.Tensor:
 
 def chosen(x: torch.Tensor, n: float) -> torch.Tensor:
     return x.sin() if n > 0.3 else x * n
+
+
+def batch_of_gradients(x: torch.Tensor, n: float) -> torch.Tensor:
+    x = x[0, 0].detach().requires_grad_()
+    y = x * n
+    return vmap(lambda g: torch.autograd.grad(y, x, g, retain_graph=True)[0])(torch.ones(4, device="jax"))
+
+
+def normalized_on_the_cpu(x: torch.Tensor, alpha: float) -> torch.Tensor:
+    return x + F.local_response_norm(torch.ones(1, 2, 4), 2, alpha=alpha)[0, 0].to("jax")
 
 
 def doubled(x: torch.Tensor, n: int) -> torch.Tensor:
@@ -58,6 +69,9 @@ ONE_PROGRAM: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "a choice": (chosen, (0.1, 0.2, 0.4, 0.5, 0.25), 3),
     "the number itself": (lambda x, n: (x * n, n, n + 1, -n / 2), (1, 2, 3, -4), 2),
     "a long sum": (doubled, (1, 2, 3, 1, 4), 3),
+    "elements of a batch": (lambda x, n: vmap(vmap(lambda z: z * n + z.clone().sub_(n) / n))(x), (1, 2, 3, -4), 2),
+    "Jacobians of elements": (lambda x, n: vmap(jacrev(lambda z: (z * n + 1) / n))(x[0]), (2, 3, 4), 2),
+    "a batch of gradients": (batch_of_gradients, BETAS[:4], 2),
 }
 # Each value needs a program of its own, because the program or the result depends on it.
 OWN_PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
@@ -72,6 +86,10 @@ OWN_PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "an exponent": (lambda x, b: x.abs() ** b, (2.0, 3.0, 0.5)),
     "an axis": (lambda x, n: x.sum(n), (0, 1, -1)),
     "integers beyond 64 bits": (lambda x, n: x * float(n**n), (2, 3, 100)),
+    "an operation on the CPU": (lambda x, b: x + (torch.ones(4) * b - 1 / b).to("jax"), (0.1, 0.2, 0.3)),
+    "a 0-d tensor of the CPU": (lambda x, n: x * (torch.tensor(1.0) + n), (1, 2, 3)),
+    "a batch on the CPU": (lambda x, b: x + vmap(lambda z: z * b)(torch.ones(4)).to("jax"), (0.1, 0.2, 0.3)),
+    "a function on the CPU": (normalized_on_the_cpu, (0.1, 0.2, 0.3)),
     "an integer that a float does not hold": (lambda x, n: x.long() + n, (2**53 + 1, 2**53 + 3, 2**53 + 5)),
 }
 
@@ -104,6 +122,12 @@ def test_a_program_that_needs_the_value_is_traced_for_each(name: str) -> None:
         for number in numbers:
             same(compiled(given(), number), function(given(), number))
     assert len(compiled.history) == len(numbers)
+
+
+def test_an_operation_on_the_cpu_refuses_the_unknown_value_of_a_tensor() -> None:
+    compiled = tenax.jit(lambda x: x + (torch.ones(4) * x.sum().item()).to("jax"))
+    with pytest.raises(TraceError, match="a float: the value of a tensor is not known"):
+        compiled(given())
 
 
 def test_the_result_of_a_place_is_the_view_that_python_gives() -> None:

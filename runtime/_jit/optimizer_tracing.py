@@ -30,6 +30,7 @@ from ..trace.data_checks import patched_data_checks
 from ..trace.host_numbers import HostNumber, HostNumbers
 from ..trace.symbols import symbolic_number
 from ..trace.tracing import Trace
+from ..trace.wrapped_numbers import batched_numbers
 from .averaged_model import traced_update
 from .fused_steps import fused_steps_take_inputs
 from .host_script import (
@@ -82,6 +83,7 @@ class HostScriptRecorder:
             undo.enter_context(patches.temporarily("torch.optim._adafactor.min", _extreme(min, torch.sym_min)))
             undo.enter_context(patches.temporarily("torch.optim._adafactor.max", _extreme(max, torch.sym_max)))
             undo.enter_context(patched_data_checks())
+            undo.enter_context(batched_numbers())
             undo.enter_context(fused_steps_take_inputs())
             yield
 

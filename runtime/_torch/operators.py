@@ -22,6 +22,7 @@ CONVOLUTION = torch.ops.aten._convolution.default  # as torch.jit.trace records 
 COPY_INTO = torch.ops.aten.copy_.default
 EMPTY_STRIDED = torch.ops.aten.empty_strided.default
 ITEM = torch.ops.aten._local_scalar_dense.default
+TO_COPY = torch.ops.aten._to_copy.default
 VIEW_AS_DTYPE = torch.ops.aten.view.dtype
 
 # Names by which captured graphs call methods and operators.

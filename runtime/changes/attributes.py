@@ -415,6 +415,12 @@ LIBRARIES = (
         "Checks of variances become conditions of the program; lengths of sequences may be unknown.",
     ),
     Patch(
+        "torch._functorch.vmap",
+        "vmap_increment_nesting",
+        _TRACES,
+        "`torch.func.vmap` keeps the values of numbers that are inputs of the program.",
+    ),
+    Patch(
         "torch.autograd.Function",
         "apply",
         (When.PURE_TRACE,),

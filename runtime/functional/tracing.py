@@ -16,6 +16,7 @@ from ..trace.axes import between_explicit_axes
 from ..trace.data_checks import patched_data_checks
 from ..trace.tracing import tracing
 from ..trace.transfer import from_jax, to_jax
+from ..trace.wrapped_numbers import batched_numbers
 from .detach import DetachMode, PureTrace
 from .keys import DrawKey
 from .pytrees import register_nodes
@@ -25,7 +26,7 @@ def trace_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     """Run a function once; see `pure.run_pure`, which also handles `autograd.Function`."""
     trace = PureTrace(draw)
     try:
-        with tracing(trace), patched_data_checks(), _without_dynamo(), torch.enable_grad():
+        with tracing(trace), patched_data_checks(), batched_numbers(), _without_dynamo(), torch.enable_grad():
 
             def run(given: Any) -> Any:
                 args, kwargs = from_jax(given)

@@ -8,6 +8,7 @@ was written. Lost writes and uses of stale copies raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from .core import is_unknown, user_line
 from .masked_writes import MASKS, set_masked
 from .refusals import REFUSING
 from .symbols import is_of_host, symbolic_array
+from .wrapped_numbers import WrappedNumbers, computes_on_host
 
 
 class IndexedCopy(NamedTuple):
@@ -55,8 +57,12 @@ class TracedIndexing(TorchFunctionMode):
         """Call the function."""
         if self.copies:
             self.check_stale((args, kwargs))
-        result = self.own[func](*args, **(kwargs or {})) if func in self.own else NotImplemented
-        return func(*args, **(kwargs or {})) if result is NotImplemented else result
+        kwargs = kwargs or {}
+        result = self.own[func](*args, **kwargs) if func in self.own else NotImplemented
+        if result is not NotImplemented:
+            return result
+        with WrappedNumbers() if computes_on_host(args, kwargs) else nullcontext():
+            return func(*args, **kwargs)
 
     def get(self, x: torch.Tensor, index: Any) -> Any:
         """`x[index]`, or NotImplemented if the index contains no unknown value."""
