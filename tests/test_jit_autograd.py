@@ -207,6 +207,23 @@ def test_a_number_that_a_hook_counts_must_be_as_it_was() -> None:
         second.sum().backward()
 
 
+def test_a_function_that_torch_func_differentiates_stores_tensors() -> None:
+    def program(jit: Any) -> list[Any]:
+        losses: list[Any] = []
+
+        def loss(x: torch.Tensor) -> torch.Tensor:
+            value = (x**3).sum()
+            losses.extend((value, value.detach() * 2))
+            return value
+
+        hessian = jit(torch.func.grad(lambda x: torch.func.grad(loss)(x).sum()))
+        x = torch.arange(3.0, device="jax")
+        gradients = [hessian(x * i).tolist() for i in range(1, 4)]
+        return [gradients, [value.tolist() for value in losses]]
+
+    assert program(tenax.jit) == program(lambda f: f)
+
+
 def test_transforms_of_torch_func_take_compiled_functions() -> None:
     cube, x = tenax.jit(lambda x: (x**3).sum()), torch.arange(3.0, device="jax")
     assert torch.func.grad(cube)(x).tolist() == [0, 3, 12]

@@ -10,7 +10,7 @@ import itertools
 import threading
 import types
 import weakref
-from collections import UserDict
+from collections import OrderedDict, UserDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -138,15 +138,17 @@ def _by_reference(jit: Any) -> Iterator[Any]:
 
     owner = Owner()
     reference, table, names = weakref.ref(owner), weakref.WeakKeyDictionary({owner: 0}), UserDict(shift=1.0)
+    proxy: Any = weakref.proxy(owner)
 
     @jit
     def step(x: torch.Tensor) -> torch.Tensor:
         table[owner] += 1
+        proxy.last = proxy.factor + 1
         return x * reference().factor + table[owner] + names["shift"]  # type: ignore[union-attr]
 
     for i in range(4):
         owner.factor, names["shift"] = 1.0 + i // 2, 1.0 + i // 3
-        yield step(torch.ones(2, device="jax")), table[owner]
+        yield step(torch.ones(2, device="jax")), table[owner], proxy.last
 
 
 class _Counts(dict[str, int]):
@@ -169,6 +171,80 @@ def _by_dict(jit: Any) -> Iterator[Any]:
     for i in range(4):
         settings.factor = 1.0 + i // 2  # type: ignore[attr-defined]
         yield step(torch.ones(2, device="jax")), counts.total
+
+
+class _Odd:
+    """Methods of containers that change what is stored, or hide what is there."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value * 2)  # type: ignore[misc]
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key) + 100  # type: ignore[misc]
+
+    def append(self, value: Any) -> None:
+        super().append(value * 3)  # type: ignore[misc]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([7])
+
+    def __len__(self) -> int:
+        return 5
+
+    def get(self, *_: Any) -> Any:
+        return 9
+
+    def pop(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+    clear = items = values = keys = pop
+
+
+class _OddDict(_Odd, dict):  # type: ignore[type-arg, misc]
+    pass
+
+
+class _OddOrder(_Odd, OrderedDict):  # type: ignore[type-arg, misc]
+    pass
+
+
+class _OddList(_Odd, list):  # type: ignore[type-arg, misc]
+    pass
+
+
+class _OddDeque(_Odd, deque):  # type: ignore[type-arg, misc]
+    pass
+
+
+class _OddSet(set):  # type: ignore[type-arg]
+    def add(self, value: int) -> None:
+        super().add(value * 3)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([4])
+
+
+def _by_overridden_methods(jit: Any) -> Iterator[Any]:
+    table, order, row, line, members = _OddDict(a=1.0), _OddOrder(), _OddList([1.0]), _OddDeque([1.0]), _OddSet([1])
+    OrderedDict.__setitem__(order, "a", 1.0)
+
+    @jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        for container in (table, order):
+            container["a"] = container["a"] + 1
+            container[0] = len(container)
+        for container in (row, line):
+            container[0] = container[0] - 1
+            container.append(2)
+        members.add(len(members))
+        return x * (table["a"] + order["a"] + row[0] + line[1] + sum(row) + sum(members))
+
+    for i in range(4):
+        if i == 2:
+            dict.__setitem__(table, "a", 3.0)
+            list.append(row, 3.0)
+        dicts = dict(dict.items(table)), tuple(OrderedDict.items(order))
+        yield step(torch.ones(2, device="jax")), *dicts, list.copy(row), tuple(deque.__iter__(line)), set.copy(members)
 
 
 def _by_new_attribute(jit: Any) -> Iterator[Any]:
@@ -248,6 +324,7 @@ def _by_host_array(jit: Any) -> Iterator[Any]:
     "program",
     [
         *(_by_class, _by_own_class, _by_module, _by_method, _by_function, _by_reference, _by_dict),
+        _by_overridden_methods,
         *(_by_context, _by_tensor, _by_new_attribute, _by_cache, _by_host_array),
         *map(_by_record, (types.SimpleNamespace, argparse.Namespace, threading.local)),
     ],

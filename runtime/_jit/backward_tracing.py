@@ -23,7 +23,7 @@ from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves, re
 from .effects import Effects
 from .outputs import OutputDescriber
 from .partition import mark_boundary
-from .sources import MISSING, SEQUENCES, Source, content_at, is_plain
+from .sources import MISSING, SEQUENCES, Source, content_at, elements_of, is_plain
 from .state_graph import StateGraph
 from .tensor_hooks import unhooked
 from .traced_step import BackwardEffect, TracedBackward
@@ -181,7 +181,7 @@ def _describe_changes(
         described = None if new is MISSING else describer.describe(new)
         effects.append(BackwardEffect(source, described, number=is_plain(old) or is_plain(new), old=old))
     for source, elements in sequences.values():
-        now = [*source.container]
+        now = [*elements_of(source.container)]
         grew = len(now) >= len(elements) and all(map(operator.is_, elements, now))
         described = describer.describe(now[len(elements) :] if grew else now)
         effects.append(BackwardEffect(source, described, appended=grew))

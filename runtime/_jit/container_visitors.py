@@ -8,6 +8,7 @@ import io
 import types
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from contextvars import Context
 
 import numpy as np
@@ -19,7 +20,7 @@ from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
 from .host_objects import host_kind
 from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python, module_of
-from .sources import PLAIN_TYPES, text_of
+from .sources import PLAIN_TYPES, elements_of, text_of
 from .state_graph import StateGraph, StateNode
 
 # Modules whose objects deliver data from other processes.
@@ -57,7 +58,7 @@ def visit_cell(graph: StateGraph, node: StateNode) -> None:
 
 def visit_tuple(graph: StateGraph, node: StateNode) -> None:
     """Follow the elements of a tuple or frozenset."""
-    node.edges += [(None, None, f"{node.path}[{i}]", value) for i, value in enumerate(node.value)]
+    node.edges += [(None, None, f"{node.path}[{i}]", value) for i, value in enumerate(elements_of(node.value))]
     _visit_subclass(graph, node)
 
 
@@ -70,6 +71,12 @@ def visit_context_variable(graph: StateGraph, node: StateNode) -> None:
 def visit_reference(graph: StateGraph, node: StateNode) -> None:
     """Follow the referent of a weak reference."""
     node.edges.append((None, None, node.path, node.value()))
+
+
+def visit_proxy(graph: StateGraph, node: StateNode) -> None:
+    """Follow the referent of a `weakref.proxy`, to which the attributes of the proxy belong."""
+    with suppress(ReferenceError):
+        node.edges.append((None, None, node.path, node.value.__init__.__self__))
 
 
 def visit_referents(graph: StateGraph, node: StateNode) -> None:

@@ -18,7 +18,7 @@ from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
-from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, put_at, tensor_at
+from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, elements_of, put_at, tensor_at
 
 
 class EntryEffect(NamedTuple):
@@ -129,7 +129,7 @@ def describe_entries(
             continue
         effects.append(EntryEffect(source, value))
     for source in sequences.values():
-        effects.append(EntryEffect(source._replace(key=None), describer.describe(list(source.container))))
+        effects.append(EntryEffect(source._replace(key=None), describer.describe([*elements_of(source.container)])))
     return tuple(effects)
 
 

@@ -157,7 +157,7 @@ class DictEntries:
     def failure(self) -> str | None:
         """None if all of them hold; otherwise what changed."""
         container = self.container
-        if self.size is not None and len(container) != self.size:
+        if self.size is not None and dict.__len__(container) != self.size:
             return "a container has other entries"
         now = [dict.get(container, key, MISSING) for key in self.observations]
         if all(map(is_, now, self.values)):

@@ -12,7 +12,7 @@ import torch
 from ..errors import TraceError
 from ..storage.cell import Cell
 from .output_builder import OutputBuilder
-from .sources import content_at, put_at, refill, same_value
+from .sources import content_at, elements_of, put_at, refill, same_value
 from .traced_step import TracedBackward, output_count
 
 Contents = list[tuple[Cell, Any]]  # cells with their contents
@@ -56,7 +56,7 @@ class LateEffects:
                 )
             value: Any = None if described is None else builder.make(described)
             if appended:
-                refill(source.container, [*source.container, *value])
+                refill(source.container, [*elements_of(source.container), *value])
             else:
                 put_at(source, value, described is None)
 

@@ -32,7 +32,7 @@ from .lines import line_naming
 from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
-from .sources import MISSING, entry_path, is_plain
+from .sources import MISSING, BuiltinElements, entry_path, is_plain, methods_of
 from .state_graph import StateGraph, StateNode
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
@@ -359,19 +359,20 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
     keys = [k for k in counted if k in content and (id(container), k) not in free] if content else []
     if isinstance(container, types.CellType):
         return [Observation(VARIABLE, container, None, content[key], name) for key in keys]
+    elements = container if methods_of(container) is type(container) else BuiltinElements(container)
     if whole and not content:
-        return [Observation(EMPTY, container, None, (), name)]
+        return [Observation(EMPTY, elements, None, (), name)]
     if isinstance(container, dict):
         observations = [Observation(ENTRY, container, key, content[key], name) for key in keys]
         if entries.absent:
             observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
         if whole and len(keys) == len(content):
-            observations.append(Observation(ENTRY, container, SIZE, len(container), name))
+            observations.append(Observation(ENTRY, container, SIZE, len(content), name))
         if whole and not snapshot.table:  # a dict of the program: its order matters
-            observations.append(Observation(ORDER, container, None, (*content,), name))
+            observations.append(Observation(ORDER, elements, None, (*content,), name))
         return observations
     if whole:
-        return [Observation(ELEMENTS, container, None, (*content.values(),), name)]
+        return [Observation(ELEMENTS, elements, None, (*content.values(),), name)]
     if isinstance(container, ClassAttributes):
         # The dict behind the proxy, because a dict has a version. It is only read.
         (attributes,) = gc.get_referents(container.attributes)

@@ -19,6 +19,7 @@ import torch
 from torch.nn import Module
 
 from .._torch import pytree
+from .._torch.functorch import without_ended_levels
 from ..errors import TraceError
 from ..storage.cell import Cell
 from ..storage.rebuild import ResultRecorder, TensorOnStorage
@@ -28,7 +29,7 @@ from ..trace.core import SYMBOLIC_TYPES
 from ..trace.host_numbers import HostNumber, HostNumbers
 from .container_adapters import attributes_of
 from .libraries import is_own, module_of
-from .sources import SEQUENCES, is_plain
+from .sources import SEQUENCES, elements_of, is_plain, methods_of
 from .visitors import reach
 from .wrappers import Wrapping, is_wrapper
 
@@ -189,7 +190,7 @@ class OutputDescriber:
             elif isinstance(value, dict):
                 pending += dict.values(value)
             elif isinstance(value, (tuple, frozenset, *SEQUENCES)):
-                pending += value
+                pending += elements_of(value)
             elif (node := pytree.SUPPORTED_NODES.get(type(value))) is not None:
                 pending += node.flatten_fn(value)[0]
             pending += attributes_of(value).values()
@@ -221,6 +222,7 @@ class OutputDescriber:
             )
         if not isinstance(leaf, torch.Tensor):
             return self._object(leaf)
+        leaf = without_ended_levels(leaf)
         if id(leaf) in self.scope.arguments:
             return ArgumentItself(self.scope.arguments[id(leaf)])
         if is_wrapper(leaf):
@@ -318,8 +320,8 @@ class OutputDescriber:
 def _elements_of(value: Any) -> list[Any] | None:
     """The elements of an object that is not a pytree node; None if it has none."""
     if isinstance(value, dict):
-        return [*value.items()]
-    return [*value] if isinstance(value, (bytearray, *SEQUENCES)) else None
+        return [*methods_of(value).items(value)]
+    return [*elements_of(value)] if isinstance(value, (bytearray, *SEQUENCES)) else None
 
 
 def _like(value: Any) -> Any:

@@ -18,7 +18,18 @@ from .outputs import FoundObject, is_device_tensor
 from .restriction import Restriction
 from .settings import reader_of
 from .snapshots import StateSnapshot
-from .sources import MISSING, SEQUENCES, Fetch, Source, content_at, fetch_element, fetch_entry, is_plain
+from .sources import (
+    MISSING,
+    SEQUENCES,
+    Fetch,
+    Source,
+    content_at,
+    elements_of,
+    fetch_element,
+    fetch_entry,
+    is_plain,
+    methods_of,
+)
 from .state_graph import Edge, StateGraph, StateNode
 from .state_patterns import (
     AttributesPattern,
@@ -220,7 +231,7 @@ class _Search:
         """The pattern of an entry of a container; `fetch` finds the container."""
         if (id(container), key) in self.passed:
             return NumberPattern()
-        pattern = self._pattern(value, fetch_element(fetch, key), path)
+        pattern = self._pattern(value, fetch_element(fetch, key, methods_of(container)), path)
         if isinstance(pattern, TensorPattern):
             self.found.entries.add((id(container), key))
         return pattern
@@ -243,11 +254,11 @@ class _Search:
 
     def _add_elements(self, pattern: ContainerPattern, value: Any, fetch: Fetch) -> None:
         self.found.containers[id(value)] = fetch
-        elements: Iterable[tuple[Any, Any]] = enumerate(value)
+        elements: Iterable[tuple[Any, Any]] = enumerate(elements_of(value))
         if isinstance(value, dict):
-            pattern.keys = tuple(dict.keys(value))
-            elements = dict.items(value)
-            self.escaped += [k for k in value if not is_plain(k) and id(k) not in self.fixed]
+            pattern.keys = tuple(elements_of(value))
+            elements = methods_of(value).items(value)
+            self.escaped += [k for k in pattern.keys if not is_plain(k) and id(k) not in self.fixed]
         unordered = isinstance(value, (set, frozenset))
         pattern.elements = []
         for key, element in elements:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._torch.frames import dict_version
-from .sources import MISSING, SEQUENCES, Source, StateChange, entry_path, refill, same_value
+from .sources import MISSING, SEQUENCES, Source, StateChange, elements_of, entry_path, methods_of, refill, same_value
 
 Entries = dict[Any, Any]
 
@@ -41,15 +41,13 @@ class StateSnapshot:
         if self.keys is not None:
             return {k: container[k] for k in self.keys if k in container}
         if isinstance(container, dict):
-            # A subclass may override `items`. An OrderedDict keeps an order of its own.
-            base = OrderedDict if isinstance(container, OrderedDict) else dict
-            return dict(base.items(container))
+            return dict(methods_of(container).items(container))
         if isinstance(container, types.CellType):
             try:
                 return {None: container.cell_contents}
             except ValueError:
                 return {}
-        return dict(enumerate(container))
+        return dict(enumerate(elements_of(container)))
 
     def is_whole_dict(self) -> bool:
         """Whether it is a dict all of whose entries are followed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +15,7 @@ PLAIN_TYPES = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
 SEQUENCES = (list, deque, set)
-_REFILLED = (OrderedDict, dict, bytearray, *SEQUENCES)
+_BUILTIN = (OrderedDict, dict, bytearray, *SEQUENCES, tuple, frozenset)
 _PLAIN = frozenset(PLAIN_TYPES)
 Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call, given the leaves of its arguments
 TensorSource = torch.Tensor | int  # a tensor that is the same in every call, or the position of an argument
@@ -34,19 +34,47 @@ class Source(NamedTuple):
     path: str
 
 
+def methods_of(container: Any) -> Any:
+    """The class whose methods find and store what a container holds: a built-in one, which a subclass may override."""
+    cls = type(container)
+    return cls if cls in _BUILTIN else next((base for base in _BUILTIN if issubclass(cls, base)), cls)
+
+
+def elements_of(container: Iterable[Any]) -> Iterator[Any]:
+    """The elements of a built-in container, or the keys of a dict."""
+    return methods_of(container).__iter__(container)
+
+
+class BuiltinElements:
+    """What a container holds, whose subclass of a built-in class may override how it is counted and iterated."""
+
+    def __init__(self, container: Iterable[Any]) -> None:
+        self.container = container
+
+    def __iter__(self) -> Iterator[Any]:
+        return elements_of(self.container)
+
+    def __len__(self) -> int:
+        return methods_of(self.container).__len__(self.container)
+
+
 def refill(container: Any, values: Iterable[Any]) -> None:
     """Replace the elements of a list, deque or set, or the items of a dict, bypassing methods of its subclass."""
-    kept = list(values)
-    base: Any = next(b for b in _REFILLED if isinstance(container, b))
+    kept = [*elements_of(values)]
+    base = methods_of(container)
     base.clear(container)
-    (base.update if issubclass(base, (dict, set)) else base.extend)(container, kept)
+    if base is OrderedDict:  # whose `update` calls the `__setitem__` of a subclass
+        for key, value in kept:
+            base.__setitem__(container, key, value)
+    else:
+        (base.update if issubclass(base, (dict, set)) else base.extend)(container, kept)
 
 
 def content_at(place: Source) -> Any:
     """The value at a place that is not in a sequence; MISSING if there is no such entry."""
     if isinstance(place.container, types.CellType):
         return place.container.cell_contents
-    return place.container.get(place.key, MISSING)
+    return methods_of(place.container).get(place.container, place.key, MISSING)
 
 
 def put_at(source: Source, value: Any, deleted: bool = False) -> None:
@@ -57,9 +85,9 @@ def put_at(source: Source, value: Any, deleted: bool = False) -> None:
     elif isinstance(container, SEQUENCES):
         refill(container, value)
     elif deleted:
-        container.pop(key, None)
+        methods_of(container).pop(container, key, None)
     else:
-        container[key] = value
+        methods_of(container).__setitem__(container, key, value)
 
 
 def fetch_entry(source: Source) -> Fetch:
@@ -67,12 +95,15 @@ def fetch_entry(source: Source) -> Fetch:
     container, key = source.container, source.key
     if isinstance(container, types.CellType):
         return lambda arguments: container.cell_contents
-    return lambda arguments: container[key]
+    methods = methods_of(container)
+    if methods is type(container):
+        return lambda arguments: container[key]
+    return lambda arguments: methods.__getitem__(container, key)
 
 
-def fetch_element(fetch: Fetch, key: Any) -> Fetch:
-    """A function that fetches an element of the container that `fetch` finds."""
-    return lambda arguments: fetch(arguments)[key]
+def fetch_element(fetch: Fetch, key: Any, methods: Any) -> Fetch:
+    """A function that fetches an element of the container that `fetch` finds, by the `__getitem__` of a class."""
+    return lambda arguments: methods.__getitem__(fetch(arguments), key)
 
 
 class StateChange(NamedTuple):
@@ -114,7 +145,7 @@ def entry_path(path: str, container: Any, key: Any) -> str:
     """The path of an entry of a container, for messages."""
     if isinstance(container, types.CellType):
         return path
-    if isinstance(container, SEQUENCES) or (
+    if isinstance(container, (*SEQUENCES, BuiltinElements)) or (
         isinstance(container, dict) and not path.isidentifier() and not isinstance(key, str)
     ):
         return f"{path}[{text_of(key)}]"

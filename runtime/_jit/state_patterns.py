@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .container_adapters import SlotAttributes
-from .sources import MISSING, same_value
+from .sources import MISSING, elements_of, methods_of, same_value
 from .tensor_hooks import tables_of
 
 Numbers = dict[int, int]  # the order in which tensors and containers were met, by id
@@ -121,13 +121,14 @@ class ContainerPattern:
         elements = self.elements
         if elements is None:
             return ""
-        if len(value) != len(elements):
-            return f"{self.path} had {len(elements)} elements and has {len(value)}"
+        found = [*elements_of(value)]
+        if len(found) != len(elements):
+            return f"{self.path} had {len(elements)} elements and has {len(found)}"
         if self.keys is not None:
-            if not all(map(same_value, self.keys, value)):
+            if not all(map(same_value, self.keys, found)):
                 return f"{self.path} has other keys"
-            value = dict.values(value)
-        for pattern, element in zip(elements, value, strict=True):
+            found = [*methods_of(value).values(value)]
+        for pattern, element in zip(elements, found, strict=True):
             if reason := pattern.difference(element, seen):
                 return reason
         return ""

@@ -40,6 +40,7 @@ from .container_visitors import (
     visit_object,
     visit_other,
     visit_partial,
+    visit_proxy,
     visit_reference,
     visit_referents,
     visit_sequence,
@@ -94,6 +95,8 @@ VISITORS: dict[type, Visitor] = {
     ContextVar: visit_context_variable,
     types.CellType: visit_cell,
     weakref.ref: visit_reference,
+    weakref.ProxyType: visit_proxy,
+    weakref.CallableProxyType: visit_proxy,
     # Standard library classes whose objects hold state of a program.
     types.SimpleNamespace: visit_object,
     argparse.Namespace: visit_object,

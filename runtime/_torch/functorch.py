@@ -18,6 +18,7 @@ with private_names("torch", torch.__version__):
     is_wrapped = _functorch.is_functorch_wrapped_tensor
     is_batched = _functorch.is_batchedtensor
     level_of = _functorch.maybe_get_level  # of a tensor's wrapper; -1 without one
+    _ENDED = -2
     batch_axis_of = _functorch.maybe_get_bdim
     unwrap = _functorch.get_unwrapped
     wrap_for_grad = _functorch._wrap_for_grad  # (tensor, level)
@@ -40,5 +41,12 @@ def vmap_level() -> int:
 def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
     """The device tensor inside a torch.func wrapper."""
     while is_wrapped(tensor):
+        tensor = unwrap(tensor)
+    return tensor
+
+
+def without_ended_levels(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor inside wrappers of `torch.func.grad` and the like that have ended, as operators see it."""
+    while is_wrapped(tensor) and level_of(tensor) == _ENDED:
         tensor = unwrap(tensor)
     return tensor

@@ -30,7 +30,8 @@ class WrappedNumbers(TorchDispatchMode):
         """
         kwargs = kwargs or {}
         if func is TO_COPY and args[0].__class__ in SYMBOLIC_TYPES:
-            return torch.full((), args[0], dtype=kwargs["dtype"], device="jax")
+            number: Any = args[0]
+            return torch.full((), number, dtype=kwargs["dtype"], device="jax")
         if computes_on_host(args, kwargs, only=True):
             args, kwargs = [_known(x) for x in args], {k: _known(x) for k, x in kwargs.items()}
         return func(*args, **kwargs)
