@@ -56,7 +56,7 @@ def narrow_number(value: Any, dtype: np.dtype) -> Any:
     """Round the fill value of an array of `dtype`."""
     holding.ask()
     held = holding.dtypes.get(dtype)
-    if held is None or value.__class__ not in (bool, int, float):
+    if held is None or type(value) not in (bool, int, float):
         return value
     with np.errstate(over="ignore"):
         return float(np.asarray(value, dtype).astype(held))

@@ -94,7 +94,7 @@ def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(plain)
     def step(*lists: Any, **options: Any) -> None:
         momentum = options.get("momentum")
-        if isinstance(momentum, int | float) and not momentum:  # already one operator; in a trace it may be a symbol
+        if type(momentum) in (int, float) and not momentum:  # already one operator; in a trace it may be a symbol
             return plain(*lists, **options)
         steps = importlib.import_module("tenax.aten.optimizer_steps")
         return getattr(steps, plain.__name__)(plain, *lists, **options)

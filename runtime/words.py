@@ -182,7 +182,7 @@ def cast(x: Any, dtype: Any) -> Array:
     if isinstance(x, Number):
         x = x.value
     if not hasattr(x, "dtype"):
-        if x.__class__ is int and dtype.kind in "iu":  # wraps around, like a conversion
+        if type(x) is int and dtype.kind in "iu":  # wraps around, like a conversion
             bits = 8 * dtype.itemsize
             x %= 1 << bits
             x -= (x >> (bits - 1) << bits) * (dtype.kind == "i")

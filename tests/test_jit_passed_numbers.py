@@ -3,11 +3,14 @@ what Python gives."""
 
 from __future__ import annotations
 
+import functools
 import math
+import numbers
 import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -34,6 +37,23 @@ def assigned(x: torch.Tensor, i: int) -> torch.Tensor:
 
 def chosen(x: torch.Tensor, n: float) -> torch.Tensor:
     return x.sin() if n > 0.3 else x * n
+
+
+NUMBERS = (int, float)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, NUMBERS) and value.__class__ in NUMBERS and isinstance(value, numbers.Real)
+
+
+@functools.singledispatch
+def halved(value: Any) -> Any:
+    raise NotImplementedError
+
+
+@halved.register
+def _(value: int) -> float:
+    return value / 2
 
 
 def batch_of_gradients(x: torch.Tensor, n: float) -> torch.Tensor:
@@ -69,6 +89,10 @@ ONE_PROGRAM: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "a choice": (chosen, (0.1, 0.2, 0.4, 0.5, 0.25), 3),
     "the number itself": (lambda x, n: (x * n, n, n + 1, -n / 2), (1, 2, 3, -4), 2),
     "a long sum": (doubled, (1, 2, 3, 1, 4), 3),
+    "a number of Python's": (lambda x, n: x * n if is_number(n) else x, (0.5, 0.25, 3.0), 2),
+    "a number of Python's in a library": (lambda x, n: x * n if np.isscalar(n) else x, (1, 2, 3), 2),
+    "a number of a registered class": (lambda x, n: x * halved(n), (1, 2, 3), 2),
+    "computed numbers of Python's": (lambda x, n: x * sum(m for m in (n + 1, n / 2, -n) if is_number(m)), (1, 2, 3), 2),
     "elements of a batch": (lambda x, n: vmap(vmap(lambda z: z * n + z.clone().sub_(n) / n))(x), (1, 2, 3, -4), 2),
     "Jacobians of elements": (lambda x, n: vmap(jacrev(lambda z: (z * n + 1) / n))(x[0]), (2, 3, 4), 2),
     "a batch of gradients": (batch_of_gradients, BETAS[:4], 2),
@@ -80,7 +104,10 @@ OWN_PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "a function of C": (lambda x, b: x * math.exp(b), (0.1, 0.2, 0.3)),
     "a key": (lambda x, n: x * {1: 3.0, 2: 5.0, 3: 7.0}[n], (1, 2, 3)),
     "text": (lambda x, n: x * len(f"{n}") + float(f"{n:.2f}"), (1.0, 22.0, 333.0)),
-    "its type": (lambda x, n: x * n if isinstance(n, float) else x, (0.1, 0.2, 0.3)),
+    "its type": (lambda x, n: x * n if type(n) is float else x, (0.1, 0.2, 0.3)),
+    "one of several types": (lambda x, n: x * {int: n, float: 7}[type(n)], (1, 2, 3)),
+    "a shape": (lambda x, n: (x * n, torch.broadcast_shapes((n,), (1,)), torch.Size([n])), (1, 2, 3)),
+    "a slice": (lambda x, n: (x * n, slice(n, 2 * n)), (1, 2, 3)),
     "a view": (lambda x, i: x[:, i], (0, 1, 2)),
     "a write to a view": (written, (0, 1, 2)),
     "an exponent": (lambda x, b: x.abs() ** b, (2.0, 3.0, 0.5)),
@@ -122,6 +149,26 @@ def test_a_program_that_needs_the_value_is_traced_for_each(name: str) -> None:
         for number in numbers:
             same(compiled(given(), number), function(given(), number))
     assert len(compiled.history) == len(numbers)
+
+
+def test_a_function_that_a_program_returns_knows_the_number() -> None:
+    compiled = tenax.jit(lambda x, n: (x * n, lambda: n))
+    for n in (1, 2, 3, 2):
+        found = compiled(given(), n)[1]()
+        assert found == n and type(found) is int
+
+
+def test_what_torch_asserts_about_a_number_is_checked() -> None:
+    def function(x: torch.Tensor, n: int) -> torch.Tensor:
+        return F.rms_norm(x, (n,), torch.ones(4, device="jax"))
+
+    compiled = tenax.jit(function)
+    for n in (4, 3, 4, 2):
+        if n == 4:
+            same(compiled(given(), n), function(given(), n))
+        else:
+            with pytest.raises(RuntimeError, match=f"normalized_shape ?=? ?\\[{n}\\]"):
+                compiled(given(), n)
 
 
 def test_an_operation_on_the_cpu_refuses_the_unknown_value_of_a_tensor() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -219,6 +220,13 @@ def test_a_schedule_advances_once_in_every_call(name: str) -> None:
 
 
 GENERATOR = np.random.default_rng(0)
+
+
+def test_an_array_of_jax_that_a_program_computes_is_no_result() -> None:
+    x = torch.ones(3, device="jax")
+    assert tenax.jit(lambda x: tenax.from_jax(jnp.sin(x.jax())))(x).tolist() == x.sin().tolist()
+    with pytest.raises(TraceError, match="a JAX array that it computes; return or store a tensor"):
+        tenax.jit(lambda x: [jnp.sin(x.jax())])(x)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import functools
 import types
 from typing import Any, NamedTuple
 
+_CALLS = ("PRECALL", "CALL")  # after `type` as the last argument, as in `isinstance(x, type)`
 EVALUATORS = {"eval", "exec"}  # run the code in a string
 
 
@@ -17,6 +18,7 @@ class Names(NamedTuple):
     attributes: tuple[str, ...]  # and strings that are identifiers, for `getattr`
     stored: tuple[str, ...]  # attributes that are set
     imported: tuple[str, ...]  # modules
+    typed: tuple[str, ...]  # what the code may pass to `type`, except for the object of a method and its class
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -26,11 +28,15 @@ def names_of(code: types.CodeType) -> Names:
     attributes: dict[str, None] = dict.fromkeys(code.co_names)
     stored: dict[str, None] = {}
     imported: dict[str, None] = {}
-    for step in dis.get_instructions(code):
+    typed: dict[str, None] = {}
+    steps = [*dis.get_instructions(code)]
+    for step, following in zip(steps, steps[1:] + steps[-1:], strict=True):
         if step.opname.endswith(("_GLOBAL", "_NAME")):
             if step.argval.startswith("@"):  # added by pytest's rewriting of asserts
                 continue
             (imported if step.opname == "IMPORT_NAME" else scope)[step.argval] = None
+            if step.argval == "type" and following.opname not in _CALLS and following.argval not in ("self", "cls"):
+                typed[following.argrepr] = None
         elif step.opname == "STORE_ATTR":
             stored[step.argval] = None
         elif step.opname == "MATCH_CLASS":
@@ -42,9 +48,9 @@ def names_of(code: types.CodeType) -> Names:
         if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # module names have dots
             attributes[constant] = None
         elif isinstance(constant, types.CodeType):
-            for own, inner in zip((scope, attributes, stored, imported), names_of(constant), strict=True):
+            for own, inner in zip((scope, attributes, stored, imported, typed), names_of(constant), strict=True):
                 own.update(dict.fromkeys(inner))
-    return Names(*map(tuple, (scope, attributes, stored, imported)))
+    return Names(*map(tuple, (scope, attributes, stored, imported, typed)))
 
 
 def _compiled(source: Any) -> types.CodeType | None:

@@ -24,7 +24,6 @@ _METHODS = (
     *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod),
     *(functools.singledispatchmethod, types.MemberDescriptorType, types.GetSetDescriptorType, type),
 )
-_NUMBER_TYPES = {"float", "int", "Number", "Complex", "Real", "Rational", "Integral"}
 _IMPORTERS = {"modules", "import_module", "__import__"}
 _BY_COMPUTED_NAME = {"getattr", "vars", "__dict__", "attrgetter"}
 _CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls itself
@@ -43,7 +42,7 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     if not may_hold_state(function.__module__):
         return
     names = names_of(function.__code__)
-    graph.asks_types = graph.asks_types or _asks_types(names)
+    graph.asks_types = graph.asks_types or bool(names.typed)
     if vars(function):
         node.edges.append((None, None, function.__name__, vars(function)))
     scope = function.__globals__
@@ -65,12 +64,6 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
     _follow_names(graph, node, "sys.modules", sys.modules, imported)
     graph.stored.update(names.stored)
     node.named = names.attributes
-
-
-def _asks_types(names: Names) -> bool:
-    """Whether code may test if a value is a number; a symbolic number would fail such a test."""
-    asks = not {"isinstance", "issubclass", "type"}.isdisjoint(names.globals) or "__match_args__" in names.attributes
-    return asks and not _NUMBER_TYPES.isdisjoint((*names.globals, *names.attributes))
 
 
 def _follow_names(graph: StateGraph, node: StateNode, path: str, scope: dict[str, Any], names: Iterable[str]) -> None:

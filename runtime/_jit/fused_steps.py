@@ -34,7 +34,7 @@ def _taking_inputs(name: str) -> Callable[..., None]:
     plain, lowering = getattr(torch, name), getattr(optim, name)
 
     def step(*lists: Any, **options: Any) -> None:
-        if not any(x.__class__ in SYMBOLIC_TYPES for x in options.values()):
+        if not any(type(x) in SYMBOLIC_TYPES for x in options.values()):
             plain(*lists, **options)
             return
         lists = tuple([local_part(t, like) for t, like in zip(x, lists[0], strict=False)] for x in lists)  # some are []
@@ -52,4 +52,4 @@ def _taking_inputs(name: str) -> Callable[..., None]:
 def _operand(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return read(value)
-    return value.node.array if value.__class__ in SYMBOLIC_TYPES else value  # type: ignore[attr-defined]
+    return value.node.array if type(value) in SYMBOLIC_TYPES else value

@@ -284,6 +284,4 @@ def _replaced(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[N
 
 def _extreme(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
     """`min` or `max` of two possibly symbolic numbers, for Adafactor."""
-    return lambda a, b: (
-        symbolic(a, b) if a.__class__ in SYMBOLIC_TYPES or b.__class__ in SYMBOLIC_TYPES else plain(a, b)
-    )
+    return lambda a, b: symbolic(a, b) if type(a) in SYMBOLIC_TYPES or type(b) in SYMBOLIC_TYPES else plain(a, b)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
+import jax
 import torch
 from torch.nn import Module
 
@@ -211,15 +212,21 @@ class OutputDescriber:
         return OutputTree(tuple([self._leaf(leaf) for leaf in leaves]), shape)
 
     def _leaf(self, leaf: Any) -> Any:
-        if leaf.__class__ in SYMBOLIC_TYPES:
+        if type(leaf) in SYMBOLIC_TYPES:
             number: Any = leaf
             if self.numbers is not None and number.node.numbers is self.numbers:
                 self.numbers.given = True
                 return ComputedNumber(number.node.host, self.numbers)
+            raise _of_a_tensor(number)
+        if isinstance(leaf, jax.core.Tracer):
             raise TraceError(
-                "a compiled function returns or stores the value of a tensor as a Python number "
-                f"(.item()){number.node.where}; return or store the tensor itself"
+                "a compiled function returns or stores a JAX array that it computes; return or store a tensor: "
+                "tenax.from_jax(array)"
             )
+        if isinstance(leaf, torch.Size):
+            return torch.Size(map(self._known, leaf))
+        if isinstance(leaf, slice):
+            return slice(*map(self._known, (leaf.start, leaf.stop, leaf.step)))
         if not isinstance(leaf, torch.Tensor):
             return self._object(leaf)
         leaf = without_ended_levels(leaf)
@@ -302,9 +309,27 @@ class OutputDescriber:
         described.like = _like(leaf)
         return described
 
+    def _known(self, value: Any) -> Any:
+        """The value of a symbolic number, on which the run then depends; other values as they are.
+
+        Raises:
+            TraceError: it is the value of a tensor.
+        """
+        kind = SYMBOLIC_TYPES.get(type(value))
+        if kind is None:
+            return value
+        if self.numbers is None or value.node.numbers is not self.numbers:
+            raise _of_a_tensor(value)
+        return kind(value)
+
     def _refuse_holding(self, leaf: Any) -> None:
         """Refuse an object that calls cannot recreate, if it holds a tensor that differs between calls."""
         graph = reach(result=leaf)
+        for snapshot in graph.snapshots:
+            content = snapshot.content
+            if not snapshot.named and any(type(value) in SYMBOLIC_TYPES for value in content.values()):
+                snapshot.content = {key: self._known(value) for key, value in content.items()}
+                snapshot.restore()
         self.held |= graph.nodes.keys()
         reached = graph.reached
         for _, tensor in reached.tensors.values():
@@ -315,6 +340,13 @@ class OutputDescriber:
                 )
         if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
             raise TraceError(f"a compiled function returns or stores a {type(leaf).__name__}; return or store a list")
+
+
+def _of_a_tensor(number: Any) -> TraceError:
+    return TraceError(
+        "a compiled function returns or stores the value of a tensor as a Python number "
+        f"(.item()){number.node.where}; return or store the tensor itself"
+    )
 
 
 def _elements_of(value: Any) -> list[Any] | None:

@@ -94,7 +94,7 @@ class StateGraph:
         self.tables: set[int] = set()  # the ids of torch's own dicts
         self.stored: set[str] = set()  # the attributes that the functions' code sets
         self.named: set[str] = set()  # the attributes that it names
-        self.asks_types = False  # whether it may test if a value is a number
+        self.asks_types = False  # whether it may pass a number to `type`
         self.extend()
 
     def extend(self) -> None:

@@ -77,12 +77,12 @@ def _factory(
     return made_of(source, f"recording {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}")
 
 
-_NUMBER = "k{i} = {a}.__class__\nif {a} is not None: words += words_of({a})"
+_NUMBER = "k{i} = type({a})\nif {a} is not None: words += words_of({a})"
 _KEYWORD = """
 if {a} is d{i}:
     k{i} = None
 else:
-    k{i} = {a}.__class__, {a} == d{i}
+    k{i} = type({a}), {a} == d{i}
     if {a} is not None and not k{i}[1]: words += words_of({a})
 """
 _LINES = {**KEY_LINES, "N": _NUMBER, "K": _KEYWORD}
@@ -106,7 +106,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
 def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric):
     {f"{text.defaults}, = defaults" if text.defaults else "pass"}
     def kernel({text.parameters}):
-        {f"if a1.__class__ in number_types: return numeric({text.passed})" if numeric else ""}
+        {f"if type(a1) in number_types: return numeric({text.passed})" if numeric else ""}
         if recording.tape.ahead: return dispatcher.call([{text.arguments}])
         key, words, slots = None, [], []
         try:

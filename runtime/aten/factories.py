@@ -78,7 +78,7 @@ def full(
     """Lazy like `empty`: the array is created when it is first read."""
     if dtype is None:
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
-        dtype = kinds.get(fill_value.__class__, torch.get_default_dtype())
+        dtype = kinds.get(type(fill_value), torch.get_default_dtype())
     return _filled(empty(size, dtype, layout, device, pin_memory), fill_value)
 
 
@@ -86,7 +86,7 @@ def _filled(new: Tensor, value: Any) -> Tensor:
     """Fill a new tensor; it already has zeros, unless deterministic mode fills uninitialized memory."""
     if new.device.type not in NAMES:
         return new.fill_(value)
-    zero = value.__class__ is int and value == 0 and not torch.are_deterministic_algorithms_enabled()
+    zero = type(value) is int and value == 0 and not torch.are_deterministic_algorithms_enabled()
     return new if zero else fill_scalar(new, value)
 
 

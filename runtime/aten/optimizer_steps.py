@@ -59,13 +59,7 @@ def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) 
     beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
     numbers = (beta1, beta2, lr, decay, options["eps"])
     usual = not (options["capturable"] or options["differentiable"] or options["has_complex"])
-    if (
-        usual
-        and no_jax_trace()
-        and params
-        and all(n.__class__ is float or n.__class__ is int for n in numbers)
-        and _on_host(counts)
-    ):
+    if usual and no_jax_trace() and params and all(type(n) in (float, int) for n in numbers) and _on_host(counts):
         taken = set(map(torch.Tensor.item, counts))
         if len(taken) == 1:
             count = taken.pop() + 1
@@ -102,7 +96,7 @@ def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -
     names = ("weight_decay", "momentum", "lr", "dampening")
     decay, momentum, lr, dampening = numbers = [options[name] for name in names]
     usual = not (options["nesterov"] or options["has_sparse_grad"])
-    if usual and all(n.__class__ is float or n.__class__ is int for n in numbers) and momentum and params:
+    if usual and all(type(n) in (float, int) for n in numbers) and momentum and params:
         step = _step(
             "sgd_step",
             [params, grads, buffers],

@@ -44,9 +44,9 @@ def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
 
 def _is_higher(number: Any, values: Sequence[Any]) -> bool:
     """Whether the result may be unable to hold a number: it is a bool, or of a higher kind than every tensor."""
-    if number.__class__ is bool:
+    if type(number) is bool:
         return True
-    holds = _NUMBERS.get(number.__class__, _ALL)
+    holds = _NUMBERS.get(type(number), _ALL)
     return all(t.dtype not in holds for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor))
 
 
@@ -63,7 +63,7 @@ def _masks(value: Any) -> Any:
     """Replace bools passed for a number or a tensor by `torch.bool`: unlike flags, they are data."""
     if value.__class__ is list:
         return [_masks(v) for v in value]
-    return torch.bool if value.__class__ is bool else value
+    return torch.bool if type(value) is bool else value
 
 
 def _takes(taken: Dtypes, given: Any) -> bool:
@@ -73,6 +73,6 @@ def _takes(taken: Dtypes, given: Any) -> bool:
             value = value.dtype
         if value.__class__ is torch.dtype and value not in taken:
             return False
-        if value.__class__ in _NUMBERS and not taken & _NUMBERS[value.__class__]:
+        if type(value) in _NUMBERS and not taken & _NUMBERS[type(value)]:
             return False
     return True

@@ -86,19 +86,19 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
         if kind == "tensor":
             parts.append(_tensor(signature, call, slot, value))
         elif kind == "static":
-            if value.__class__ in NUMBER_TYPES:
-                value = StaticValue(value, value.__class__)
+            if type(value) in NUMBER_TYPES:
+                value = StaticValue(value, type(value))
             else:
                 for part in value if value.__class__ is list else (value,):
-                    if part.__class__ in SYMBOLIC_TYPES:
-                        require_known(part.node.array, f"{signature.name}: {slot.name}")  # type: ignore[attr-defined]
+                    if type(part) in SYMBOLIC_TYPES:
+                        require_known(part.node.array, f"{signature.name}: {slot.name}")
                 value = hashable(value) if value.__class__ is list else value
             parts.append(value)
         elif kind == "number":
-            plain = slot.keyword and value.__class__ in NUMBER_TYPES and value == slot.default
+            plain = slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
             if plain:
                 call.operands.append(None)
-            parts.append(StaticValue(value, value.__class__) if plain else _number(call, value))
+            parts.append(StaticValue(value, type(value)) if plain else _number(call, value))
         elif kind == "tensors":
             parts.append(None if value is None else _tensors(signature, call, slot, value))
         elif kind == "numbers":

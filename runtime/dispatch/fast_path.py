@@ -188,15 +188,15 @@ KEY_LINES = {
     "T": _TENSOR,
     "W": _TENSOR,
     "O": "if {a} is None:\n    k{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
-    "S": "k{i} = ({a}.__class__, {a})",
+    "S": "k{i} = (type({a}), {a})",
     "I": "k{i} = tuple({a}) if {a}.__class__ is list else {a}",
-    "N": "k{i} = {a}.__class__\nv{i} = None if {a} is None else device_scalar({a})",
+    "N": "k{i} = type({a})\nv{i} = None if {a} is None else device_scalar({a})",
     "K": """
 if {a} is d{i}:
     k{i} = v{i} = None
 else:
     v{i} = None if {a} is None else device_scalar({a})
-    k{i} = {a}.__class__, {a} == d{i}
+    k{i} = type({a}), {a} == d{i}
     if k{i}[1]:
         v{i} = None
 """,
@@ -257,7 +257,7 @@ def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array
     {f"{text.defaults}, = defaults" if text.defaults else "pass"}
     def kernel({text.parameters}):
         if recording.tape is not None: return dispatcher.recorded({text.passed})
-        {f"if a1.__class__ in number_types: return numeric({text.passed})" if numeric else ""}
+        {f"if type(a1) in number_types: return numeric({text.passed})" if numeric else ""}
         key = None
         try:
             {text.lines(KEY_LINES)}

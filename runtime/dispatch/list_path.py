@@ -60,7 +60,7 @@ class ListCall:
         for slot, value in zip(dispatcher.signature.arguments, values, strict=True):
             kind = slot.kind
             if kind == "static" or value is None:
-                key.append((value.__class__, hashable(value)))
+                key.append((type(value), hashable(value)))
                 if kind == "tensor" or kind == "number":
                     self.operands.append(None)
             elif kind == "tensors" or kind == "tensor":
@@ -75,12 +75,12 @@ class ListCall:
                 else:
                     read += cells
             elif kind == "numbers":
-                key.append(tuple([v.__class__ for v in value]))
+                key.append(tuple([type(v) for v in value]))
                 for v in value:
                     self._number(v)
             elif kind == "number":
-                usual = slot.keyword and value.__class__ in NUMBER_TYPES and value == slot.default
-                key.append((value.__class__, usual))
+                usual = slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
+                key.append((type(value), usual))
                 if usual:
                     self.operands.append(None)
                 else:

@@ -226,7 +226,7 @@ def form_of(value: Any) -> Any:
     """The static part of an argument: None for a tensor, a `StaticValue` for anything else, a tuple for a list."""
     if isinstance(value, (list, tuple)):
         return tuple(form_of(v) for v in value)
-    return None if isinstance(value, torch.Tensor) else StaticValue(value, value.__class__)
+    return None if isinstance(value, torch.Tensor) else StaticValue(value, type(value))
 
 
 def filled(form: Any, arrays: Iterator[jax.Array]) -> Any:

@@ -90,7 +90,7 @@ def device_scalar(value: Any, dtype: type | None = None) -> Any:
         KeyError: it is not a Python number.
         OverflowError: it is an int of more than 32 bits.
     """
-    kind = value.__class__
+    kind = type(value)
     dtype = dtype or NUMBER_TYPES[kind]
     key = (dtype, kind, value if value and kind is not complex else repr(value))  # 0.0 and -0.0 are equal
     scalar = _scalars.get(key)
@@ -143,7 +143,7 @@ def encode_number(value: Any, wide: bool) -> tuple[Any, Any]:
     """The key part of a number, and its operand. With `wide` all its 64 bits are passed."""
     if value is None:
         return None, None
-    kind = value.__class__
+    kind = type(value)
     if kind in SYMBOLIC_TYPES:
         return _traced_number(value.node.array, SYMBOLIC_TYPES[kind], wide)
     if kind not in NUMBER_TYPES:
@@ -168,7 +168,7 @@ def needs_64_bits(values: Sequence[Any]) -> bool:
     for value in values:
         if isinstance(value, torch.Tensor):
             dtypes.add(value.dtype)
-        elif value.__class__ in SYMBOLIC_TYPES:
+        elif type(value) in SYMBOLIC_TYPES:
             continue
         elif isinstance(value, (list, tuple)):
             dtypes |= {v.dtype for v in value if isinstance(v, torch.Tensor)}

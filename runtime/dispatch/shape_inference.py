@@ -34,8 +34,8 @@ def to_meta(value: Any) -> Any:
         return [to_meta(x) for x in value]
     if isinstance(value, torch.device):
         return _DEVICE
-    if value.__class__ in SYMBOLIC_TYPES:
-        return SYMBOLIC_TYPES[value.__class__](1)
+    if type(value) in SYMBOLIC_TYPES:
+        return SYMBOLIC_TYPES[type(value)](1)
     return None if isinstance(value, torch.Generator) else value
 
 

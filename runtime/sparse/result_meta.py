@@ -28,10 +28,10 @@ def _hashable_meta(value: Any) -> Any:
     """A hashable description of the parts of an argument that determine errors and result shapes."""
     if isinstance(value, (list, tuple)):
         return list, tuple(_hashable_meta(v) for v in value)
-    if value.__class__ in SYMBOLIC_TYPES:  # a symbolic number, whose value does not matter here
-        return SYMBOLIC_TYPES[value.__class__], 1
+    if type(value) in SYMBOLIC_TYPES:  # a symbolic number, whose value does not matter here
+        return SYMBOLIC_TYPES[type(value)], 1
     if not isinstance(value, Tensor):
-        return value.__class__, value
+        return type(value), value
     if value.layout is torch.strided:
         return value.layout, value.shape, value.dtype
     blocked = value.layout in (torch.sparse_bsr, torch.sparse_bsc)

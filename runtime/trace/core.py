@@ -81,5 +81,5 @@ def user_line(error: BaseException | None = None) -> str:
     return ""
 
 
-# The types of symbolic numbers (symbols.py), and the Python types that they represent.
+# The types of symbolic numbers, and the Python types that they represent; symbols.py adds subclasses.
 SYMBOLIC_TYPES: dict[type, type] = {torch.SymBool: bool, torch.SymInt: int, torch.SymFloat: float}

@@ -1,7 +1,9 @@
 """Symbolic Python numbers: the results of `.item()` on tensors whose values are unknown in a trace.
 
 They are torch's `SymFloat`, `SymInt` and `SymBool` around a node that computes with JAX. So host arithmetic on them
-(`lr / correction`) becomes part of the program, and torch accepts them wherever it accepts a number.
+(`lr / correction`) becomes part of the program, and torch accepts them wherever it accepts a number. The subclasses
+here count as Python's numbers (`isinstance(number, float)`), because code of any library may ask that; only
+`type(number)` tells them apart.
 """
 
 from __future__ import annotations
@@ -15,14 +17,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import torch
 
 from ..errors import TraceError
 from ..storage.placement import no_jax_trace
-from .core import require_known, user_line
+from .core import SYMBOLIC_TYPES, require_known, user_line
 from .host_numbers import HostNumber, HostNumbers
 
-_WRAP = {bool: torch.SymBool, int: torch.SymInt, float: torch.SymFloat}
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
@@ -103,8 +103,8 @@ class TracedSymNode:
         return True
 
     def expect_true(self, *_: Any) -> bool:
-        """Assume that what torch asserts about a number is true."""
-        return True
+        """What torch asserts about a number; if that is unknown, it is assumed to be true."""
+        return True if self.host is None else bool(self._unknown())
 
     def round(self, digits: int | None = None) -> TracedSymNode:
         """The number rounded to the nearest int, or to `digits` decimals."""
@@ -191,6 +191,33 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
 }
 for _name, (_compute, _kind, *_host) in _OPERATIONS.items():
     setattr(TracedSymNode, _name, _operation(_compute, _kind, *(_host or [_compute])))
+
+
+def _converted(number: Any, classes: dict[Any, Any]) -> Any:
+    cls = classes.get(type(number))
+    return number if cls is None else cls(number.node)
+
+
+def _on_subclasses(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of torch's class on numbers of the subclasses; torch takes what counts as Python's for a constant."""
+
+    @functools.wraps(method)
+    def call(*args: Any) -> Any:
+        return _converted(method(*[_converted(x, _THEIRS) for x in args]), _OURS)
+
+    return call
+
+
+def _subclass(theirs: Any, kind: type) -> Any:
+    """The subclass of a symbolic class whose numbers count as a number of Python's."""
+    methods = {n: _on_subclasses(m) for n, m in vars(theirs).items() if callable(m) and n != "__init__"}
+    return type(theirs.__name__, (theirs,), {**methods, "__class__": property(lambda self: kind)})
+
+
+_OURS = {theirs: _subclass(theirs, kind) for theirs, kind in SYMBOLIC_TYPES.items()}
+_THEIRS = {ours: theirs for theirs, ours in _OURS.items()}
+_WRAP = {kind: _OURS[theirs] for theirs, kind in SYMBOLIC_TYPES.items()}
+SYMBOLIC_TYPES.update({ours: SYMBOLIC_TYPES[theirs] for ours, theirs in _THEIRS.items()})
 
 
 def symbolic_number(

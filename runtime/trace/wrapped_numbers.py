@@ -29,7 +29,7 @@ class WrappedNumbers(TorchDispatchMode):
             TraceError: it is an operation on the CPU, and the value of a number is unknown.
         """
         kwargs = kwargs or {}
-        if func is TO_COPY and args[0].__class__ in SYMBOLIC_TYPES:
+        if func is TO_COPY and type(args[0]) in SYMBOLIC_TYPES:
             number: Any = args[0]
             return torch.full((), number, dtype=kwargs["dtype"], device="jax")
         if computes_on_host(args, kwargs, only=True):
@@ -40,7 +40,7 @@ class WrappedNumbers(TorchDispatchMode):
 def computes_on_host(args: Sequence[Any], kwargs: Mapping[str, Any], only: bool = False) -> bool:
     """Whether arguments include a symbolic number and a tensor of the CPU; with `only`, no other tensor."""
     values = [*args, *kwargs.values()] if kwargs else args
-    if not any(x.__class__ in SYMBOLIC_TYPES for x in values):
+    if not any(type(x) in SYMBOLIC_TYPES for x in values):
         return False
     on_host = [x.device.type == "cpu" for x in values if isinstance(x, torch.Tensor)]
     return bool(on_host) and (all if only else any)(on_host)
@@ -48,7 +48,7 @@ def computes_on_host(args: Sequence[Any], kwargs: Mapping[str, Any], only: bool 
 
 def _known(value: Any) -> Any:
     """The value of a symbolic number; other arguments as they are."""
-    kind = SYMBOLIC_TYPES.get(value.__class__)
+    kind = SYMBOLIC_TYPES.get(type(value))
     return value if kind is None else kind(value)
 
 
