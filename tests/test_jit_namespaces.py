@@ -75,6 +75,23 @@ def _by_module(jit: Any) -> Iterator[Any]:
         yield step(torch.full((2,), i + 1.0, device="jax")), settings.last
 
 
+def _by_held_module(jit: Any) -> Iterator[Any]:
+    held, given = types.ModuleType("held"), types.ModuleType("given")
+    holder: Any = types.SimpleNamespace(options=held)
+    held.scale = given.scale = 1.0  # type: ignore[attr-defined]
+    held.twice = lambda x: x * 2 + given.scale  # type: ignore[attr-defined]
+
+    @jit
+    def step(x: torch.Tensor, module: Any) -> torch.Tensor:
+        module.last = module.scale + 1
+        holder.options.count = holder.options.scale * 2
+        return holder.options.twice(x) * holder.options.scale + module.scale
+
+    for i in range(4):
+        held.scale, given.scale = 1.0 + i // 2, 1.0 + i // 3  # type: ignore[attr-defined]
+        yield step(torch.full((2,), i + 1.0, device="jax"), given), held.count, given.last
+
+
 def _by_method(jit: Any) -> Iterator[Any]:
     global total
     total = 0
@@ -323,7 +340,7 @@ def _by_host_array(jit: Any) -> Iterator[Any]:
 @pytest.mark.parametrize(
     "program",
     [
-        *(_by_class, _by_own_class, _by_module, _by_method, _by_function, _by_reference, _by_dict),
+        *(_by_class, _by_own_class, _by_module, _by_held_module, _by_method, _by_function, _by_reference, _by_dict),
         _by_overridden_methods,
         *(_by_context, _by_tensor, _by_new_attribute, _by_cache, _by_host_array),
         *map(_by_record, (types.SimpleNamespace, argparse.Namespace, threading.local)),

@@ -80,6 +80,7 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
     if id(module) in seen:
         return
     seen.add(id(module))
+    graph.modules.add(id(module))
     scope = vars(module)
     # In a module of the program, also names that it does not have yet.
     absent = names.attributes if is_own(module.__name__) else names.stored
@@ -96,6 +97,15 @@ def _follow_module(graph: StateGraph, node: StateNode, module: types.ModuleType,
     for name in named:
         if isinstance(inner := scope.get(name), types.ModuleType):
             _follow_module(graph, node, inner, names, seen)
+
+
+def visit_module_object(graph: StateGraph, node: StateNode) -> None:
+    """Follow the attributes, which functions name, of a module of the program that an argument or an object holds."""
+    module: types.ModuleType = node.value
+    if is_own(module.__name__) and id(module) not in graph.modules:
+        node.snapshots.append(snapshot := graph.namespace(module.__name__, vars(module)))
+        for name, value in vars(module).items():
+            node.members[name] = [(snapshot, name, f"{module.__name__}.{name}", value)]
 
 
 def _is_variable(value: Any) -> bool:

@@ -14,7 +14,7 @@ from contextvars import Context
 import numpy as np
 
 from .._torch.device import CPU_GENERATOR
-from .code_visitors import visit_wrapper
+from .code_visitors import visit_module_object, visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
 from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
@@ -157,7 +157,7 @@ def visit_other(graph: StateGraph, node: StateNode) -> None:
     elif module in _STREAMS:
         visit_stream(graph, node)
     elif isinstance(value, types.ModuleType):
-        return
+        visit_module_object(graph, node)
     elif may_hold_state(module) or has_state_of_programs(module) or may_hold_state_in_python(module):
         visit_object(graph, node)
 

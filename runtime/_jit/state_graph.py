@@ -41,7 +41,7 @@ class StateNode:
     snapshots: list[StateSnapshot] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     named: tuple[str, ...] = ()  # the attributes that a function's code names
-    members: dict[str, list[Edge]] = field(default_factory=dict)  # of a class: followed once code names them
+    members: dict[str, list[Edge]] = field(default_factory=dict)  # of a class or module: followed once code names them
 
     def hold(self, container: Any, **options: Any) -> StateSnapshot:
         """Take a snapshot of one of its containers."""
@@ -92,6 +92,7 @@ class StateGraph:
         self.adapters: dict[int, Adapter] = {}  # by the id of the object
         self.reached = Reached()
         self.tables: set[int] = set()  # the ids of torch's own dicts
+        self.modules: set[int] = set()  # the ids of Python's modules that functions name
         self.stored: set[str] = set()  # the attributes that the functions' code sets
         self.named: set[str] = set()  # the attributes that it names
         self.asks_types = False  # whether it may pass a number to `type`
