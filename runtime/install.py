@@ -35,14 +35,15 @@ from .trace import autograd_engine
 
 _installed = False
 
-# Third-party modules whose trainers choose a device, and the module in tenax.integrations that adds this device.
-_TRAINERS = {
+# Third-party modules that choose a device by a fixed list, and the module in tenax.integrations that adds this device.
+_LIBRARIES = {
     "accelerate": "hugging_face",
     "transformers.training_args": "hugging_face",
     "lightning.fabric.connector": "lightning",
     "lightning.pytorch.trainer.connectors.accelerator_connector": "lightning",
     "lightning_fabric.connector": "lightning",
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
+    "safetensors.torch": "safetensors",
 }
 _DELEGATED = (  # functions of modules that torch imports lazily, and the modules with tenax's replacements
     (*tensors.JAGGED_ATTENTION, "tenax.sparse.jagged"),
@@ -68,7 +69,7 @@ def install() -> None:
     after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
     for module, names, own in _DELEGATED:
         after_import.after_import(module, functools.partial(patches.delegate, module, names, own))
-    for module, integration in _TRAINERS.items():
+    for module, integration in _LIBRARIES.items():
         after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
     registration.on_first_use(_install_optimizer_steps)

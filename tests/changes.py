@@ -37,6 +37,7 @@ LIBRARIES = {"torch", "jax", "jaxlib", "_signal"}
 TRAINERS = {
     "ACCELERATE": ("accelerate",),
     "TRANSFORMERS": ("transformers.training_args",),
+    "SAFETENSORS": ("safetensors.torch",),
     "LIGHTNING": ("lightning.pytorch", "lightning.fabric", "pytorch_lightning", "lightning_fabric"),
 }
 ABSENT = object()
@@ -83,12 +84,13 @@ def changed(before: Snapshot, after: Snapshot) -> list[str]:
 
 
 def written_by_tenax(libraries: set[str]) -> list[str]:
-    """The attributes of libraries that are functions of tenax's files."""
+    """The attributes of libraries that are functions of tenax's files, but for those imported from other libraries."""
     folder, found = os.path.dirname(tenax.__file__), []
     for owner, attributes in snapshot(libraries).values():
         for name, value in attributes.items():
             code = getattr(getattr(value, "__func__", value), "__code__", None)
-            if isinstance(code, types.CodeType) and code.co_filename.startswith(folder):
+            own = str(getattr(value, "__module__", "")).partition(".")[0] in {"tenax", *libraries}
+            if own and isinstance(code, types.CodeType) and code.co_filename.startswith(folder):
                 found.append(f"{owner}.{name}")
     return sorted(found)
 

@@ -1,4 +1,4 @@
-"""The attributes of trainers that tenax replaces because they offer no extension point."""
+"""The attributes of trainers and of safetensors that tenax replaces because they offer no extension point."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ TRAINERS: tuple[Patch, ...] = (
         "is_torch_bf16_gpu_available",
         (When.TRANSFORMERS,),
         "`bf16=True` is accepted if Accelerate has chosen the device.",
+    ),
+    Patch(
+        "safetensors.torch",
+        "load_file",
+        (When.SAFETENSORS,),
+        '`device="jax"`, which is not among the names that the library knows, loads onto the device.',
     ),
     *(
         Patch(

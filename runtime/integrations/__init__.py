@@ -1,1 +1,1 @@
-"""Device support for trainers of other libraries: Accelerate, transformers, Lightning; each is opt-in by import."""
+"""Device support for other libraries: trainers (Accelerate, transformers, Lightning), and safetensors."""

@@ -31,9 +31,7 @@ PROGRAMS = {
     "peft": "a Llama with DoRA is trained and merged",
     "pyro-ppl": "the log density of a conditioned model",
     "pytorch-ignite": "a supervised trainer and a metric",
-    "safetensors": "a tensor is saved from the device, and `load_file(device=0)` loads it onto `jax:0`; "
-    '`load_file(device="jax")` raises "device jax is invalid", because the library\'s Rust code has a fixed list of '
-    "device names",
+    "safetensors": 'tensors are saved from the device; `load_file(device="jax")` and `load_model` load them onto it',
     "sentence-transformers": "`SentenceTransformerTrainer` with a ranking loss",
     "skorch": "`NeuralNetClassifier`",
     "stable-baselines3": "DQN plays CartPole for 64 steps. Algorithms that sample actions, such as A2C, choose "
