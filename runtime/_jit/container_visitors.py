@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import io
+import sys
 import types
 from collections import defaultdict
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ def visit_dict(graph: StateGraph, node: StateNode) -> None:
     path, edges = node.path, node.edges
     table = id(node.value) in graph.tables
     snapshot = node.hold(node.value, table=table)
+    if node.value is sys.modules:  # whose modules are followed where code names them
+        return
     for key, value in snapshot.content.items():
         edges.append((snapshot, key, f"{path}[{key!r}]" if type(key) is str else f"{path}[{text_of(key)}]", value))
         if not isinstance(key, PLAIN_TYPES):
