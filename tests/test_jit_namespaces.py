@@ -85,9 +85,13 @@ def _by_held_module(jit: Any) -> Iterator[Any]:
     def step(x: torch.Tensor, module: Any) -> torch.Tensor:
         module.last = module.scale + 1
         holder.options.count = holder.options.scale * 2
-        return holder.options.twice(x) * holder.options.scale + module.scale
+        late = 3.0 if hasattr(holder.options, "late") else 1.0
+        return holder.options.twice(x) * holder.options.scale + module.scale + module.made + late
 
-    for i in range(4):
+    given.__getattr__ = lambda name: given.scale * len(name)  # type: ignore[method-assign]
+    for i in range(5):
+        if i == 4:
+            held.late = True  # type: ignore[attr-defined]
         held.scale, given.scale = 1.0 + i // 2, 1.0 + i // 3  # type: ignore[attr-defined]
         yield step(torch.full((2,), i + 1.0, device="jax"), given), held.count, given.last
 

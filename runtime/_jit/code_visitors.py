@@ -103,9 +103,14 @@ def visit_module_object(graph: StateGraph, node: StateNode) -> None:
     """Follow the attributes, which functions name, of a module of the program that an argument or an object holds."""
     module: types.ModuleType = node.value
     if is_own(module.__name__) and id(module) not in graph.modules:
-        node.snapshots.append(snapshot := graph.namespace(module.__name__, vars(module)))
+        node.namespace = snapshot = graph.namespace(module.__name__, vars(module))
+        node.snapshots.append(snapshot)
         for name, value in vars(module).items():
-            node.members[name] = [(snapshot, name, f"{module.__name__}.{name}", value)]
+            edge: Edge = (snapshot, name, f"{module.__name__}.{name}", value)
+            if name == "__getattr__":  # which Python calls implicitly
+                node.edges.append(edge)
+            else:
+                node.members[name] = [edge]
 
 
 def _is_variable(value: Any) -> bool:

@@ -323,7 +323,8 @@ class OutputDescriber:
         return kind(value)
 
     def _refuse_holding(self, leaf: Any) -> None:
-        """Refuse an object that calls cannot recreate, if it holds a tensor that differs between calls."""
+        """Refuse an object that calls cannot recreate, if it holds a tensor that differs between calls; give the
+        numbers that it holds their values."""
         graph = reach(result=leaf)
         for snapshot in graph.snapshots:
             content = snapshot.content

@@ -42,6 +42,7 @@ class StateNode:
     edges: list[Edge] = field(default_factory=list)
     named: tuple[str, ...] = ()  # the attributes that a function's code names
     members: dict[str, list[Edge]] = field(default_factory=dict)  # of a class or module: followed once code names them
+    namespace: StateSnapshot | None = None  # of a module, in which code may also look for names that it lacks
 
     def hold(self, container: Any, **options: Any) -> StateSnapshot:
         """Take a snapshot of one of its containers."""
@@ -128,6 +129,7 @@ class StateGraph:
         """
         named: set[str] = set()
         waiting: dict[str, list[Edge]] = {}  # class members that no code has named yet
+        searched: list[StateSnapshot] = []  # namespaces in which code may look for any name
         seen: set[int] = set()
         pending = [*self.roots]
         while pending:
@@ -144,12 +146,20 @@ class StateGraph:
             seen.add(id(value))
             node = self.nodes.get(id(value)) or self._visit(path, value)
             pending += edges_of(node)
+            if node.namespace is not None:
+                searched.append(node.namespace)
             for attribute in node.named:
                 if attribute not in named:
                     named.add(attribute)
                     pending += waiting.pop(attribute, ())
             for attribute, edges in node.members.items():
                 (pending if attribute in named else waiting.setdefault(attribute, [])).extend(edges)
+        for snapshot in searched:
+            for key in named - snapshot.container.keys():
+                if key not in snapshot.keys:  # type: ignore[operator]
+                    snapshot.name(key, MISSING)
+                if name is not None:
+                    name(snapshot, key, f"{snapshot.path}.{key}", MISSING)
         return named
 
     def _visit(self, path: str, value: Any) -> StateNode:

@@ -31,7 +31,7 @@ class WrappedNumbers(TorchDispatchMode):
         kwargs = kwargs or {}
         if func is TO_COPY and type(args[0]) in SYMBOLIC_TYPES:
             number: Any = args[0]
-            return torch.full((), number, dtype=kwargs["dtype"], device="jax")
+            return torch.full((), number, dtype=kwargs.get("dtype"), device="jax")
         if computes_on_host(args, kwargs, only=True):
             args, kwargs = [_known(x) for x in args], {k: _known(x) for k, x in kwargs.items()}
         return func(*args, **kwargs)
