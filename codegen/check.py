@@ -258,6 +258,12 @@ def _body(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], conte
     if function_name(entry.name) in context.words:
         yield entry.fault("func", f"{entry.name} would hide the word `{entry.name}`", "another name for the word")
     yield from check_body[entry.body](entry, params, context)
+    if entry.on_host:
+        if not entry.dynamic:
+            yield entry.fault(
+                "on_host", f"the result shapes of {entry.name} do not depend on data", "it with `dynamic`"
+            )
+        yield from kernel.faults(entry, params, context.tree, "on_host")
 
 
 def known(entry: Entry, params: Sequence[Parameter]) -> list[str]:

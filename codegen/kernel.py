@@ -12,9 +12,9 @@ from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
 
 
-def split(entry: Entry) -> tuple[str, str]:
+def split(entry: Entry, key: str = "kernel") -> tuple[str, str]:
     """Split `activation.gelu` into module and function."""
-    module, _, function = entry.kernel.partition(".")
+    module, _, function = getattr(entry, key).partition(".")
     return module, function
 
 
@@ -44,35 +44,37 @@ def is_lowering(entry: Entry, params: Sequence[Parameter], tree: Tree) -> bool:
     )
 
 
-def faults(entry: Entry, params: Sequence[Parameter], tree: Tree) -> Iterator[Fault]:
-    """The faults of the kernel of an entry."""
-    module, function = split(entry)
+def faults(entry: Entry, params: Sequence[Parameter], tree: Tree, key: str = "kernel") -> Iterator[Fault]:
+    """The faults of the function that an entry names as its `kernel`, or as `on_host`."""
+    module, function = split(entry, key)
     if not (module.isidentifier() and function.isidentifier()):
-        yield entry.fault("kernel", f"`{entry.kernel}`", "module.function of runtime/kernels/")
+        yield entry.fault(key, f"`{getattr(entry, key)}`", "module.function of runtime/kernels/")
         return
     path = tree.kernel(module)
     where = f"runtime/kernels/{module}.py"
     if not path.exists():
         modules = difflib.get_close_matches(module, [held.stem for held in tree.kernels.glob("*.py")], 2)
         meant = f" (did you mean {' or '.join(f'`{name}`' for name in modules)}?)" if modules else ""
-        yield entry.fault("kernel", f"there is no {where}{meant}", f"a module that defines `{function}`")
+        yield entry.fault(key, f"there is no {where}{meant}", f"a module that defines `{function}`")
         return
     held = defined(path)
     if function not in held:
         near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(function, held, 2))
-        yield entry.fault("kernel", f"{where} defines no `{function}`", f"one of {near}" if near else "that function")
+        yield entry.fault(key, f"{where} defines no `{function}`", f"one of {near}" if near else "that function")
         return
     signature = held[function]
     if signature is not None:  # None for an assigned name, whose signature is not in the source
-        yield from _signature_faults(entry, params, signature, f"{function} at {where}:{signature.line}")
+        yield from _signature_faults(entry, params, signature, f"{function} at {where}:{signature.line}", key)
 
 
-def _signature_faults(entry: Entry, params: Sequence[Parameter], signature: Signature, place: str) -> Iterator[Fault]:
+def _signature_faults(
+    entry: Entry, params: Sequence[Parameter], signature: Signature, place: str, key: str
+) -> Iterator[Fault]:
     names = expected_parameters(entry, params)
     have = [n for n in signature.names if n in names]
     free = [n for n in signature.names if n not in names and n not in signature.defaults and not n.startswith("*")]
     if have != names or free:
-        yield entry.fault("kernel", f"{place} takes ({', '.join(signature.names)})", f"({', '.join(names)})")
+        yield entry.fault(key, f"{place} takes ({', '.join(signature.names)})", f"({', '.join(names)})")
         return
     # A kernel need not repeat a default: a generated wrapper then states it. Its own defaults must equal torch's.
     stated = {p.name: p.default for p in params if p.default is not None and p.name in signature.defaults}
@@ -80,4 +82,4 @@ def _signature_faults(entry: Entry, params: Sequence[Parameter], signature: Sign
     if other:
         given = ", ".join(f"{name}={signature.defaults[name]}" for name in other)
         torchs = ", ".join(f"{name}={text}" for name, text in other.items())
-        yield entry.fault("kernel", f"{place} has the defaults ({given})", f"({torchs})")
+        yield entry.fault(key, f"{place} has the defaults ({given})", f"({torchs})")

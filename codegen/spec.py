@@ -86,6 +86,7 @@ class Entry:
     writes: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     dynamic: str = ""
+    on_host: str = ""
     check: tuple[Check, ...] = ()
     grad: str = ""
     overwrites: bool = False

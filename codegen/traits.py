@@ -76,6 +76,7 @@ class Trait:
 
 
 TRAITS = (
+    Trait("on_host"),
     Trait("overwrites", "inplace"),
     Trait("writes_expanded", "inplace"),
     Trait("draws_if"),

@@ -23,6 +23,7 @@ class Row(NamedTuple):
     writes_expanded: bool = False  # like torch, writes to expanded tensors
     draws_if: tuple[str, ...] = ()  # no random number is drawn if one of these arguments is false or 0
     prepare: tuple[str, ...] = ()  # a preparation before the lowering, and its arguments
+    on_host: str = ""  # the function of kernels that computes it with NumPy, for arrays in host memory
     host_values: tuple[str, ...] = ()  # arguments whose values torch's Meta kernel needs
     results: str = ""  # how the results differ from those of torch's Meta kernel
     no_meta: str = ""  # why torch's Meta kernel is not called
@@ -1022,23 +1023,33 @@ ROWS: dict[str, Row] = {
         "kernels.matmul", "_trilinear", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)
     ),
     "_unique": Row(
-        "generated.unique", "_unique", dynamic="the number of distinct values", dtypes=(("", "not complex float8"),)
+        "generated.unique",
+        "_unique",
+        dynamic="the number of distinct values",
+        on_host="host._unique",
+        dtypes=(("", "not complex float8"),),
     ),
     "_unique.out": Row(
         "generated.unique",
         "_unique",
         "out",
         dynamic="the number of distinct values",
+        on_host="host._unique",
         dtypes=(("", "not complex float8"),),
     ),
     "_unique2": Row(
-        "kernels.unique", "_unique2", dynamic="the number of distinct values", dtypes=(("", "not complex float8"),)
+        "kernels.unique",
+        "_unique2",
+        dynamic="the number of distinct values",
+        on_host="host._unique2",
+        dtypes=(("", "not complex float8"),),
     ),
     "_unique2.out": Row(
         "kernels.unique",
         "_unique2",
         "out",
         dynamic="the number of distinct values",
+        on_host="host._unique2",
         dtypes=(("", "not complex float8"),),
     ),
     "_unsafe_index.Tensor": Row("kernels.indexing", "index", prepare=("expand_masks", "indices")),
@@ -1492,13 +1503,18 @@ ROWS: dict[str, Row] = {
         "generated.loss", "binary_cross_entropy_with_logits", "out", dtypes=(("", "floating"),)
     ),
     "bincount": Row(
-        "kernels.histogram", "bincount", dynamic="the length depends on the largest value", dtypes=(("", "integral"),)
+        "kernels.histogram",
+        "bincount",
+        dynamic="the length depends on the largest value",
+        on_host="host.bincount",
+        dtypes=(("", "integral"),),
     ),
     "bincount.out": Row(
         "kernels.histogram",
         "bincount",
         "out",
         dynamic="the length depends on the largest value",
+        on_host="host.bincount",
         dtypes=(("", "integral"),),
     ),
     "binomial": Row("kernels.sampling", "binomial", random=True, dtypes=(("", "floating"),)),
@@ -2733,6 +2749,7 @@ ROWS: dict[str, Row] = {
         "kernels.mask",
         "masked_select",
         dynamic="one result for each element where the mask holds",
+        on_host="host.masked_select",
         dtypes=(("self", "not unsigned"), ("mask", "bool")),
     ),
     "masked_select.out": Row(
@@ -2740,6 +2757,7 @@ ROWS: dict[str, Row] = {
         "masked_select",
         "out",
         dynamic="one result for each element where the mask holds",
+        on_host="host.masked_select",
         dtypes=(("self", "not unsigned"), ("mask", "bool")),
     ),
     "matmul": Row("kernels.matmul", "matmul", rewrite="matmul", grad="formula"),
@@ -3015,6 +3033,7 @@ ROWS: dict[str, Row] = {
         "kernels.mask",
         "nonzero",
         dynamic="one row for each nonzero element",
+        on_host="host.nonzero",
         results="coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
@@ -3023,6 +3042,7 @@ ROWS: dict[str, Row] = {
         "nonzero",
         "out",
         dynamic="one row for each nonzero element",
+        on_host="host.nonzero",
         results="coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
@@ -3433,6 +3453,7 @@ ROWS: dict[str, Row] = {
         "kernels.shape",
         "repeat_interleave",
         dynamic="without output_size, the number of results is the sum of repeats",
+        on_host="host.repeat_interleave",
         dtypes=(("", "int32 int64"),),
     ),
     "repeat_interleave.Tensor_out": Row(
@@ -3440,6 +3461,7 @@ ROWS: dict[str, Row] = {
         "repeat_interleave",
         "out",
         dynamic="without output_size, the number of results is the sum of repeats",
+        on_host="host.repeat_interleave",
         dtypes=(("", "int32 int64"),),
     ),
     "replication_pad1d": Row("kernels.pad", "replication_pad", dtypes=(("", "not bool unsigned float8"),)),
@@ -4232,7 +4254,7 @@ ROWS: dict[str, Row] = {
     "torchvision::_roi_align_backward": Row("kernels.roi", "_roi_align_backward"),
     "torchvision::_roi_pool_backward": Row("kernels.roi", "_roi_pool_backward"),
     "torchvision::deform_conv2d": Row("kernels.deform", "deform_conv2d"),
-    "torchvision::nms": Row("kernels.nms", "nms", dynamic="the number of boxes that are kept"),
+    "torchvision::nms": Row("kernels.nms", "nms", dynamic="the number of boxes that are kept", on_host="host.nms"),
     "torchvision::ps_roi_align": Row("kernels.roi", "ps_roi_align"),
     "torchvision::roi_align": Row("kernels.roi", "roi_align"),
     "torchvision::roi_pool": Row("kernels.roi", "roi_pool"),
@@ -4286,6 +4308,7 @@ ROWS: dict[str, Row] = {
         "kernels.unique",
         "unique_consecutive",
         dynamic="the number of runs",
+        on_host="host.unique_consecutive",
         results="slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
@@ -4294,19 +4317,30 @@ ROWS: dict[str, Row] = {
         "unique_consecutive",
         "out",
         dynamic="the number of runs",
+        on_host="host.unique_consecutive",
         results="slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
     "unique_dim": Row(
-        "kernels.unique", "unique_dim", dynamic="the number of distinct slices", results="slices_in_order"
+        "kernels.unique",
+        "unique_dim",
+        dynamic="the number of distinct slices",
+        on_host="host.unique_dim",
+        results="slices_in_order",
     ),
     "unique_dim.out": Row(
-        "kernels.unique", "unique_dim", "out", dynamic="the number of distinct slices", results="slices_in_order"
+        "kernels.unique",
+        "unique_dim",
+        "out",
+        dynamic="the number of distinct slices",
+        on_host="host.unique_dim",
+        results="slices_in_order",
     ),
     "unique_dim_consecutive": Row(
         "generated.unique",
         "unique_dim_consecutive",
         dynamic="the number of runs",
+        on_host="host.unique_dim_consecutive",
         results="slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
@@ -4315,6 +4349,7 @@ ROWS: dict[str, Row] = {
         "unique_dim_consecutive",
         "out",
         dynamic="the number of runs",
+        on_host="host.unique_dim_consecutive",
         results="slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),

@@ -17,6 +17,7 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
+from ..storage.spec import TensorSpec
 from ..trace.masked_writes import MASKS, row_of_places
 
 Values = list[Any]
@@ -30,8 +31,17 @@ def expand_masks(signature: Signature, indices: str) -> Prepare:
     """Convert masks to integer indices, one per dimension; move index tensors from the CPU, as CUDA does."""
     position = signature.names.index(indices)
 
-    def prepare(values: Values) -> Values:
+    def prepare(values: Values) -> Values | Handled:
         target = values[0]
+        _warn_of_bytes(values[position])
+        mask = _leading_mask(values[position])
+        if mask is not None and signature.fresh and len(values) == 2 and no_jax_trace():
+            from .masked_rows import rows_on_host
+
+            _covers(mask, target, 0)
+            rows = rows_on_host(target, mask)
+            if rows is not None:
+                return Handled(rows)
         expanded: list[torch.Tensor | None] = []
         for index in values[position]:
             if index is None:
@@ -53,6 +63,25 @@ def expand_masks(signature: Signature, indices: str) -> Prepare:
     return prepare
 
 
+def _warn_of_bytes(indices: Any) -> None:
+    if any(i is not None and i.dtype is torch.uint8 for i in indices):
+        text = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+        warnings.warn(text, stacklevel=2)
+
+
+def _leading_mask(indices: Any) -> torch.Tensor | None:
+    """The mask that is the only index, of the leading axes; None for other indices."""
+    first = indices[0]
+    alone = first is not None and first.dtype in MASKS and first.dim() and all(i is None for i in indices[1:])
+    return first if alone and first.device.type == "jax" else None
+
+
+def _fits(row: torch.Tensor, target: torch.Tensor) -> bool:
+    """Whether `row` can be broadcast to the shape of `target`."""
+    sizes = zip(reversed(row.shape), reversed(target.shape), strict=False)
+    return row.dim() <= target.dim() and all(n in (1, m) for n, m in sizes)
+
+
 def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
     """Raise torch's error unless the shape of the mask matches the axes of `target` from `first` on."""
     for d, n in enumerate(mask.shape):
@@ -64,12 +93,25 @@ def _covers(mask: torch.Tensor, target: torch.Tensor, first: int) -> None:
 
 
 def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
-    """As `expand_masks`, but in a trace, where a mask's indices are unknown, `torch.where` writes a number or a row."""
+    """As `expand_masks`, but `torch.where` writes a number or a row, which needs no indices: they would be unknown in a
+    trace, and elsewhere cost a wait for the mask."""
     expand = expand_masks(signature, indices)
     if signature.outs:
         return expand
     position, source, sums = (signature.names.index(name) for name in (indices, values, "accumulate"))
     inplace = signature.row.form == "inplace"
+
+    def host_or_expand(values: Values) -> Values | Handled:
+        mask = _leading_mask(values[position])
+        if mask is not None and no_jax_trace():
+            from .masked_rows import put_rows_on_host
+
+            _covers(mask, values[0], 0)
+            new = put_rows_on_host(values[0], mask, values[source], values[sums])
+            if new is not None:  # of a contiguous tensor
+                _warn_of_bytes(values[position])
+                return Handled(values[0].copy_(new) if inplace else new)
+        return expand(values)
 
     def prepare(values: Values) -> Values | Handled:
         target, places, value, accumulate = values[0], values[position], values[source], values[sums]
@@ -85,19 +127,23 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
             value = value.to(target.dtype)
             values = [*values[:source], value, *values[source + 1 :]]
         # A 0-d mask selects all or nothing, and has no indices.
-        if not alone or (no_jax_trace() if masks[0].dim() else not fills):
-            return expand(values)
+        if not alone or not (masks[0].dim() or fills):
+            return host_or_expand(values)
         first = next(k for k, i in enumerate(places) if i is not None)
         mask = masks[0].to(target.device, torch.bool)
         _covers(mask, target, first)
         inner = target.dim() - first - mask.dim()
+        if no_jax_trace() and TensorSpec.of(target).is_expanded():
+            return expand(values)
         row = row_of_places(value.to(target.device), mask.dim(), inner)
-        if row is None:
-            return expand(values)
-        chosen = torch.where(mask.reshape(*mask.shape, *[1] * inner), row, target)
-        if chosen.shape != target.shape:
-            return expand(values)
-        return Handled(target.copy_(chosen) if inplace else chosen)
+        if row is None or not _fits(row, target):
+            return host_or_expand(values)
+        mask = mask.reshape(*mask.shape, *[1] * inner)
+        _warn_of_bytes(places)
+        into = target if inplace else target.clone()
+        if fills and no_jax_trace():
+            return Handled(into.masked_fill_(mask, row))
+        return Handled(into.copy_(torch.where(mask, row, target)))
 
     return prepare
 

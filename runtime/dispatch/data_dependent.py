@@ -44,8 +44,16 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
     check_dtypes(signature, values)
     index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
 
+    host: Callable[..., Any] | None = None
+    if signature.row.on_host:
+        from .host_arrays import are_on_host, computed, device_tensor, host_array, kernel
+
+        host = kernel(signature.row.on_host) if are_on_host(values) else None
+
     def plain(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
+            if host is not None:
+                return host_array(value)
             if value.device.type != "jax" and value.dim() and not accepts_host_tensors():
                 raise mixed_devices(signature.name, value, f"jax:{index}")
             return as_tracer(read(value))
@@ -59,7 +67,7 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
     taken = promises.set([] if trace is not None and trace.asserts else None)
     try:
         with jax.enable_x64(True):
-            result = signature.lowering(**arguments)
+            result = signature.lowering(**arguments) if host is None else computed(host, **arguments)
         for holds, error in promises.get() or ():
             trace.conditions.append((holds, Assertion("RuntimeError", error, user_line())))
     except UnknownSizeError as error:
@@ -81,7 +89,10 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
     outputs = [TensorSpec.contiguous(r.shape, torch_dtype(r.dtype)) for r in results]
     outputs = signature.corrected(values, outputs)
     pairs = zip(results, outputs, strict=True)
-    tensors = [NewResult(o, spread=True).tensor(to_memory_order(r, o), index) for r, o in pairs]
+    if host is None:
+        tensors = [NewResult(o, spread=True).tensor(to_memory_order(r, o), index) for r, o in pairs]
+    else:
+        tensors = [device_tensor(r, o, index) for r, o in pairs]
     if signature.outs:
         outs = [values[i] for i in signature.outs]
         shared = _storages(values) < sum(isinstance(v, torch.Tensor) for v in values)

@@ -36,4 +36,6 @@ def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
 def repeat_interleave(repeats: Array, *, output_size: int | None = None) -> Array:
     """Each index i repeated `repeats[i]` times, in the dtype of `repeats`, concrete unless `output_size` is given."""
     size = extent(repeats.sum(), "pass output_size") if output_size is None else output_size
+    if output_size is None and repeats.size and int(repeats.min()) < 0:
+        raise RuntimeError("repeats can not be negative")
     return jnp.repeat(jnp.arange(repeats.size, dtype=repeats.dtype), as_long(repeats), total_repeat_length=size)

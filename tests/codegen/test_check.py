@@ -180,6 +180,14 @@ REFUSED = {
         RELU + "  kernel: curve.erf\n",
         "ops_spec/ops.yaml:2: erf at runtime/kernels/curve.py:6 takes (input); expected (self)",
     ),
+    "a function for the host of an op of known shapes": (
+        RELU + "  jnp: self\n  on_host: curve.gelu\n",
+        "ops_spec/ops.yaml:3: the result shapes of relu do not depend on data; expected it with `dynamic`",
+    ),
+    "a function for the host with other parameters": (
+        RELU + "  jnp: self\n  dynamic: for this test\n  on_host: curve.erf\n",
+        "ops_spec/ops.yaml:4: erf at runtime/kernels/curve.py:6 takes (input); expected (self)",
+    ),
     "a kernel with another default": (
         SOFTPLUS + "  kernel: curve.softplus\n",
         "ops_spec/ops.yaml:2: softplus at runtime/kernels/curve.py:18 has the defaults (threshold=0); expected (thres",

@@ -60,7 +60,7 @@ def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
         ADD
         + "  jnp: '{''a'': self}[''a''] != other'\n  promote: DEFAULT(self, other)\n  static: [alpha]\n"
         + "  dtypes: {self: floating, other: not complex}\n"
-        + "  dynamic: 'because: of data'\n  writes: [self]\n  note: \"a formula #3\"\n"
+        + "  dynamic: 'because: of data'\n  on_host: host.add\n  writes: [self]\n  note: \"a formula #3\"\n"
         + "  check:\n  - that: jnp.all(self > 0)\n    error: 'ValueError: too small: expected > 0'\n"
         + '  - in_bounds(self, 3)\n  overwrites: true\n  draws_if: [alpha]\n  prepare: raise_info("a.b")\n'
         + "  compared_results: 0\n"
