@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import patches
-from ._torch import frames, tensors
+from ._torch import frames, meta_kernels, tensors
 from .aten import registration
 from .device import (
     accelerator,
@@ -73,6 +73,7 @@ def install() -> None:
         after_import.after_import(module, functools.partial(_integrate, integration, module))
     registration.on_first_use(_install_jax_protocols)
     registration.on_first_use(_install_optimizer_steps)
+    registration.on_first_use(meta_kernels.call_without_dynamo)
     registration.on_missing_kernel(_register_sparse)
     if os.environ.get("TENAX_LAZY") == "1":
         registration.on_first_use(lambda: importlib.import_module("tenax._lazy.mode").record_everywhere())

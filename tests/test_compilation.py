@@ -292,3 +292,23 @@ def test_explain_without_a_function_gives_the_totals() -> None:
     del compiled
     gc.collect()
     assert tenax.explain().pinned <= before.pinned
+
+
+WITHOUT_DYNAMO = """
+import sys, torch, tenax
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4), torch.nn.GELU(), torch.nn.Softmax(-1))
+model.to("jax")
+with torch.no_grad():
+    y = model(torch.ones(2, 4, device="jax")) + torch.arange(4, device="jax")
+print(((y > 0) & (y < 1)).any().item(), "torch._dynamo" in sys.modules)
+marked = list(tenax._torch.meta_kernels._marked())
+print(len(marked) > 100, all(f.__dynamo_disable is f for f in marked))
+import torch._dynamo
+print(any(getattr(f, "__dynamo_disable", None) is f for f in marked))
+print(torch.compile(lambda x: torch._refs.true_divide(x, 2), backend="tenax")(torch.ones(1, device="jax")).item())
+"""
+
+
+def test_an_eager_program_does_not_import_dynamo() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_DYNAMO], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False", "True", "True", "False", "0.5"]

@@ -11,6 +11,7 @@ import torch
 
 from .. import patches
 from ..releases import private_names
+from .meta_kernels import call_with_dynamo
 
 with private_names("torch", torch.__version__):
     # (callback): sets this thread's frame compiler, None for none, and returns the previous one
@@ -38,6 +39,7 @@ def skip_frames() -> None:
     root = Path(__file__).parent.parent
     calls = {str(root / name) for name in ("interop/calls.py", "compat/torchax/conversion.py")}
     patches.wrap(f"{TRACE_RULES}.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, *calls})
+    call_with_dynamo()
 
 
 def keep_traced_counters() -> None:

@@ -72,6 +72,13 @@ ENTRIES = (
         "`SparseCsrPrivateUse1`. `_copy_from` falls through on `Conjugate` and `Negative`.",
     ),
     Entry(
+        "Functions of `torch._refs` that TorchDynamo must not trace",
+        "`__dynamo_disable`",
+        (When.TENSOR,),
+        "They run as they are until TorchDynamo is imported, and only then as it makes them: calling one would import "
+        "it, which takes a second.",
+    ),
+    Entry(
         "Autocast rules of `flex_attention`",
         "`AutocastPrivateUse1`",
         (When.FLEX,),

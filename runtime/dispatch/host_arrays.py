@@ -71,6 +71,6 @@ def computed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
 
-def device_tensor(array: np.ndarray, spec: TensorSpec, index: int) -> torch.Tensor:
-    """The tensor with a geometry on device `index` for an array on the host, which nothing else writes."""
+def device_tensor(array: Any, spec: TensorSpec, index: int) -> torch.Tensor:
+    """The tensor with a geometry on device `index` for a NumPy array, which nothing else writes."""
     return NewResult(spec, spread=True).tensor(put(np.ascontiguousarray(to_memory_order(array, spec)), index), index)
