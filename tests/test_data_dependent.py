@@ -154,6 +154,7 @@ def test_boxes_are_suppressed_the_same_way_on_the_host(threshold: float) -> None
 
 
 def test_a_new_number_of_results_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenax.dispatch.dispatcher.compiles_ahead", lambda: False)
     x = torch.arange(40.0).to("jax")
 
     def read(mask: torch.Tensor) -> None:
