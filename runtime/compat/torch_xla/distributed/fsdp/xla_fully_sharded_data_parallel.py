@@ -21,13 +21,16 @@ _IGNORED = {
     *("flatten_parameters", "execute_sharding_on_init", "optimization_barrier_in_forward", "sync_on_finalization"),
     *("optimization_barrier_in_backward", "disable_reshard_on_root", "shard_param_on_dim_0", "coalesce_all_gather_ops"),
     *("pin_layout_in_collective_ops", "reduce_scatter_bucket_size_mb", "mark_step_on_finalization"),
-    *("_shard_size_multiple", "_use_xla_patched_linear", "_debug_msg", "_debug_print"),
+    *(f"_{name}" for name in ("shard_size_multiple", "use_xla_patched_linear", "debug_msg", "debug_print")),
 }
 # Options that do: groups of replicas, and computations to skip.
+_SKIPPED = [
+    f"debug_dummy_{name}"
+    for name in ("forward_pass", "all_gather_op", "all_reduce_op", "reduce_scatter_op", "optimization_barrier_op")
+]
 _REFUSED = {
     *("sharding_groups", "sharding_rank", "sharding_world_size"),
-    *("_debug_dummy_forward_pass", "_debug_dummy_all_gather_op", "_debug_dummy_all_reduce_op"),
-    *("_debug_dummy_reduce_scatter_op", "_debug_dummy_optimization_barrier_op"),
+    *(f"_{name}" for name in _SKIPPED),
 }
 
 
