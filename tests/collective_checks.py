@@ -113,6 +113,30 @@ def check_all_reduce_of_scalars_views_and_empty_tensors(rank: int) -> None:
     same(empty, torch.zeros(0, 3))
 
 
+def check_all_reduce_of_sparse_tensors(rank: int) -> None:
+    gloo = dist.new_group(backend="gloo")
+    for shape, indices, dense in (
+        ((4,), [[rank, 1, 1]], ()),
+        ((4, 3), [[0, rank + 1]], (3,)),
+        ((3, 4), [[0, 1], [rank, rank]], ()),
+        ((4,), [[1] * rank], ()),  # none on the first rank
+        ((4,), [[]], ()),
+    ):
+        values = (torch.arange(1.0, len(indices[0]) + 1) * (rank + 1)).reshape(-1, *[1 for _ in dense])
+        given = torch.sparse_coo_tensor(
+            torch.tensor(indices, dtype=torch.int64), values.expand(-1, *dense), shape, check_invariants=True
+        )
+        ours, expected = given.to("jax"), given.clone()
+        dist.all_reduce(expected, group=gloo)
+        work = dist.all_reduce(ours, async_op=True)
+        work.wait()
+        assert ours.is_coalesced() == expected.is_coalesced()
+        close(ours.cpu().indices(), expected.indices())
+        close(ours.cpu().values(), expected.values())
+    with pytest.raises(RuntimeError, match="unsupported reduction operation"):
+        dist.all_reduce(torch.eye(2).to_sparse().to("jax"), dist.ReduceOp.MAX)
+
+
 def check_async_all_reduce(rank: int) -> None:
     tensors = [values(rank, seed=s).to("jax") for s in range(3)]
     works = [dist.all_reduce(t, async_op=True) for t in tensors]

@@ -93,10 +93,13 @@ def disagrees_about_known_programs_of_one_size(rank: int) -> None:
 
 
 def meets_at_a_monitored_barrier(rank: int) -> None:
-    group = dist.group.WORLD
-    group.monitored_barrier()
+    dist.monitored_barrier()
     print(json.dumps("met"), flush=True)
-    report_while_idle(rank, group.monitored_barrier)
+    report_while_idle(rank, dist.monitored_barrier)
+
+
+def never_meets_at_a_monitored_barrier(rank: int) -> None:
+    report_while_idle(rank, lambda: dist.monitored_barrier(timeout=timedelta(seconds=1), wait_all_ranks=True))
 
 
 def forks(rank: int) -> None:

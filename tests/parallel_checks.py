@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import torch.distributed._functional_collectives as functional
 import torch.distributed.checkpoint as dcp
 from torch import nn
 from torch.distributed._functional_collectives import wait_tensor
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.distributed.checkpoint.state_dict import (
     get_model_state_dict,
     get_state_dict,
@@ -196,16 +198,67 @@ def check_data_parallel_with_a_static_graph(rank: int) -> None:
     close(found["jax"], found["cpu"], COMPOSED)
     net = DistributedDataParallel(model().to("jax"), static_graph=True)
     same_losses(train(net, SGD(net.parameters()), rank), cpu_losses())
+
+
+def check_a_graph_becomes_static_before_training(rank: int) -> None:
+    net = DistributedDataParallel(model().to("jax"))
+    net._set_static_graph()
+    for step in range(3):
+        x, y = (part(t, rank).to("jax") for t in batch(step))
+        nn.functional.cross_entropy(net(x, deep=False), y).backward()
+    assert net.module.second.weight.grad is None and net.module.first.weight.grad is not None
+    net = DistributedDataParallel(model().to("jax"))
+    net._set_static_graph()
+    same_losses(train(net, SGD(net.parameters()), rank), cpu_losses())
+    net = DistributedDataParallel(model().to("jax"))
+    train(net, SGD(net.parameters()), rank)
+    with pytest.raises(RuntimeError, match="should be called before training loop starts"):
+        net._set_static_graph()
+    net = DistributedDataParallel(model().to("jax"))
+    net.register_comm_hook(None, default_hooks.allreduce_hook)
     with pytest.raises(NotImplementedError, match="static_graph=True"):
-        DistributedDataParallel(model().to("jax"))._set_static_graph()
+        net._set_static_graph()
+
+
+def check_data_parallel_with_sparse_gradients(rank: int) -> None:
+    found = {}
+    for device in ("cpu", "jax"):
+        torch.manual_seed(0)
+        net = DistributedDataParallel(nn.EmbeddingBag(7, 3, sparse=True, mode="sum").to(device))
+        optimizer = SGD(net.parameters(), lr=0.5)
+        for step in range(3):
+            optimizer.zero_grad()
+            net(torch.tensor([[rank, 2, step], [2, 2, 5]], device=device)).square().sum().backward()
+            assert net.module.weight.grad.is_sparse
+            optimizer.step()
+        found[device] = net.module.weight.detach().cpu()
+    close(found["jax"], found["cpu"], COMPOSED)
 
 
 def check_data_parallel_with_a_communication_hook(rank: int) -> None:
-    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-
     net = DistributedDataParallel(model().to("jax"))
     net.register_comm_hook(None, default_hooks.fp16_compress_hook)
     same_losses(train(net, SGD(net.parameters()), rank), cpu_losses(), torch.float16)
+
+
+def check_a_communication_hook_calls_collectives_in_its_callbacks(rank: int) -> None:
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    net = DistributedDataParallel(model().to("jax"), bucket_cap_mb=0.0005)
+    # Of full rank, so that nothing is lost.
+    state = powerSGD_hook.PowerSGDState(None, 64, start_powerSGD_iter=2, min_compression_rate=0.01)
+    net.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    same_losses(train(net, SGD(net.parameters()), rank), cpu_losses())
+    assert len(state.q_memory_dict) > 1
+
+
+def check_callbacks_of_a_call_run_where_they_are_added(rank: int) -> None:
+    work = dist.all_reduce(torch.ones(2, device="jax"), async_op=True)
+    threads = []
+    future = work.get_future().then(lambda done: threads.append(threading.get_ident()) or done.value()[0] * 3)
+    work.get_future().add_done_callback(lambda done: threads.append(threading.get_ident()))
+    assert threads == [threading.get_ident()] * 2
+    assert future.wait().tolist() == [6, 6]
 
 
 def check_data_parallel_joins_uneven_inputs(rank: int) -> None:

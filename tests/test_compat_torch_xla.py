@@ -31,7 +31,7 @@ from tenax.compat.torch_xla.experimental.fori_loop import fori_loop, while_loop
 from tenax.compat.torch_xla.experimental.gradient_accumulation import gradient_accumulation
 from tenax.compat.torch_xla.experimental.scan import scan, scan_layers
 from tenax.compat.torch_xla.report import uses
-from tenax.compat.torch_xla.stablehlo import exported_program_to_stablehlo
+from tenax.compat.torch_xla.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 from tenax.compat.torch_xla.table import NOT, ROWS, Row, markdown
 from tenax.storage.tensors import cell_of
 from tests.agreement import close
@@ -377,6 +377,12 @@ def test_an_exported_program_is_stablehlo() -> None:
     module = exported_program_to_stablehlo(torch.export.export(model, (x,)))
     assert "stablehlo.dot_general" in module.get_stablehlo_text()
     close(module(x).cpu(), model(x))
+    with pytest.raises(NotImplementedError, match="method 'generate'"):
+        module.get_stablehlo_text("generate")
+    with pytest.raises(NotImplementedError, match="override_tracing_arguments"):
+        StableHLOExportOptions(override_tracing_arguments=(x,))
+    with pytest.raises(TypeError, match="got dict; expected StableHLOExportOptions"):
+        exported_program_to_stablehlo(torch.export.export(model, (x,)), {})  # type: ignore[arg-type]
 
 
 def test_a_sample_generator_starts_again() -> None:

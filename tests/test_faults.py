@@ -96,7 +96,14 @@ def test_a_monitored_barrier_names_the_rank_that_does_not_come() -> None:
     errors, codes = run("meets_at_a_monitored_barrier")
     assert errors[0][0] == errors[1][0] == "met"
     assert len(errors[0]) == 2
-    assert "ank 1 failed to pass monitoredBarrier in 3000 ms" in errors[0][1]
+    assert "Rank 1 failed to pass monitoredBarrier in 3000 ms" in errors[0][1]
+    assert codes == [0, 0]
+
+
+def test_the_first_barrier_is_monitored() -> None:
+    errors, codes = run("never_meets_at_a_monitored_barrier")
+    assert len(errors[0]) == 1
+    assert "Ranks 1 failed to pass monitoredBarrier in 1000 ms" in errors[0][0]
     assert codes == [0, 0]
 
 

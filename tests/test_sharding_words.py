@@ -75,6 +75,8 @@ def test_the_mesh_of_a_block_is_taken() -> None:
         assert spec(tenax.shard(VALUES, P("data"))) == P("data")
     with jax.set_mesh(mesh(AxisType.Explicit)):
         assert spec(tenax.shard(VALUES, P("model"))) == P("model")
+    with pytest.raises(TypeError, match=r"tenax.shard: got a str as mesh; expected jax\.make_mesh"):
+        tenax.shard(torch.ones(8), P("data"), "data")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"expected jax\.make_mesh"), tenax.mesh("data"):  # type: ignore[arg-type]
         pass
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import inspect
@@ -24,6 +25,7 @@ import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.debug.profiler as xp
 import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
+import tenax.compat.torch_xla.distributed.xla_multiprocessing as xmp
 import tenax.compat.torch_xla.experimental.scan as scanning
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.stablehlo as stablehlo
@@ -42,6 +44,7 @@ from tenax.compat.torch_xla.distributed.zero_redundancy_optimizer import ZeroRed
 from tenax.compat.torch_xla.experimental.assume_pure import assume_pure
 from tenax.compat.torch_xla.experimental.scan_layers import scan_layers
 from tenax.compat.torch_xla.experimental.splash_attention import splash_attention
+from tenax.compat.torch_xla.experimental.spmd_fully_sharded_data_parallel import SpmdFullyShardedDataParallel
 from tenax.compat.torch_xla.experimental.stablehlo_custom_call import place_to_device, place_to_host
 from tenax.compat.torch_xla.utils.utils import get_free_tcp_ports
 from tests.agreement import close
@@ -191,6 +194,56 @@ def test_a_module_that_cannot_be_a_unit_is_an_error(tmp_path: Path) -> None:
     torch.save({"model": {}, "shard_metadata": {"world_size": 2, "rank": 0}}, tmp_path / "one.pth")
     with pytest.raises(ValueError, match=r"1 files that match .*; expected 2, one of each rank"):
         consolidate_sharded_model_checkpoints(str(tmp_path / "one"))
+
+
+def test_options_that_do_not_exist_are_an_error() -> None:
+    mesh = xs.Mesh(np.arange(8), (2, 4), ("data", "fsdp"))
+    layer = nn.Linear(4, 4)
+    with pytest.raises(TypeError, match="flatten_parameters"):
+        SpmdFullyShardedDataParallel(layer, mesh, flatten_parameters=True)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"extra_data_axis='batch'; expected an axis of the mesh, \('data', 'fsdp'\)"):
+        SpmdFullyShardedDataParallel(layer, mesh, extra_data_axis="batch")
+    with pytest.raises(RuntimeError, match="must define a `forward` method"):
+        SpmdFullyShardedDataParallel(nn.ModuleList(), mesh)
+    with pytest.raises(RuntimeError, match="already wrapped"):
+        SpmdFullyShardedDataParallel(SpmdFullyShardedDataParallel(layer, mesh), mesh)
+    for options in ({"flaten_parameters": True}, {"compute_type": None}):
+        with pytest.raises(TypeError, match=f"unexpected options {next(iter(options))}"):
+            XlaFullyShardedDataParallel(nn.Linear(2, 2), **options)
+    for option in ({"sharding_rank": 0}, {"_debug_dummy_forward_pass": True}):
+        with pytest.raises(NotImplementedError, match=next(iter(option))):
+            XlaFullyShardedDataParallel(nn.Linear(2, 2), **option)
+    with pytest.raises(NotImplementedError, match="device_tracer_level=0"):
+        xp.trace_detached(device_tracer_level=0)
+    with pytest.raises(TypeError, match="tracer"):
+        xp.start_trace("folder", tracer=True)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="cannot find context for start_method 'spwan'"):
+        xmp.spawn(print, nprocs=1, start_method="spwan")
+
+
+def test_units_of_a_mesh_are_chosen_by_a_policy() -> None:
+    mesh = xs.Mesh(np.arange(8), (2, 4), ("data", "fsdp"))
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 8))
+    made: list[nn.Module] = []
+
+    def unit(module: nn.Module, **options: Any) -> nn.Module:
+        made.append(module)
+        return SpmdFullyShardedDataParallel(module, **options)
+
+    linear = functools.partial(lambda_auto_wrap_policy, lambda_fn=lambda m: isinstance(m, nn.Linear))
+    model = SpmdFullyShardedDataParallel(
+        copy.deepcopy(plain), mesh, auto_wrap_policy=linear, auto_wrapper_callable=unit, extra_data_axis="data"
+    )
+    assert len(made) == 2 and model[0].module is made[0] and model[0].weight is made[0].weight
+    assert made[0].weight.sharding_spec == "{devices=[4,1,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}"
+    inner: list[Any] = []
+    model[0].register_forward_hook(lambda *args: inner.append(args[2]))
+    x = torch.randn(16, 8)
+    found = model(x.to(device))
+    for output in (found, *inner):
+        assert output.sharding_spec == "{devices=[8,1]0,1,2,3,4,5,6,7}"
+    close(found.detach().cpu(), plain(x).detach())
 
 
 def test_a_marked_tensor_says_how_it_lies(capsys: pytest.CaptureFixture[str]) -> None:
@@ -351,6 +404,13 @@ def test_a_profile_is_one_of_this_process(tmp_path: Path) -> None:
 def test_an_optimizer_of_another_dtype_is_an_error() -> None:
     with pytest.raises(NotImplementedError, match="optimizer_dtype, lazy_init; expected"):
         ZeroRedundancyOptimizer([nn.Parameter(torch.ones(1))], torch.optim.SGD, torch.bfloat16, lazy_init=True)
+    half = [nn.Parameter(torch.ones(1, dtype=torch.bfloat16))]
+    with pytest.raises(NotImplementedError, match=r"optimizer_dtype, save_master_weights; expected .* \(float32 by"):
+        ZeroRedundancyOptimizer(half, torch.optim.SGD, save_master_weights=True)
+    with pytest.raises(NotImplementedError, match="bucket_cap_mb_all_gather, bucket_cap_mb_reduce_scatter; expected"):
+        ZeroRedundancyOptimizer(
+            half, torch.optim.SGD, torch.bfloat16, bucket_cap_mb_all_gather=1, bucket_cap_mb_reduce_scatter=1
+        )
 
 
 def test_the_peak_of_the_memory_is_known() -> None:

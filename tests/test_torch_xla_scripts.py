@@ -196,6 +196,14 @@ def main(index):
     assert layer.bias.grad.tolist() == [0, 0]
     optimizer.zero_grad(set_to_none=True)
     assert layer.bias.grad is None
+    def closure():
+        optimizer.zero_grad()
+        loss = (layer(torch.ones(2, device="xla")) * (index + 1)).sum() / 100
+        loss.backward()
+        return loss
+    before = layer.bias.detach().clone()
+    assert optimizer.step(closure) is not None
+    torch.testing.assert_close(layer.bias.detach(), before - 0.1 * 0.015)
 
 if __name__ == "__main__":
     torch_xla.launch(main)

@@ -434,6 +434,18 @@ LIBRARIES = (
         "before.",
     ),
     Patch(
+        "torch.distributed",
+        "monitored_barrier",
+        (When.GROUP,),
+        'Groups of the backend "tenax" are accepted. Others behave as before.',
+    ),
+    Patch(
+        "torch.distributed.distributed_c10d",
+        "monitored_barrier",
+        (When.GROUP,),
+        "The same.",
+    ),
+    Patch(
         "torch.nn.parallel.DistributedDataParallel",
         "forward",
         (When.GROUP,),

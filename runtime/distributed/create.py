@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qsl, urlparse
 
 import jax
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from jax.experimental import multihost_utils
 
 from ..trace.ranks import set_compiler
-from . import reducer, traced_batch_norm, traced_ddp
+from . import monitored, reducer, traced_batch_norm, traced_ddp
 from .compiled import compile_for_ranks
 from .group import JaxProcessGroup
 from .jaxprs import axes_among
@@ -28,6 +29,7 @@ _worlds: list[World] = []  # that of the current default group, if any
 def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """Create the default group, which joins the processes, or a group of some of its ranks."""
     reducer.install()
+    monitored.install()
     traced_ddp.install()
     traced_batch_norm.install()
     set_compiler(axes_among, compile_for_ranks)
@@ -46,11 +48,27 @@ def _of_this_attempt(store: Any) -> Any:
     return store if attempt == "0" else dist.PrefixStore(f"attempt {attempt}", store)
 
 
+def _given(url: str) -> dict[str, int | None]:
+    """The rank and world size that the program passed, which torch writes into the URL."""
+    query = dict(parse_qsl(urlparse(url).query))
+    return {name: int(query[name]) if name in query else None for name in ("rank", "world_size")}
+
+
 def rendezvous(url: str, timeout: timedelta, **kwargs: Any) -> Iterator[tuple[Any, int, int]]:
-    """Store, rank and world size of `init_method="jax://"`, from JAX's own cluster detection (`jax.distributed`)."""
+    """Store, rank and world size of `init_method="jax://"`, from JAX's own cluster detection (`jax.distributed`).
+
+    Raises:
+        ValueError: the program passed another rank or world size.
+    """
     if not jax.distributed.is_initialized():
         jax.distributed.initialize(initialization_timeout=max(1, int(timeout.total_seconds())))
     rank, size = jax.process_index(), jax.process_count()
+    for (name, given), found in zip(_given(url).items(), (rank, size), strict=True):
+        if given not in (None, found):
+            raise ValueError(
+                f'init_process_group: {name}={given} with init_method="jax://", where JAX has found {found}; expected '
+                "none, because JAX assigns ranks"
+            )
     store = dist.TCPStore("0.0.0.0", 0, size, is_master=True, wait_for_workers=False) if rank == 0 else None
     text = np.zeros(256, np.uint8)
     if store is not None:

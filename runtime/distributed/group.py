@@ -19,6 +19,7 @@ from .errors import describe
 from .group_base import Finish, GroupBase
 from .parts import expect, expect_count, expect_dtypes, expect_rank, padded, rows_of, split_counts, unpadded, zeros
 from .reductions import check
+from .sparse_parts import SparsePart
 from .tensors import array_of, refuse_in_trace, write, write_all
 from .work import CollectiveWork, finished
 
@@ -63,10 +64,29 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def allreduce(self, tensors: list[Tensor], opts: Any = None) -> CollectiveWork:
         details = _reduction(opts or dist.AllreduceOptions())
+        if any(t.layout is torch.sparse_coo for t in tensors):
+            return self._allreduce_sparse(tensors, **details)
         arrays = [array_of(t, "all_reduce") for t in tensors]
         for array in arrays:
             check(details["op"], array.dtype)
         return self._start("all_reduce", arrays, tensors, functools.partial(write_all, tensors), **details)
+
+    def _allreduce_sparse(self, tensors: list[Tensor], op: str, factor: Any = None) -> CollectiveWork:
+        refuse_in_trace("all_reduce of sparse tensors", "expected dense ones: convert with .to_dense()")
+        if op != "SUM":
+            raise RuntimeError(
+                f"all_reduce: {op} of sparse tensors is an unsupported reduction operation; expected SUM"
+            )
+        for tensor in tensors:
+            if tensor.layout is not torch.sparse_coo:
+                raise ValueError(f"all_reduce: tensors of {tensor.layout} and torch.sparse_coo; expected one layout")
+        parts = [SparsePart(t) for t in tensors]
+
+        def job() -> None:
+            for tensor, part in zip(tensors, parts, strict=True):
+                tensor.copy_(part.summed(self._run, self.agreement.failed))
+
+        return self._submit(job, tensors, lambda: describe("all_reduce", [p.values for p in parts], op=op, sparse=True))
 
     @_of_device
     def allreduce_coalesced(self, tensors: list[Tensor], opts: Any = None) -> CollectiveWork:
@@ -315,7 +335,7 @@ class JaxProcessGroup(GroupBase):
     def monitored_barrier(self, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
         """A barrier whose error names the ranks that do not arrive in time."""
         refuse_in_trace("monitored_barrier")
-        self.host.monitored_barrier(timeout or self._timeout, wait_all_ranks)
+        self._monitored.meet(self._timeout if timeout is None else timeout, wait_all_ranks)
 
     @_of_device
     def send(self, tensors: list[Tensor], destination: int, tag: int) -> CollectiveWork:

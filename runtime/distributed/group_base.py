@@ -21,6 +21,7 @@ from ..trace.core import as_tracer, current_trace, user_line
 from ..trace.ranks import axis_name, over_ranks
 from .agreement import Agreement
 from .errors import describe
+from .monitored import MonitoredBarriers
 from .point_to_point import Messages
 from .programs import BODIES, Programs
 from .reductions import Ranks
@@ -160,6 +161,10 @@ class GroupBase(ProcessGroup):
         """Stop watching the group."""
         if self.agreement.note in monitor().ticks:
             monitor().ticks.remove(self.agreement.note)
+
+    @functools.cached_property
+    def _monitored(self) -> MonitoredBarriers:
+        return MonitoredBarriers(self._store.clone(), self._rank, self._size)
 
     @functools.cached_property
     def host(self) -> Any:

@@ -9,6 +9,7 @@ costs a message of 4 bytes, for a gradient that does not exist.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -21,15 +22,27 @@ _static_graph: ContextVar[bool] = ContextVar("_static_graph", default=False)  # 
 _PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # positions in `rest` below
 
 
+class _Created:
+    """A reducer that knows the DDP which created it, and with which arguments."""
+
+    created_by: Callable[[], tuple[Any, tuple[Any, ...]]]
+
+
 def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
-    class JaxReducer(plain):  # type: ignore[misc]
+    class JaxReducer(plain, _Created):  # type: ignore[misc]
         """The reducer for device parameters only."""
 
         def _set_static_graph(self) -> None:
-            raise NotImplementedError(
-                "DistributedDataParallel: _set_static_graph() after the model was wrapped is not supported for "
-                "parameters on device 'jax'; expected DistributedDataParallel(..., static_graph=True)"
-            )
+            """Have DDP create another reducer, with the parameter of the host; raise once training has begun."""
+            super()._set_static_graph()
+            ddp, arguments = self.created_by()
+            if ddp._comm_hooks:
+                raise NotImplementedError(
+                    "DistributedDataParallel: _set_static_graph() after register_comm_hook() is not supported for "
+                    "parameters on device 'jax'; expected DistributedDataParallel(..., static_graph=True)"
+                )
+            ddp._ddp_init_helper(*arguments, True)
+            ddp.reducer._set_static_graph()
 
     def reducer(
         params: Sequence[torch.Tensor],
@@ -62,6 +75,9 @@ def _telling(plain: Callable[..., None]) -> Callable[..., None]:
             plain(self, parameters, sparse, names, static_graph)
         finally:
             _static_graph.reset(token)
+        if isinstance(self.reducer, _Created):
+            own = weakref.ref(self)
+            self.reducer.created_by = lambda: (own(), (parameters, sparse, names))
 
     return make_reducer
 

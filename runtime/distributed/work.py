@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -93,10 +94,36 @@ class CollectiveWork(dist.Work):
         """A future for the tensors, for callbacks and for DDP."""
         with self._lock:
             if self._future is None:
-                self._future = torch.futures.Future()
+                self._future = _Future(self)
                 if self._done.is_set():
                     self._complete(self._future)
             return self._future
+
+
+class _Future(torch.futures.Future):
+    """A future whose callbacks run on the thread that adds them, after the call, which it waits for.
+
+    They may call collectives, as in PowerSGD: on the thread of the group these would wait for themselves, and on any
+    other thread they would run in another order on each rank. It costs such callbacks the overlap with computation. DDP
+    adds none by itself.
+    """
+
+    def __init__(self, work: CollectiveWork) -> None:
+        super().__init__()
+        self._work = work
+
+    def then(self, callback: Callable[[Any], Any]) -> Any:
+        self._await()
+        return super().then(callback)
+
+    def add_done_callback(self, callback: Callable[[Any], Any]) -> None:
+        self._await()
+        super().add_done_callback(callback)
+
+    def _await(self) -> None:
+        with contextlib.suppress(Exception):  # which the callback receives
+            self._work.wait()
+            self.wait()
 
 
 def finished(result: Any) -> CollectiveWork:

@@ -47,8 +47,11 @@ def chosen_mesh(mesh: Mesh | None, where: str) -> Mesh:
 
     Raises:
         ValueError: there is none.
+        TypeError: it is not a mesh.
     """
     if mesh is not None:
+        if not isinstance(mesh, Mesh):
+            raise TypeError(f"{where}: got a {type(mesh).__name__} as mesh; expected jax.make_mesh(sizes, names)")
         return automatic(mesh)
     if _current.mesh is not None:
         return _current.mesh

@@ -24,6 +24,13 @@ class StableHLOExportOptions:
 
     override_tracing_arguments: Any = None
 
+    def __post_init__(self) -> None:
+        if self.override_tracing_arguments is not None:
+            raise NotImplementedError(
+                "StableHLOExportOptions: override_tracing_arguments; expected None, because tenax.export does not "
+                "trace again with other arguments: pass them to torch.export.export"
+            )
+
 
 class StableHLOGraphModule:
     """A program as StableHLO that can be called with tensors."""
@@ -46,8 +53,7 @@ class StableHLOGraphModule:
         return module
 
     def __call__(self, *args: Any, method_name: str = "forward", **kwargs: Any) -> Any:
-        if method_name != "forward":
-            raise NotImplementedError(f"StableHLOGraphModule: method {method_name!r}; expected 'forward', the only one")
+        _check_method(method_name)
         arguments, keywords = to_jax(pytree.tree_map_only(torch.Tensor, _on_device, (args, kwargs)))
         return from_jax(self._function(self._weights, *arguments, **keywords)[0])
 
@@ -65,10 +71,12 @@ class StableHLOGraphModule:
 
     def get_stablehlo_text(self, method_name: str = "forward") -> str:
         """The module as text."""
+        _check_method(method_name)
         return export.to_stablehlo(self._exported("get_stablehlo_text"))
 
     def get_stablehlo_bytecode(self, method_name: str = "forward") -> bytes:
         """The module as portable bytecode."""
+        _check_method(method_name)
         return export.to_stablehlo(self._exported("get_stablehlo_bytecode"), bytecode=True)
 
     def save(self, directory: str | PathLike[str]) -> None:
@@ -78,6 +86,16 @@ class StableHLOGraphModule:
         folder.mkdir(parents=True, exist_ok=True)
         export.save(program, folder / "program.tenax")
         (folder / "program.mlir").write_text(self.get_stablehlo_text())
+
+
+def _check_method(name: str) -> None:
+    if name != "forward":
+        raise NotImplementedError(f"StableHLOGraphModule: method {name!r}; expected 'forward', the only one")
+
+
+def _check_options(options: Any) -> None:
+    if options is not None and not isinstance(options, StableHLOExportOptions):
+        raise TypeError(f"options: got {type(options).__name__}; expected StableHLOExportOptions or None")
 
 
 def _on_device(tensor: torch.Tensor) -> torch.Tensor:
@@ -92,18 +110,21 @@ def exported_program_to_stablehlo(
     Raises:
         NotImplementedError: as in `tenax.export.exported_to_jax`.
     """
+    _check_options(options)
     return StableHLOGraphModule(exported_model)
 
 
 def save_as_stablehlo(
-    exported_model: ExportedProgram, stablehlo_dir: str | PathLike[str], options: Any = None
+    exported_model: ExportedProgram, stablehlo_dir: str | PathLike[str], options: StableHLOExportOptions | None = None
 ) -> StableHLOGraphModule:
     """Write an exported program to a folder; see `StableHLOGraphModule.save`."""
-    module = exported_program_to_stablehlo(exported_model)
+    module = exported_program_to_stablehlo(exported_model, options)
     module.save(stablehlo_dir)
     return module
 
 
-def save_torch_model_as_stablehlo(torchmodel: nn.Module, args: Any, path: str, options: Any = None) -> None:
+def save_torch_model_as_stablehlo(
+    torchmodel: nn.Module, args: Any, path: str, options: StableHLOExportOptions | None = None
+) -> None:
     """Export a module and write it to a folder."""
-    save_as_stablehlo(torch.export.export(torchmodel, tuple(args)), path)
+    save_as_stablehlo(torch.export.export(torchmodel, tuple(args)), path, options)

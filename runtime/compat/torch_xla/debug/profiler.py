@@ -24,7 +24,7 @@ def start_server(port: int, only_on_master: bool = True) -> Any:
     return server
 
 
-def start_trace(log_dir: str, **options: Any) -> None:
+def start_trace(log_dir: str) -> None:
     """Start recording, for TensorBoard or Perfetto."""
     jax.profiler.start_trace(log_dir)
 
@@ -35,29 +35,80 @@ def stop_trace() -> None:
     jax.profiler.stop_trace()
 
 
-def trace_detached(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **_: Any) -> threading.Thread:
-    """Record for `duration_ms` in a thread; the address is ignored, because this process is recorded."""
-    start_trace(logdir)
-    thread = threading.Thread(target=_stop_after, args=(duration_ms,), name="torch_xla profiler")
+def trace_detached(
+    service_addr: str = "",
+    logdir: str = "",
+    duration_ms: int = 1000,
+    num_tracing_attempts: int = 3,
+    host_tracer_level: int = 2,
+    device_tracer_level: int = 1,
+    delay_ms: int = 0,
+    timeout_s: int = 120,
+    interval_s: int = 5,
+) -> threading.Thread:
+    """Record as `trace` in a thread; the address is ignored, because this process is recorded."""
+    options = _options(host_tracer_level, device_tracer_level)
+    if not delay_ms:  # so that what the caller does next is recorded
+        jax.profiler.start_trace(logdir, profiler_options=options)
+    thread = threading.Thread(target=_record, args=(logdir, options, duration_ms, delay_ms), name="torch_xla profiler")
     thread.start()
     return thread
 
 
-def _stop_after(duration_ms: float) -> None:
+def _options(host_tracer_level: int, device_tracer_level: int) -> Any:
+    if device_tracer_level != 1:
+        raise NotImplementedError(
+            f"xp.trace: device_tracer_level={device_tracer_level}; expected 1, because JAX's profiler always records "
+            "the device"
+        )
+    options = jax.profiler.ProfileOptions()
+    options.host_tracer_level = host_tracer_level
+    return options
+
+
+def _record(logdir: str, options: Any, duration_ms: float, delay_ms: float) -> None:
+    """Record for a time, after a delay; without a delay, the recording has been started."""
+    if delay_ms:
+        time.sleep(delay_ms / 1000)
+        jax.profiler.start_trace(logdir, profiler_options=options)
     time.sleep(duration_ms / 1000)
     jax.profiler.stop_trace()
 
 
-def trace(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **options: Any) -> None:
+def trace(
+    service_addr: str = "",
+    logdir: str = "",
+    duration_ms: int = 1000,
+    num_tracing_attempts: int = 3,
+    host_tracer_level: int = 2,
+    device_tracer_level: int = 1,
+    delay_ms: int = 0,
+    timeout_s: int = 120,
+    interval_s: int = 5,
+) -> None:
     """Record this process for `duration_ms`, while other threads work.
+
+    Args:
+        service_addr: the address of a server of this process.
+        logdir: the folder for the recording.
+        duration_ms: how long to record.
+        num_tracing_attempts: not needed, as are `timeout_s` and `interval_s`, because no request can fail.
+        host_tracer_level: the detail of events of the host, from 0 to 3.
+        device_tracer_level: 1; JAX's profiler always records events of the device.
+        delay_ms: how long to wait before.
+        timeout_s: not needed.
+        interval_s: not needed.
 
     Raises:
         NotImplementedError: the address is not that of a server of this process; connect TensorBoard to the other one.
+            Or `device_tracer_level` is not 1.
     """
     host, _, port = service_addr.rpartition(":")
     if host in ("localhost", "127.0.0.1", "0.0.0.0", "[::1]") and port.isdecimal() and int(port) in _own_ports:
-        start_trace(logdir)
-        _stop_after(duration_ms)
+        options = _options(host_tracer_level, device_tracer_level)
+        if not delay_ms:
+            jax.profiler.start_trace(logdir, profiler_options=options)
+        _record(logdir, options, duration_ms, delay_ms)
         return
     raise NotImplementedError(
         f"xp.trace: {service_addr!r} is no server of this process; expected TensorBoard's capture button with "

@@ -29,15 +29,18 @@ def spawn(
             the environment variable `CPU_NUM_DEVICES` is the number of devices.
         join: wait for the processes.
         daemon: end the processes with this one.
-        start_method: ignored; processes are always spawned, because JAX does not survive a fork.
+        start_method: "spawn". "fork" and "forkserver" are accepted, but processes are always spawned, because JAX does
+            not survive a fork.
 
     Returns:
         None, or without `join` a context with a method `join`.
 
     Raises:
-        ValueError: `nprocs` is neither 1 nor the number of devices.
+        ValueError: `nprocs` is neither 1 nor the number of devices, or there is no such `start_method`.
         torch.multiprocessing.ProcessRaisedException: a process raised; the others have been terminated.
     """
+    if start_method not in ("spawn", "fork", "forkserver"):
+        raise ValueError(f"xmp.spawn: cannot find context for start_method {start_method!r}; expected 'spawn'")
     if nprocs == 1:
         return _call(fn, args)
     most = process.most_processes()

@@ -36,34 +36,47 @@ class XlaZeroRedundancyOptimizer(_ZeroRedundancyOptimizer):
     ) -> None:
         """The arguments are those of PyTorch/XLA; gradients are clipped to the norm `max_norm`, 1 by default.
 
+        `pin_layout` and `higher_cc_precision` have no effect: XLA chooses layouts, and the gradients, which have the
+        dtype of the optimizer, are averaged in it.
+
         Raises:
-            NotImplementedError: groups, `lazy_init`, or a dtype of the optimizer that is not that of the parameters.
+            NotImplementedError: groups, buckets, `lazy_init`, `use_grad_acc_hook`, `save_master_weights`, or a dtype of
+                the optimizer, float32 by default, that is not that of the parameters.
         """
         given: list[Any] = list(params)
         tensors = [t for p in given for t in (p["params"] if isinstance(p, dict) else [p])]
         unsupported = {
-            "optimizer_dtype": optimizer_dtype is not None and any(t.dtype != optimizer_dtype for t in tensors),
+            "optimizer_dtype": any(t.dtype != (optimizer_dtype or torch.float32) for t in tensors),
             "sharding_groups": sharding_groups,
             "grad_norm_groups": grad_norm_groups,
             "lazy_init": lazy_init,
+            "bucket_cap_mb_all_gather": bucket_cap_mb_all_gather,
+            "bucket_cap_mb_reduce_scatter": bucket_cap_mb_reduce_scatter,
             "use_grad_acc_hook": use_grad_acc_hook,
+            "save_master_weights": save_master_weights,
         }
         if refused := [name for name, value in unsupported.items() if value]:
             raise NotImplementedError(
-                f"ZeroRedundancyOptimizer: {', '.join(refused)}; expected "
-                "torch.distributed.optim.ZeroRedundancyOptimizer, or fully_shard with a MixedPrecisionPolicy"
+                f"ZeroRedundancyOptimizer: {', '.join(refused)}; expected parameters in optimizer_dtype (float32 by "
+                "default) and none of the other options, torch.distributed.optim.ZeroRedundancyOptimizer, or "
+                "fully_shard with a MixedPrecisionPolicy"
             )
         process.required_group()
         self._max_norm = (1.0 if max_norm is None else max_norm) if grad_clipping else None
         super().__init__(given, optimizer_class, **defaults)
 
     def step(self, closure: Callable[[], float] | None = None, **kwargs: Any) -> Any:
-        """Average the gradients, clip them, and step."""
+        """Average the gradients, clip them, and step; a closure computes the gradients first."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
         parameters = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
         all_reduce("sum", [p.grad for p in parameters], 1.0 / current().size)
         if self._max_norm is not None:
             torch.nn.utils.clip_grad_norm_(parameters, self._max_norm)
-        return super().step(closure, **kwargs)
+        super().step(**kwargs)
+        return loss
 
     def zero_grad(self, set_to_none: bool = False) -> None:
         """Set the gradients to zero, or with `set_to_none` to None."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ from torch import nn
 
 from ....sharding import fsdp
 from ....sharding.placing import shard
+from ..distributed.fsdp.wrap import Policy, recursive_wrap, refuse_module
 from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
 from ..distributed.spmd.xla_sharding import mark_sharding
 
@@ -22,9 +25,9 @@ class SpmdFullyShardedDataParallel(nn.Module):
         module: nn.Module,
         mesh: LogicalMesh | None = None,
         shard_output: Callable[[Any, LogicalMesh], None] | None = None,
-        auto_wrap_policy: Any = None,
-        auto_wrapper_callable: Any = None,
-        **kwargs: Any,
+        auto_wrap_policy: Policy | None = None,
+        auto_wrapper_callable: Callable[..., nn.Module] | None = None,
+        extra_data_axis: str | None = None,
     ) -> None:
         """Shard a module.
 
@@ -32,25 +35,51 @@ class SpmdFullyShardedDataParallel(nn.Module):
             module: its parameters are sharded in place.
             mesh: a mesh with an axis "fsdp"; by default that of `xs.set_global_mesh`.
             shard_output: shards the output; by default a tensor, or the first of a tuple, is split by batch.
-            auto_wrap_policy: ignored, because each parameter is sharded by itself.
-            auto_wrapper_callable: ignored.
-            kwargs: ignored.
+            auto_wrap_policy: selects submodules whose outputs are sharded too; see `torch_xla.distributed.fsdp.wrap`.
+            auto_wrapper_callable: wraps these submodules, with the options of this module; by default, this class.
+            extra_data_axis: another axis of the mesh that splits the batch.
 
         Raises:
-            ValueError: there is no mesh with an axis "fsdp".
+            RuntimeError: the module is already sharded, or has no `forward`.
+            ValueError: there is no mesh with an axis "fsdp", or none with the extra axis.
         """
+        refuse_module(module, SpmdFullyShardedDataParallel)
         super().__init__()
         chosen = mesh or get_global_mesh()
         if chosen is None or "fsdp" not in chosen.axis_names:
             raise ValueError("SpmdFullyShardedDataParallel: expected a mesh with an axis named 'fsdp'")
+        if extra_data_axis is not None and extra_data_axis not in chosen.axis_names:
+            raise ValueError(
+                f"SpmdFullyShardedDataParallel: extra_data_axis={extra_data_axis!r}; expected an axis of the mesh, "
+                f"{chosen.axis_names}"
+            )
         self._mesh = chosen
-        self._shard_output = shard_output or _by_batch
+        batch = "fsdp" if extra_data_axis is None else (extra_data_axis, "fsdp")
+        self._shard_output = shard_output or functools.partial(_by_batch, axes=batch)
+        if auto_wrap_policy is not None:
+            maker = auto_wrapper_callable or SpmdFullyShardedDataParallel
+            options: dict[str, Any] = {"mesh": chosen, "shard_output": shard_output}
+            if extra_data_axis is not None:
+                options["extra_data_axis"] = extra_data_axis
+            recursive_wrap(module, auto_wrap_policy, maker, only_wrap_children=True, **options)
         self._orig_module = shard(module, fsdp("fsdp", least=1), chosen.get_jax_mesh())
 
     @property
     def module(self) -> nn.Module:
         """The module itself."""
         return self._orig_module
+
+    def __getattr__(self, name: str) -> Any:
+        """Attributes of the module."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("_orig_module"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Items of the module, if it is a sequence."""
+        inner: Any = self._orig_module
+        return inner[key]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the module and shard its output."""
@@ -59,12 +88,13 @@ class SpmdFullyShardedDataParallel(nn.Module):
         return output
 
 
-def _by_batch(output: Any, mesh: LogicalMesh) -> None:
+def _by_batch(output: Any, mesh: LogicalMesh, axes: str | tuple[str, ...]) -> None:
     first = output[0] if isinstance(output, tuple) else output
     if not isinstance(first, torch.Tensor):
         raise ValueError(
             f"SpmdFullyShardedDataParallel: an output of type {type(output).__name__}; expected a tensor, a tuple, or "
             "shard_output"
         )
-    if first.shape[0] % mesh.shape()["fsdp"] == 0:
-        mark_sharding(first, mesh, ("fsdp", *[None] * (first.dim() - 1)))
+    parts = math.prod(mesh.shape()[axis] for axis in ([axes] if isinstance(axes, str) else axes))
+    if first.dim() and first.shape[0] % parts == 0:
+        mark_sharding(first, mesh, (axes, *[None] * (first.dim() - 1)))

@@ -52,6 +52,19 @@ size_based_auto_wrap_policy.EXCLUDE_WRAP_MODULES = {nn.ModuleList, nn.ModuleDict
 size_based_auto_wrap_policy.FORCE_LEAF_MODULES = {nn.MultiheadAttention}  # type: ignore[attr-defined]
 
 
+def refuse_module(module: nn.Module, unit: type[nn.Module]) -> None:
+    """Raise RuntimeError for a module that cannot become a unit."""
+    if isinstance(module, unit):
+        raise RuntimeError(
+            "Cannot wrap a module that is already wrapped with FSDP. Expected the inner modules to be wrapped "
+            "before the outer one"
+        )
+    if getattr(module.forward, "__func__", None) is nn.Module.forward:
+        raise RuntimeError(
+            f"The module wrapped by FSDP must define a `forward` method, which {type(module).__name__} does not"
+        )
+
+
 def recursive_wrap(
     module: nn.Module,
     auto_wrap_policy: Policy,

@@ -14,14 +14,23 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
 from ... import process
-from .wrap import Policy, recursive_wrap
+from .wrap import Policy, recursive_wrap, refuse_module
 
-# Options that do not change values. Options with a leading underscore are for debugging; of these, those named "dummy"
-# would skip computations.
+# Options that do not change values: of layouts, of scheduling, and for debugging.
 _IGNORED = {
     *("flatten_parameters", "execute_sharding_on_init", "optimization_barrier_in_forward", "sync_on_finalization"),
     *("optimization_barrier_in_backward", "disable_reshard_on_root", "shard_param_on_dim_0", "coalesce_all_gather_ops"),
-    *("pin_layout_in_collective_ops", "reduce_scatter_bucket_size_mb"),
+    *("pin_layout_in_collective_ops", "reduce_scatter_bucket_size_mb", "mark_step_on_finalization"),
+    *(f"_{name}" for name in ("shard_size_multiple", "use_xla_patched_linear", "debug_msg", "debug_print")),
+}
+# Options that do: groups of replicas, and computations to skip.
+_SKIPPED = [
+    f"debug_dummy_{name}"
+    for name in ("forward_pass", "all_gather_op", "all_reduce_op", "reduce_scatter_op", "optimization_barrier_op")
+]
+_REFUSED = {
+    *("sharding_groups", "sharding_rank", "sharding_world_size"),
+    *(f"_{name}" for name in _SKIPPED),
 }
 
 
@@ -60,23 +69,18 @@ class XlaFullyShardedDataParallel(nn.Module):
 
         Raises:
             RuntimeError: the module is already sharded, or has no `forward`.
+            TypeError: PyTorch/XLA has no such option.
             NotImplementedError: an unsupported option; expected `torch.distributed.fsdp.fully_shard`.
         """
-        if isinstance(module, XlaFullyShardedDataParallel):
-            raise RuntimeError(
-                "Cannot wrap a module that is already wrapped with FSDP. Expected the inner modules to be wrapped "
-                "before the outer one"
-            )
-        if getattr(module.forward, "__func__", None) is nn.Module.forward:
-            raise RuntimeError(
-                f"The module wrapped by FSDP must define a `forward` method, which {type(module).__name__} does not"
-            )
+        refuse_module(module, XlaFullyShardedDataParallel)
         super().__init__()
-        debugging = {name for name in options if name[0] == "_" and "dummy" not in name}
-        unknown = {name for name, value in options.items() if value} - _IGNORED - debugging
-        if unknown:
+        if unknown := options.keys() - _IGNORED - _REFUSED:
+            raise TypeError(f"XlaFullyShardedDataParallel: unexpected options {', '.join(sorted(unknown))}")
+        if refused := {
+            name for name in options.keys() & _REFUSED if not (options[name] is None or options[name] is False)
+        }:
             raise NotImplementedError(
-                f"XlaFullyShardedDataParallel: {', '.join(sorted(unknown))}; expected "
+                f"XlaFullyShardedDataParallel: {', '.join(sorted(refused))}; expected "
                 "torch.distributed.fsdp.fully_shard, which has policies and offloading on device 'jax'"
             )
         of_units = {
