@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,6 +12,7 @@ from torch import nn
 
 from ....sharding import fsdp
 from ....sharding.placing import shard
+from ..distributed.fsdp.wrap import recursive_wrap
 from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
 from ..distributed.spmd.xla_sharding import mark_sharding
 
@@ -23,7 +26,8 @@ class SpmdFullyShardedDataParallel(nn.Module):
         mesh: LogicalMesh | None = None,
         shard_output: Callable[[Any, LogicalMesh], None] | None = None,
         auto_wrap_policy: Any = None,
-        auto_wrapper_callable: Any = None,
+        auto_wrapper_callable: Callable[..., nn.Module] | None = None,
+        extra_data_axis: str | None = None,
         **kwargs: Any,
     ) -> None:
         """Shard a module.
@@ -32,25 +36,53 @@ class SpmdFullyShardedDataParallel(nn.Module):
             module: its parameters are sharded in place.
             mesh: a mesh with an axis "fsdp"; by default that of `xs.set_global_mesh`.
             shard_output: shards the output; by default a tensor, or the first of a tuple, is split by batch.
-            auto_wrap_policy: ignored, because each parameter is sharded by itself.
-            auto_wrapper_callable: ignored.
-            kwargs: ignored.
+            auto_wrap_policy: selects submodules that become such modules themselves, whose outputs are sharded as well;
+                see `torch_xla.distributed.fsdp.wrap`. Each parameter is sharded by itself in any case.
+            auto_wrapper_callable: makes them, with `mesh` and the next arguments; by default, this class.
+            extra_data_axis: a further axis of the mesh over which outputs are split by batch.
+            kwargs: further arguments of `auto_wrapper_callable`.
 
         Raises:
-            ValueError: there is no mesh with an axis "fsdp".
+            ValueError: there is no mesh with an axis "fsdp" and the extra axis.
+            RuntimeError: the module is of this class.
         """
         super().__init__()
         chosen = mesh or get_global_mesh()
         if chosen is None or "fsdp" not in chosen.axis_names:
             raise ValueError("SpmdFullyShardedDataParallel: expected a mesh with an axis named 'fsdp'")
+        if extra_data_axis is not None and extra_data_axis not in chosen.axis_names:
+            raise ValueError(
+                f"SpmdFullyShardedDataParallel: The provided {extra_data_axis} axis is not in the mesh, which has "
+                f"{', '.join(chosen.axis_names)}"
+            )
+        if isinstance(module, SpmdFullyShardedDataParallel):
+            raise RuntimeError(
+                "Cannot wrap a module that is already wrapped with FSDP; expected the inner modules first"
+            )
+        if auto_wrap_policy is not None:
+            options = {"mesh": chosen, "shard_output": shard_output, "extra_data_axis": extra_data_axis, **kwargs}
+            maker = auto_wrapper_callable or SpmdFullyShardedDataParallel
+            recursive_wrap(module, auto_wrap_policy, maker, only_wrap_children=True, **options)
         self._mesh = chosen
-        self._shard_output = shard_output or _by_batch
+        axes = "fsdp" if extra_data_axis is None else (extra_data_axis, "fsdp")
+        self._shard_output = shard_output or partial(_by_batch, axes=axes)
         self._orig_module = shard(module, fsdp("fsdp", least=1), chosen.get_jax_mesh())
 
     @property
     def module(self) -> nn.Module:
         """The module itself."""
         return self._orig_module
+
+    def __getattr__(self, name: str) -> Any:
+        """Attributes of the module."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("_orig_module"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Items of the module, if it is a sequence."""
+        return self.module[key]  # type: ignore[index]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the module and shard its output."""
@@ -59,12 +91,13 @@ class SpmdFullyShardedDataParallel(nn.Module):
         return output
 
 
-def _by_batch(output: Any, mesh: LogicalMesh) -> None:
+def _by_batch(output: Any, mesh: LogicalMesh, axes: Any) -> None:
     first = output[0] if isinstance(output, tuple) else output
     if not isinstance(first, torch.Tensor):
         raise ValueError(
             f"SpmdFullyShardedDataParallel: an output of type {type(output).__name__}; expected a tensor, a tuple, or "
             "shard_output"
         )
-    if first.shape[0] % mesh.shape()["fsdp"] == 0:
-        mark_sharding(first, mesh, ("fsdp", *[None] * (first.dim() - 1)))
+    parts = math.prod(mesh.shape()[axis] for axis in ([axes] if isinstance(axes, str) else axes))
+    if first.shape[0] % parts == 0:
+        mark_sharding(first, mesh, (axes, *[None] * (first.dim() - 1)))
