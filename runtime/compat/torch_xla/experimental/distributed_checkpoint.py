@@ -13,9 +13,11 @@ from typing import Any
 
 import jax
 import torch
-import torch.distributed.checkpoint as dcp
 from jax.experimental import multihost_utils
-from torch.distributed.checkpoint import DefaultLoadPlanner, DefaultSavePlanner
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
 
 from ...._torch import pytree
 from ....trace.transfer import read
@@ -182,8 +184,8 @@ class CheckpointManager:
         """
         if step not in self._steps:
             raise ValueError(f"CheckpointManager.restore: step {step}; expected one of {self.all_steps()}")
-        reader = dcp.FileSystemReader(self._folder(step))
-        dcp.load(state_dict, storage_reader=reader, planner=SPMDLoadPlanner(), process_group=self._group)
+        reader = FileSystemReader(self._folder(step))
+        load(state_dict, storage_reader=reader, planner=SPMDLoadPlanner(), process_group=self._group)
 
     def _raise_failed(self) -> None:
         done, self._pending = self._pending, [f for f in self._pending if not f.done()]
@@ -200,8 +202,8 @@ class CheckpointManager:
 
     def _write(self, step: int, state_dict: dict[str, Any]) -> None:
         self._delete(step)
-        writer = dcp.FileSystemWriter(self._folder(step), thread_count=self._threads)
-        dcp.save(state_dict, storage_writer=writer, planner=SPMDSavePlanner(), process_group=self._group)
+        writer = FileSystemWriter(self._folder(step), thread_count=self._threads)
+        save(state_dict, storage_writer=writer, planner=SPMDSavePlanner(), process_group=self._group)
         self._steps = [*(s for s in self._steps if s != step), step]
         while 0 < self.max_to_keep < len(self._steps):
             self._delete(self._steps.pop(0))
