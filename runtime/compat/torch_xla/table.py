@@ -37,6 +37,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("sync step", RUNS, "`tenax.sync()`"),
         ("compile", RUNS, "`tenax.jit`; of a block, `tenax.lazy`"),
         ("manual_seed", RUNS, "`torch.manual_seed`"),
+        ("__version__", _differently("the release whose names these are"), "`tenax.__version__`"),
         ("launch", RUNS, "`tenax.launch(fn, nprocs, args)`, `torchrun`"),
     ],
     "torch_xla.core.xla_model": [
