@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 # Commands of other modules, imported when they are called: name, module with an `app`, help.
 MOUNTED = {
@@ -229,7 +229,9 @@ def _torch_xla_names(path: Path) -> None:
     from .compat.torch_xla.report import uses
 
     found = uses(path.read_text(encoding="utf-8"), str(path))
-    table = Table("line", "name", "status", "tenax", box=None)
+    # A terminal that is too narrow must not hide the end of a text.
+    columns = [Column("line", no_wrap=True), *(Column(name, overflow="fold") for name in ("name", "status", "tenax"))]
+    table = Table(*columns, box=None)
     for use in found:
         table.add_row(str(use.line), use.name, escape(use.status), escape(use.tenax.replace("`", "")))
     Console().print(table)

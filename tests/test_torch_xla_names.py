@@ -447,10 +447,58 @@ def test_functions_of_the_extension_module_are_there() -> None:
 REST = [f"jax:{i}" for i in range(1, 8)]
 
 
-def test_a_rendezvous_of_some_replicas_is_refused() -> None:
+def test_a_rendezvous_has_the_ordinals_that_it_names() -> None:
     assert xm.xla_rendezvous(b"x", [0], "tag") == xm.xla_rendezvous(b"x") == [b"x"]
-    with pytest.raises(NotImplementedError, match=r"ordinals \[0, 1\] of 1 replicas; expected all"):
-        xm.xla_rendezvous(b"x", [0, 1])
+    with pytest.raises(ValueError, match=r"of ordinal 0: expected an ordinal among replicas=\[1\]"):
+        xm.xla_rendezvous(b"x", [1])
+
+    def met(model: Any, loader: Any, device: torch.device, context: Any) -> list[bytes]:
+        mine = [2, 0] if device.index % 2 == 0 else [1, 3]
+        return xm.rendezvous(f"half {mine}", str(device.index).encode(), mine)
+
+    halves = [[b"2", b"0"], [b"1", b"3"]] * 2
+    assert data_parallel.DataParallel(nn.Linear(1, 1), [f"xla:{i}" for i in range(4)])(met, []) == halves
+
+
+def test_a_random_state_is_restored_where_it_was_read() -> None:
+    xm.set_rng_state(7)
+    assert xm.get_rng_state() == 7
+    first = torch.rand(3, device=device)
+    state = xm.get_rng_state()
+    second = torch.rand(3, device=device)
+    xm.set_rng_state(state)
+    assert torch.equal(torch.rand(3, device=device), second)
+    xm.set_rng_state(7)
+    assert torch.equal(torch.rand(3, device=device), first)
+
+
+def test_runs_of_compiled_functions_are_metrics() -> None:
+    function = torch_xla.compile(lambda x: (x @ x).sum())
+    met.clear_all()
+    for _ in range(3):
+        function(torch.ones(5, 5, device=device))
+    assert met.metric_data("ExecuteTime")[0] == 3  # type: ignore[index]
+    assert met.counter_value("CachedCompile") == 2
+
+
+def test_wrapped_modules_have_the_attributes_of_the_module() -> None:
+    mesh = xs.Mesh(np.arange(4), (2, 2, 1), ("data", "fsdp", "tensor"))
+    layers = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)).to(device)
+    x = torch.randn(8, 8, device=device)
+    expected = layers(x)
+    policy = functools.partial(size_based_auto_wrap_policy, min_num_params=50)
+    model = SpmdFullyShardedDataParallel(layers, mesh, auto_wrap_policy=policy, extra_data_axis="data")
+    assert isinstance(model[0], SpmdFullyShardedDataParallel) and type(model[1]) is nn.ReLU and model.module is layers
+    assert model[0].out_features == 8 and len(model.state_dict()) == 4
+    y = model(xs.mark_sharding(x, mesh, (("data", "fsdp"), None)))
+    close(y.detach().cpu(), expected.detach().cpu())
+    assert y.sharding_spec == "{devices=[4,1]0,1,2,3}"
+    with pytest.raises(ValueError, match="The provided ddp axis is not in the mesh"):
+        SpmdFullyShardedDataParallel(layers, mesh, extra_data_axis="ddp")
+    with pytest.raises(RuntimeError, match="already wrapped"):
+        SpmdFullyShardedDataParallel(model, mesh)
+    with pytest.raises(AttributeError, match="nothing"):
+        model.nothing  # noqa: B018
 
 
 def test_a_saved_program_is_loaded_and_called(tmp_path: Path) -> None:

@@ -241,6 +241,13 @@ except ImportError as error:
 else:
     raise AssertionError
 assert torch_xla._XLAC._xla_get_devices()
+
+import torch
+function = torch.compile(lambda x: (x @ x).sum(), backend="openxla")
+torch_xla.debug.metrics.clear_all()
+for _ in range(3):
+    function(torch.ones(5, 5, device="xla"))
+assert torch_xla.debug.metrics.metric_data("ExecuteTime")[0] == 3
 """
 
 
@@ -276,6 +283,51 @@ if __name__ == "__main__":
 
 def test_a_program_makes_its_group_before_or_after_other_collectives(tmp_path: Path) -> None:
     assert_passes(tmp_path, GROUPS, CPU_NUM_DEVICES="2")
+
+
+PARTS = """
+import torch, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
+
+assert xr.device_type() == "CPU"  # before the processes start, as with PyTorch/XLA
+
+def main(index):
+    mine = [2, 0] if index % 2 == 0 else [1, 3]
+    for _ in range(2):
+        assert xm.rendezvous("half", b"%d" % index, mine) == [b"%d" % i for i in mine]
+    assert len(xm.rendezvous("all")) == 4
+    x, parts = torch.arange(8.0, device="xla").view(2, 4), torch.ones(2, 4, device="xla")
+    assert xm.reduce_scatter("sum", x, 0.25, 1, 4, output=parts) is parts
+    assert parts.tolist() == [[index], [4 + index]]
+    assert xm.all_gather(parts, 1, output=torch.ones(3, device="xla")).tolist() == x.tolist()
+
+if __name__ == "__main__":
+    torch_xla.launch(main)
+"""
+
+
+def test_some_replicas_meet_and_results_have_other_shapes(tmp_path: Path) -> None:
+    assert_passes(tmp_path, PARTS, CPU_NUM_DEVICES="4", PJRT_DEVICE="CPU")
+
+
+EARLY = """
+import torch, torch_xla
+x = torch.ones(2, device="xla").sum().item()
+
+def main(index):
+    pass
+
+if __name__ == "__main__":
+    torch_xla.launch(main)
+"""
+
+
+def test_a_device_that_is_used_on_import_is_an_error_of_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(EARLY)
+    done = run(str(script), CPU_NUM_DEVICES="2")
+    assert done.returncode == 1
+    assert "a new process has used the device before it joined the others" in done.stderr
+    assert "expected tensors and devices inside functions" in done.stderr
 
 
 def test_a_script_that_does_not_exist_is_an_error() -> None:

@@ -25,6 +25,12 @@ def _scaled(tensor: Tensor, scale: float) -> Tensor:
     )
 
 
+def _written(output: Tensor, result: Tensor) -> Tensor:
+    """Write a result to a tensor that may have another shape, as in PyTorch/XLA."""
+    with torch.no_grad():
+        return output.resize_(result.shape).copy_(result)
+
+
 def all_reduce(
     reduce_type: str,
     inputs: Any,
@@ -67,11 +73,9 @@ def all_gather(
         gathered = [all_gather(x, dim, groups) for x in value]
         if output is None:
             return gathered
-        for target, result in zip(output, gathered, strict=True):
-            target.copy_(result)
-        return output
+        return [_written(target, result) for target, result in zip(output, gathered, strict=True)]
     result = torch.cat(current().gathered(value, groups), dim)
-    return result if output is None else output.copy_(result)
+    return result if output is None else _written(output, result)
 
 
 def reduce_scatter(
@@ -91,9 +95,7 @@ def reduce_scatter(
         results = [reduce_scatter(reduce_type, x, scale, scatter_dim, shard_count, groups) for x in input]
         if output is None:
             return results
-        for target, result in zip(output, results, strict=True):
-            target.copy_(result)
-        return output
+        return [_written(target, result) for target, result in zip(output, results, strict=True)]
     members = len(current().members(groups))
     if shard_count != members or input.shape[scatter_dim] % members:
         raise ValueError(
@@ -102,7 +104,7 @@ def reduce_scatter(
         )
     part = current().scattered(reduce_type, input.movedim(scatter_dim, 0), groups).movedim(0, scatter_dim)
     result = _scaled(part.contiguous(), scale)
-    return result if output is None else output.copy_(result)
+    return result if output is None else _written(output, result)
 
 
 def reduce_scatter_bucketized(
@@ -179,31 +181,39 @@ def broadcast_master_param(model: torch.nn.Module) -> None:
 def rendezvous(tag: str, payload: bytes = b"", replicas: Sequence[int] = ()) -> list[bytes]:
     """Wait for the other replicas at this tag, and exchange bytes.
 
+    Args:
+        tag: the same for all.
+        payload: the bytes of this replica.
+        replicas: the ordinals that meet, by default all. The others do not make this call.
+
+    Returns:
+        The bytes of the replicas, in the order of `replicas`.
+
     Raises:
+        ValueError: this replica is not in `replicas`.
         RuntimeError: another replica is at a different tag.
     """
-    met = current().objects((tag, payload))
-    others = {ordinal: other for ordinal, (other, _) in enumerate(met) if other != tag}
+    own = current().rank
+    ordinals = list(replicas) or list(range(current().size))
+    if own not in ordinals:
+        raise ValueError(f"rendezvous({tag!r}) of ordinal {own}: expected an ordinal among replicas={ordinals}")
+    everyone = sorted(ordinals) == list(range(current().size))
+    if everyone:
+        met = dict(enumerate(current().objects((tag, payload))))
+    else:
+        met = dict(zip(ordinals, current().objects((tag, payload), ordinals), strict=True))
+    others = {ordinal: other for ordinal, (other, _) in met.items() if other != tag}
     if others:
         raise RuntimeError(
-            f"rendezvous({tag!r}) of ordinal {current().rank}: "
+            f"rendezvous({tag!r}) of ordinal {own}: "
             + ", ".join(f"ordinal {ordinal} is at {other!r}" for ordinal, other in others.items())
         )
-    return [data for i, (_, data) in enumerate(met) if not replicas or i in replicas]
+    return [met[ordinal][1] for ordinal in ordinals]
 
 
 def xla_rendezvous(payload: bytes = b"", ordinals: Sequence[int] | None = None, tag: str | None = None) -> list[bytes]:
-    """`rendezvous` with a tag that may be omitted.
-
-    Raises:
-        NotImplementedError: `ordinals` are some of the replicas, not all.
-    """
-    if ordinals is not None and sorted(ordinals) != list(range(current().size)):
-        raise NotImplementedError(
-            f"xla_rendezvous: ordinals {list(ordinals)} of {current().size} replicas; expected all, or "
-            "dist.all_gather_object with group=dist.new_group(ordinals)"
-        )
-    return rendezvous(tag or "", payload)
+    """`rendezvous` with a tag that may be omitted."""
+    return rendezvous(tag or "", payload, ordinals or ())
 
 
 def send(value: Tensor, channel_id: int) -> Any:

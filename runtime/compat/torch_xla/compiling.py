@@ -12,6 +12,7 @@ from ..._jit.explain import explain
 from ..._jit.jitted import jit
 from ..._lazy.mode import lazy, own_tape
 from ..._lazy.programs import Runs, TapeProgram
+from .statistics import executed
 from .steps import end_step
 
 
@@ -26,7 +27,8 @@ def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., A
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         end_step()
-        result = step(*args, **kwargs)
+        with executed():
+            result = step(*args, **kwargs)
         if limit is not None and (made := len(explain(step).programs)) > limit:
             raise RuntimeError(
                 f"torch_xla.compile: {getattr(function, '__name__', function)} has {made} different graphs; expected "

@@ -115,8 +115,10 @@ def device_attributes(device: Any = None) -> dict[str, Any]:
 
 
 def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None) -> list[Any]:
-    """Move trees of tensors to a device, or shard them by `input_sharding`."""
+    """Move a list of trees of tensors, or a single tensor, to a device, or shard them by `input_sharding`."""
     from .transfers import moved
+
+    datas = [datas] if isinstance(datas, torch.Tensor) else datas
 
     return [moved(data, device, input_sharding) for data in datas]
 

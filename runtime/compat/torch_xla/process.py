@@ -27,7 +27,7 @@ dist: Any = torch.distributed
 JAX_PLATFORMS = {"CPU": "cpu", "GPU": "cuda,rocm", "CUDA": "cuda", "ROCM": "rocm", "TPU": "tpu"}
 _FORCED = "--xla_force_host_platform_device_count"
 
-_TIMEOUT = timedelta(seconds=float(os.environ.get("TENAX_XLA_TIMEOUT", "300")))
+TIMEOUT = timedelta(seconds=float(os.environ.get("TENAX_XLA_TIMEOUT", "300")))
 _COUNTS = ("CPU_NUM_DEVICES", "GPU_NUM_DEVICES", "TPU_NUM_DEVICES")
 _COUNT = "import jax; print(jax.local_device_count())"
 
@@ -78,12 +78,18 @@ def start(fn: Callable[..., Any], args: Sequence[Any], size: int, join: bool, da
 def _run(rank: int, fn: Callable[..., Any], args: Sequence[Any], size: int, port: int, free: int) -> None:
     from ...distributed.world import make_world
 
+    if backends_are_initialized():
+        raise RuntimeError(
+            "xmp.spawn: a new process has used the device before it joined the others, while it imported the module of "
+            f"{getattr(fn, '__name__', fn)}; expected tensors and devices inside functions, or below "
+            "`if __name__ == '__main__':`"
+        )
     _one_device()
     os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)}
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", str(free))  # for `init_method="env://"`
-    store = dist.TCPStore("127.0.0.1", port, size, is_master=False, timeout=_TIMEOUT)
-    make_world(dist.PrefixStore("join", store), rank, size, _TIMEOUT)
+    store = dist.TCPStore("127.0.0.1", port, size, is_master=False, timeout=TIMEOUT)
+    make_world(dist.PrefixStore("join", store), rank, size, TIMEOUT)
     _spawned.append(_Spawned(rank, size, store))
     fn(rank, *args)
     if group() is not None:
@@ -126,7 +132,7 @@ def group() -> Any:
     if not dist.is_initialized():
         it = _spawned[0]
         store = dist.PrefixStore("default", it.store)
-        dist.init_process_group("tenax", store=store, rank=it.rank, world_size=it.size, timeout=_TIMEOUT)
+        dist.init_process_group("tenax", store=store, rank=it.rank, world_size=it.size, timeout=TIMEOUT)
         _made[:] = [dist.group.WORLD]
     return dist
 
@@ -139,7 +145,7 @@ def required_group() -> Any:
     return dist
 
 
-def _rendezvous(url: str, timeout: timedelta = _TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
+def _rendezvous(url: str, timeout: timedelta = TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
     """Store, rank and world size of `init_method="xla://"`."""
     if _spawned:
         yield dist.PrefixStore("xla", _spawned[0].store), _spawned[0].rank, _spawned[0].size

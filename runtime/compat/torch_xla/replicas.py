@@ -53,8 +53,8 @@ class Replicas:
             raise ValueError(f"groups {groups!r} have ordinal {self.rank} {len(found)} times; expected once")
         return found[0]
 
-    def objects(self, value: Any) -> list[Any]:
-        """The values that the replicas passed, by ordinal; a barrier."""
+    def objects(self, value: Any, ordinals: Sequence[int] = ()) -> list[Any]:
+        """The values that the replicas passed, or those of some ordinals, which alone make the call; a barrier."""
         return [value]
 
     def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
@@ -93,8 +93,18 @@ class ThreadGroup:
         self._arrived: dict[int, Any] = {}
         self._complete: list[Any] = []  # of the last round
         self._rounds = 0
-        self._ended = False
         self._changed = threading.Condition()
+        self._parts: dict[tuple[int, ...], ThreadGroup] = {}
+        self._gone: set[int] = set()
+
+    def part(self, ranks: tuple[int, ...]) -> ThreadGroup:
+        """The group of some of the threads, whose ranks in it are their places in `ranks`."""
+        with self._changed:
+            part = self._parts.setdefault(ranks, ThreadGroup(len(ranks)))
+            gone = [place for place, rank in enumerate(ranks) if rank in self._gone]
+        for place in gone:
+            part.end(place)
+        return part
 
     def exchange(self, rank: int, value: Any) -> list[Any]:
         """The values that the threads passed, by rank.
@@ -110,7 +120,7 @@ class ThreadGroup:
                 self._arrived = {}
                 self._rounds += 1
                 self._changed.notify_all()
-            self._changed.wait_for(lambda: self._rounds != own or self._ended)
+            self._changed.wait_for(lambda: self._rounds != own or self._gone)
             if self._rounds == own:
                 raise RuntimeError(
                     f"a collective of replica {rank}: another replica of the {self.size} has returned or raised; "
@@ -118,11 +128,14 @@ class ThreadGroup:
                 )
             return self._complete
 
-    def end(self) -> None:
+    def end(self, rank: int) -> None:
         """Record that a thread has ended, so that the others do not wait for it."""
         with self._changed:
-            self._ended = True
+            self._gone.add(rank)
             self._changed.notify_all()
+            parts = [(part, ranks.index(rank)) for ranks, part in self._parts.items() if rank in ranks]
+        for part, place in parts:
+            part.end(place)
 
 
 class ThreadReplicas(Replicas):
@@ -132,8 +145,10 @@ class ThreadReplicas(Replicas):
         self.rank = self.local_rank = rank
         self.size, self.device, self.group = group.size, device, group
 
-    def objects(self, value: Any) -> list[Any]:
-        return list(self.group.exchange(self.rank, value))
+    def objects(self, value: Any, ordinals: Sequence[int] = ()) -> list[Any]:
+        if not ordinals:
+            return list(self.group.exchange(self.rank, value))
+        return list(self.group.part(tuple(ordinals)).exchange(ordinals.index(self.rank), value))
 
     def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
         met = self.group.exchange(self.rank, tensor.detach().clone())  # the clone is not affected by later writes
@@ -155,11 +170,23 @@ class ProcessReplicas(Replicas):
             return None
         key = tuple(map(tuple, groups or ()))
         if key not in self._groups:  # every rank gets here with the same groups
-            made = [self.dist.new_group(list(ranks)) for ranks in key]
+            made = [self.dist.new_group(list(ranks), timeout=process.TIMEOUT) for ranks in key]
             self._groups[key] = next(group for ranks, group in zip(key, made, strict=True) if self.rank in ranks)
         return self._groups[key]
 
-    def objects(self, value: Any) -> list[Any]:
+    def _part(self, ordinals: Sequence[int]) -> Any:
+        """The group of some ordinals, of which only these make a call."""
+        key = tuple(sorted(ordinals))
+        if key not in self._groups:
+            self._groups[key] = self.dist.new_group(list(key), timeout=process.TIMEOUT, use_local_synchronization=True)
+        return self._groups[key]
+
+    def objects(self, value: Any, ordinals: Sequence[int] = ()) -> list[Any]:
+        if ordinals and len(ordinals) < self.size:
+            found: list[Any] = [None] * len(ordinals)
+            self.dist.all_gather_object(found, value, group=self._part(ordinals))
+            by_ordinal = dict(zip(sorted(ordinals), found, strict=True))
+            return [by_ordinal[i] for i in ordinals]
         mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
         sizes = self.gathered(torch.tensor([mine.numel()], device="jax"))
         longest = max(int(n) for n in sizes)

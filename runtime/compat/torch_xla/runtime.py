@@ -20,8 +20,11 @@ local_ordinal = get_local_ordinal
 
 
 def device_type() -> str:
-    """'CPU', 'GPU' or 'TPU'."""
-    return platform()
+    """'CPU', 'GPU' or 'TPU'. JAX is not started if `PJRT_DEVICE` says which, so that this may precede `xmp.spawn`."""
+    name = os.environ.get("PJRT_DEVICE", "").upper()
+    if backends_are_initialized() or name not in ("CPU", "TPU") or "JAX_PLATFORMS" in os.environ:
+        return platform()
+    return name
 
 
 def set_device_type(pjrt_device: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass
 class _Mode:
-    spmd: bool = False
+    spmd: bool = field(default_factory=lambda: os.environ.get("XLA_USE_SPMD") == "1")
     mesh: Any = None  # set by `xs.set_global_mesh`
 
 

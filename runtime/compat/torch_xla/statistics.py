@@ -69,6 +69,18 @@ def timed(name: str) -> Iterator[None]:
         record(name, time.perf_counter() - start)
 
 
+@contextmanager
+def executed() -> Iterator[None]:
+    """Record a block that runs a compiled program, without the time in which it is compiled."""
+    before, start = metrics.get("CompileTime", Metric()), time.perf_counter()
+    compiled, compiling = before.count, before.total
+    yield
+    after = metrics.get("CompileTime", Metric())
+    record("ExecuteTime", max(0.0, time.perf_counter() - start - (after.total - compiling)))
+    if after.count == compiled:
+        count("CachedCompile")
+
+
 def clear() -> None:
     """Clear counters and metrics."""
     with _lock:

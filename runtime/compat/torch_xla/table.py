@@ -37,6 +37,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("sync step", RUNS, "`tenax.sync()`"),
         ("compile", RUNS, "`tenax.jit`; of a block, `tenax.lazy`"),
         ("manual_seed", RUNS, "`torch.manual_seed`"),
+        ("__version__", _differently("the release whose names these are"), "`tenax.__version__`"),
         ("launch", RUNS, "`tenax.launch(fn, nprocs, args)`, `torchrun`"),
     ],
     "torch_xla.core.xla_model": [
@@ -64,7 +65,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("collective_permute", RUNS, "`permute_tensor` of torch's functional collectives"),
         ("collective_broadcast broadcast_master_param", RUNS, "`dist.broadcast`"),
         ("rendezvous do_on_ordinals", RUNS, "`dist.barrier`"),
-        ("xla_rendezvous", _differently("among all replicas, not some"), "`dist.all_gather_object`"),
+        ("xla_rendezvous", RUNS, "`dist.all_gather_object`"),
         ("send recv", NOT, "`dist.send`, `dist.recv`"),
         ("set_replication xla_replication_devices", NOT, "`torchrun`, `nn.DataParallel`"),
         ("mesh_reduce", RUNS, "`dist.all_gather_object`"),
@@ -224,8 +225,9 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("Trace StepTrace XlaTrace XlaStepTrace trace_me", RUNS, "`tenax.profiler.annotate`, `tenax.profiler.step`"),
     ],
     "torch_xla.utils.utils": [
-        ("SampleGenerator", RUNS, "`[batch] * n`"),
-        ("getenv_as as_list get_free_tcp_ports parallel_work", RUNS, "the standard library"),
+        ("SampleGenerator FnDataGenerator", RUNS, "`[batch] * n`"),
+        ("DataWrapper", RUNS, "a batch that is a tree of tensors"),
+        ("getenv_as as_list get_free_tcp_ports parallel_work check_env_flag eprint", RUNS, "the standard library"),
     ],
     "torch_xla.utils.serialization": [("save load", RUNS, "`torch.save`, `torch.load`")],
     "torch_xla.utils.checkpoint": [
@@ -274,7 +276,8 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "torch_xla.experimental.distributed_checkpoint": [
         ("prime_optimizer", RUNS, "`tenax.checkpoint.load`"),
-        ("CheckpointManager SPMDSavePlanner SPMDLoadPlanner", NOT, "`tenax.checkpoint`"),
+        ("SPMDSavePlanner SPMDLoadPlanner", _differently("of one process"), "`tenax.checkpoint`"),
+        ("CheckpointManager", _differently("of one process, in a folder of this host"), "`tenax.checkpoint`"),
     ],
     "torch_xla.experimental.custom_kernel": [
         ("flash_attention", _differently("interpreted but on a TPU"), "`scaled_dot_product_attention`"),

@@ -2,30 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from ..._torch import pytree
 from ...sharding.placing import shard
 from .device_type import jax_device
 from .replicas import current
+from .utils.utils import DataWrapper
 
 
 def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
-    """A tree with a function applied once to each of its tensors, even if a tensor occurs several times."""
+    """A tree with a function applied once to each of its tensors, even if a tensor occurs several times.
+
+    As in PyTorch/XLA, a tree consists of containers, of subclasses of them, and of other objects with attributes. Those
+    that hold tensors are copied; all other values, including modules and optimizers, are leaves.
+    """
     done: dict[int, Any] = {}
+    alive: list[Any] = []  # the parts of a DataWrapper may be new objects, whose ids must not be reused
 
-    def leaf(x: Any) -> Any:
-        if not isinstance(x, torch.Tensor):
-            return x
-        if id(x) not in done:
-            done[id(x)] = fn(x)
-        return done[id(x)]
+    def visit(x: Any) -> Any:
+        if id(x) in done:
+            return done[id(x)]
+        done[id(x)] = x  # an object that contains itself keeps the reference to the original
+        if isinstance(x, torch.Tensor):
+            result = fn(x)
+        else:
+            parts, rebuilt = _taken_apart(x)
+            alive.append(parts)
+            visited = [visit(part) for part in parts]
+            changed = any(new is not old for new, old in zip(visited, parts, strict=True))
+            result = rebuilt(visited) if changed else x
+        done[id(x)] = result
+        return result
 
-    leaves, structure = pytree.tree_flatten(tree)
-    return pytree.tree_unflatten([leaf(x) for x in leaves], structure)
+    return visit(tree)
+
+
+_LEAVES = (type, FunctionType, MethodType, ModuleType, nn.Module, torch.optim.Optimizer)
+
+
+def _taken_apart(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """The parts of a tree that may hold tensors, and a function that makes a tree of other parts."""
+    if isinstance(x, DataWrapper):
+        return list(x.get_tensors()), x.from_tensors
+    if isinstance(x, PackedSequence):
+        return [x.data], lambda parts: _packed(parts[0], x)
+    parts, structure = pytree.tree_flatten(x, is_leaf=lambda y: y is not x)
+    if not (len(parts) == 1 and parts[0] is x):  # a container that torch knows
+        return parts, lambda new: pytree.tree_unflatten(new, structure)
+    if isinstance(x, tuple):
+        return list(x), getattr(type(x), "_make", partial(tuple.__new__, type(x)))
+    if isinstance(x, set | frozenset):
+        return list(x), type(x)
+    items = list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, list) else []
+    attributes = {} if isinstance(x, _LEAVES) else getattr(x, "__dict__", {})
+
+    def rebuilt(new: list[Any]) -> Any:
+        result = copy.copy(x)
+        if isinstance(x, dict):
+            result.update(zip(x, new, strict=False))
+        elif items:
+            result[:] = new[: len(items)]
+        result.__dict__.update(zip(attributes, new[len(items) :], strict=True))
+        return result
+
+    return [*items, *attributes.values()], rebuilt
+
+
+def _packed(data: torch.Tensor, sequence: PackedSequence) -> PackedSequence:
+    """A packed sequence with other data. Its batch sizes stay on the CPU, and its indices follow the data."""
+    order, back = (x if x is None else x.to(data.device) for x in (sequence.sorted_indices, sequence.unsorted_indices))
+    return PackedSequence(data, sequence.batch_sizes, order, back)
 
 
 def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
@@ -34,9 +89,11 @@ def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
         return tree
     target = jax_device(device)
     if isinstance(input_sharding, dict):
+        if not isinstance(tree, Mapping):
+            raise ValueError(f"input_sharding is a dict, but a batch is of type {type(tree).__name__}; expected a dict")
         missing = input_sharding.keys() - tree.keys()
         if missing:
-            raise ValueError(f"input_sharding names {sorted(missing)}, which the batch lacks; it has {sorted(tree)}")
+            raise KeyError(f"input_sharding names {sorted(missing)}, which the batch lacks; it has {sorted(tree)}")
         return {name: moved(value, device, input_sharding.get(name)) for name, value in tree.items()}
 
     def one(tensor: torch.Tensor) -> torch.Tensor:

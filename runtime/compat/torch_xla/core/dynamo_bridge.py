@@ -9,9 +9,15 @@ from torch import fx
 
 from ....compile.graph import CompiledGraph
 from ....compile.graph_program import BackendOptions
+from ..statistics import executed
 
 
 def extract_compiled_graph(module: fx.GraphModule, args: Sequence[Any]) -> Callable[..., Any]:
     """A compiled function for a graph of aten operators."""
     graph = CompiledGraph(module, "openxla", BackendOptions())
-    return lambda *call_args: graph([*call_args])
+
+    def run(*call_args: Any) -> Any:
+        with executed():
+            return graph([*call_args])
+
+    return run

@@ -15,7 +15,7 @@ import jax
 import torch
 
 from ...._lazy.mode import own_tape, sync
-from ....storage.random import initial_seed
+from ....storage import random
 from ....storage.tensors import cell_of
 from ..collectives import REDUCE_AND as REDUCE_AND
 from ..collectives import REDUCE_MAX as REDUCE_MAX
@@ -102,15 +102,17 @@ def unlazy(tensors: Sequence[torch.Tensor]) -> None:
 
 
 def set_rng_state(seed: int, device: Any = None) -> None:
-    """Seed the device's random number generator."""
-    from ....storage.random import manual_seed
-
-    manual_seed(int(seed))
+    """Seed the device's random number generator, or restore a state of `get_rng_state`."""
+    offset, seed = divmod(int(seed), 1 << 64) if seed >= 1 << 64 else (0, int(seed))
+    random.manual_seed(seed)
+    if offset:
+        random.restore((seed, offset))
 
 
 def get_rng_state(device: Any = None) -> int:
-    """The seed of the device's random number generator."""
-    return initial_seed()
+    """The state of the device's random number generator: its seed, plus `n << 64` after `n` random operations."""
+    seed = random.initial_seed()  # raises within a compiled function, which does not know its state
+    return random.state()[1] << 64 | seed
 
 
 @contextmanager

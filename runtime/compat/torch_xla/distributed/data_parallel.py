@@ -101,7 +101,7 @@ class DataParallel:
             except BaseException as error:  # re-raised by the caller
                 errors.append(error)
             finally:
-                group.end()
+                group.end(rank)
                 if errors:
                     parallel.close()
 
