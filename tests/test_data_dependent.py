@@ -13,6 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 import tenax  # noqa: F401
+from tenax.aten import masked_rows
 from tenax.dispatch import host_arrays
 from tenax.kernels import host
 from tenax.kernels.nms import nms
@@ -82,8 +83,8 @@ def assert_same(call: Callable[..., Any], *args: torch.Tensor) -> None:
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Whether NumPy computes the operators, or XLA as on an accelerator."""
     if request.param == "by XLA":
-        monkeypatch.setattr(host_arrays, "are_on_host", lambda values: False)
-        monkeypatch.setattr("tenax.aten.masked_rows.are_on_host", lambda values: False)
+        for module in (host_arrays, masked_rows):
+            monkeypatch.setattr(module, "are_on_host", lambda values: False)
     return request.param
 
 
