@@ -7,6 +7,7 @@ from functools import partial, wraps
 from typing import Any
 
 import jax
+import numpy as np
 
 from ..storage.placement import no_jax_trace
 from ..storage.spec import Operand
@@ -42,7 +43,7 @@ def checked(
 def raise_unless(flags: Sequence[Any], signature: Signature, values: Sequence[Any]) -> None:
     """Raise the CPU kernel's error, or else the spec's, if one of the checks of a call fails."""
     for holds, (kind, message) in zip(flags, signature.row.checks, strict=True):
-        if not holds:
+        if not np.asarray(holds):
             raise_host_error(signature, values)
             raise condition_error(kind, message)
 
@@ -74,7 +75,7 @@ def results_if_valid(checked: Callable[..., Any], count: int) -> Callable[..., A
     def valid(*operands: Any) -> Any:
         if no_jax_trace():
             results = checked(*operands)
-            if all(results[count:]):
+            if all(map(np.asarray, results[count:])):  # `bool` of a JAX array takes six times as long
                 return results
         return None
 
