@@ -206,6 +206,7 @@ def test_dtypes_that_are_not_promoted_raise_as_on_the_cpu(name):
     assert str(found.value)[:40] == str(expected.value)[:40]
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("name", MISFITS)
 def test_indices_and_values_that_do_not_fit_raise_as_on_the_cpu(name):
     call, x, i = MISFITS[name], torch.zeros(4, 3), torch.tensor([0, 1, 1, 0])
