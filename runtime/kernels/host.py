@@ -80,6 +80,9 @@ def _unique2(
 ) -> tuple[Host, Host, Host]:
     """(sorted distinct elements, index of each element among them, counts); the last two empty if not requested."""
     flat = self.reshape(-1)
+    if flat.dtype.kind in "biu" and not return_inverse and not return_counts:  # equal values have equal bits
+        ordered = np.sort(flat)
+        return ordered[_begins(ordered)], _nothing(), _nothing()
     order = np.argsort(_comparable(flat), kind="stable")
     return _of_elements(self, order, return_inverse, return_counts)
 
@@ -98,14 +101,14 @@ def unique_consecutive(
     """The first element, or slice along `dim`, of each run of equal ones, with inverse and counts."""
     if dim is not None:
         return unique_dim_consecutive(self, dim)
-    return _of_elements(self, np.arange(self.size), return_inverse, return_counts)
+    return _of_elements(self, None, return_inverse, return_counts)
 
 
 def unique_dim_consecutive(
     self: Host, dim: int, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Host, Host, Host]:
     """The first slice along `dim` of each run of equal ones, with inverse and counts."""
-    return _of_slices(self, dim, np.arange(len(_slices(self, dim))))
+    return _of_slices(self, dim, None)
 
 
 def _comparable(x: Host) -> Host:
@@ -113,10 +116,14 @@ def _comparable(x: Host) -> Host:
     return x.astype(np.float32) if x.dtype.name in HALVES else x
 
 
-def _of_elements(x: Host, order: Host, return_inverse: bool, return_counts: bool) -> tuple[Host, Host, Host]:
-    values, inverse, counts = _groups(x.reshape(-1, 1), order)
-    nothing = np.zeros(0, np.int64)
-    return values[:, 0], inverse.reshape(x.shape) if return_inverse else nothing, counts if return_counts else nothing
+def _nothing() -> Host:
+    """A result that was not requested."""
+    return np.zeros(0, np.int64)
+
+
+def _of_elements(x: Host, order: Host | None, return_inverse: bool, return_counts: bool) -> tuple[Host, Host, Host]:
+    values, inverse, counts = _groups(x.reshape(-1), order, return_inverse)
+    return values, inverse.reshape(x.shape) if return_inverse else inverse, counts if return_counts else _nothing()
 
 
 def _slices(x: Host, dim: int) -> Host:
@@ -129,22 +136,33 @@ def _slices(x: Host, dim: int) -> Host:
     return slices.reshape(slices.shape[0], x.size // max(slices.shape[0], 1))
 
 
-def _of_slices(x: Host, dim: int, order: Host) -> tuple[Host, Host, Host]:
+def _of_slices(x: Host, dim: int, order: Host | None) -> tuple[Host, Host, Host]:
     """Distinct slices, inverse and counts; along a dim, torch returns the latter two even if not requested."""
     values, inverse, counts = _groups(_slices(x, dim), order)
     rest = np.moveaxis(np.atleast_1d(x), dim, 0).shape[1:]
     return np.moveaxis(values.reshape(-1, *rest), 0, dim), inverse, counts
 
 
-def _groups(rows: Host, order: Host) -> tuple[Host, Host, Host]:
-    """(the first row of each group of equal rows in `order`, group of each row, size of each group)."""
-    ordered = rows[order]
-    new = np.ones(len(rows), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(1)
-    inverse = np.empty(len(rows), np.int64)
-    inverse[order] = np.cumsum(new) - 1
+def _begins(ordered: Host) -> Host:
+    """Whether each row, or element, differs from the one before it."""
+    new = np.ones(len(ordered), bool)
+    differs = ordered[1:] != ordered[:-1]
+    new[1:] = differs.any(1) if differs.ndim > 1 else differs
+    return new
+
+
+def _groups(rows: Host, order: Host | None, inverted: bool = True) -> tuple[Host, Host, Host]:
+    """(the first of each group of equal rows, or elements, in `order`, the group of each, the size of each group).
+
+    Without an order they keep their places. The groups of rows are empty unless `inverted`.
+    """
+    ordered = rows if order is None else rows[order]
+    new = _begins(ordered)
+    groups = np.cumsum(new) - 1 if inverted else _nothing()
+    if inverted and order is not None:
+        groups[order] = groups.copy()
     first = np.flatnonzero(new)
-    return ordered[first], inverse, np.diff(first, append=len(rows)).astype(np.int64, copy=False)
+    return ordered[first], groups, np.diff(first, append=len(rows)).astype(np.int64, copy=False)
 
 
 def nms(dets: Host, scores: Host, iou_threshold: float) -> Host:
