@@ -3,5 +3,5 @@
 import runpy
 from pathlib import Path
 
-for suite in ("eager", "eager_steps", "lowerings", "compiled", "calls", "rows", "distributed"):
+for suite in ("eager", "eager_steps", "lowerings", "compiled", "calls", "rows", "changing", "distributed"):
     runpy.run_path(str(Path(__file__).parent / f"{suite}.py"), run_name="__main__")
