@@ -221,7 +221,11 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "torch_xla.debug.profiler": [
         ("start_server start_trace stop_trace trace_detached", RUNS, "`tenax.profiler.trace(folder)`"),
-        ("trace", _differently("it records a server of the same process only"), "`tenax.profiler.trace(folder)`"),
+        (
+            "trace",
+            _differently("it records a server of the same process only, and events have the names of JAX"),
+            "`tenax.profiler.trace(folder)`",
+        ),
         ("Trace StepTrace XlaTrace XlaStepTrace trace_me", RUNS, "`tenax.profiler.annotate`, `tenax.profiler.step`"),
     ],
     "torch_xla.utils.utils": [

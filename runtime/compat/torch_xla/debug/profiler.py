@@ -3,36 +3,64 @@
 from __future__ import annotations
 
 import threading
-import time
+import weakref
 from typing import Any
 
 import jax
 
 from ....device.torch_jax import synchronize
+from ....xla import recording
 
-_own_ports: set[int] = set()  # of the servers of this process
+
+class ProfilerServer:
+    """A server to which a profiler connects, until this object is dropped, which waits for `trace` to end."""
+
+    def __init__(self, port: int) -> None:
+        jax.profiler.start_server(port)
+        self.port = port
+        weakref.finalize(self, _stop_server).atexit = False
 
 
-def start_server(port: int, only_on_master: bool = True) -> Any:
-    """Start a server to which a profiler connects; the result keeps it alive. None except on the first replica."""
+def _stop_server() -> None:
+    with recording.calls:
+        jax.profiler.stop_server()
+
+
+_servers: weakref.WeakSet[ProfilerServer] = weakref.WeakSet()  # of this process: JAX allows one at a time
+
+
+def start_server(port: int, only_on_master: bool = True) -> ProfilerServer | None:
+    """Start a server to which a profiler connects; the result keeps it alive. None except on the first replica.
+
+    Raises:
+        ValueError: the process has a server at another port.
+    """
     from ..devices import is_master_ordinal
 
     if only_on_master and not is_master_ordinal():
         return None
-    server = jax.profiler.start_server(port)
-    _own_ports.add(port)
+    for server in _servers:
+        if server.port == port:
+            return server
+        raise ValueError(
+            f"xp.start_server({port}): this process has a server at port {server.port}; expected one server at a time "
+            "(drop every reference to the first one, or use its port)"
+        )
+    server = ProfilerServer(port)
+    _servers.add(server)
     return server
 
 
 def start_trace(log_dir: str, **options: Any) -> None:
     """Start recording, for TensorBoard or Perfetto."""
-    jax.profiler.start_trace(log_dir)
+    recording.start(log_dir)
 
 
 def stop_trace() -> None:
     """Write the recording, including all work that was started before."""
-    synchronize()
-    jax.profiler.stop_trace()
+    with recording.calls:
+        synchronize()
+        recording.stop()
 
 
 def trace_detached(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **_: Any) -> threading.Thread:
@@ -44,8 +72,8 @@ def trace_detached(service_addr: str = "", logdir: str = "", duration_ms: int = 
 
 
 def _stop_after(duration_ms: float) -> None:
-    time.sleep(duration_ms / 1000)
-    jax.profiler.stop_trace()
+    recording.wait(duration_ms / 1000)
+    recording.stop()
 
 
 def trace(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **options: Any) -> None:
@@ -55,9 +83,10 @@ def trace(service_addr: str = "", logdir: str = "", duration_ms: int = 1000, **o
         NotImplementedError: the address is not that of a server of this process; connect TensorBoard to the other one.
     """
     host, _, port = service_addr.rpartition(":")
-    if host in ("localhost", "127.0.0.1", "0.0.0.0", "[::1]") and port.isdecimal() and int(port) in _own_ports:
-        start_trace(logdir)
-        _stop_after(duration_ms)
+    if host in ("localhost", "127.0.0.1", "0.0.0.0", "[::1]") and port in {str(s.port) for s in _servers}:
+        with recording.calls:
+            start_trace(logdir)
+            _stop_after(duration_ms)
         return
     raise NotImplementedError(
         f"xp.trace: {service_addr!r} is no server of this process; expected TensorBoard's capture button with "
