@@ -80,8 +80,8 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
         The tensor.
 
     Raises:
-        ValueError: the spec does not fit the tensor or the mesh; the tensor is on another device, or is a part of its
-            storage.
+        ValueError: the spec does not fit the tensor or the mesh; the devices do not divide a dimension, which
+            PyTorch/XLA pads; the tensor is on another device, or is a part of its storage.
     """
     chosen = _mesh(mesh)
     if t.device.type != "jax":
@@ -89,7 +89,10 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
     spec = chosen.partition_spec(partition_spec)
     if len(spec) != t.dim():
         raise ValueError(f"mark_sharding: partition_spec {tuple(partition_spec)} of a tensor of shape {[*t.shape]}")
-    sharding = named_sharding("a tensor", t.shape, spec, automatic(chosen.get_jax_mesh()))
+    try:
+        sharding = named_sharding("a tensor", t.shape, spec, automatic(chosen.get_jax_mesh()))
+    except ValueError as error:
+        raise ValueError(str(error).replace("tenax.shard", "mark_sharding", 1)) from None
     if not lay_out(t, sharding) and not _reshaped(t, sharding):
         raise ValueError(f"mark_sharding: a tensor of shape {[*t.shape]} that is a part of its storage; clone it first")
     return t
