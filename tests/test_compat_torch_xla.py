@@ -392,7 +392,15 @@ def test_each_name_of_the_table_exists(row: Row) -> None:
     assert all(name in vars(module) for name in row.names)
 
 
-ARGUMENTS = {"nms": 5, "auto_policy": 3, "send": 2, "recv": 2, "set_replication": 2, "xla_replication_devices": 1}
+ARGUMENTS = {
+    "nms": 5,
+    "from_xla_cuda_to_cuda": 1,
+    "auto_policy": 3,
+    "send": 2,
+    "recv": 2,
+    "set_replication": 2,
+    "xla_replication_devices": 1,
+}
 REFUSED = [path for row in ROWS if row.status == NOT for path in row.paths]
 
 

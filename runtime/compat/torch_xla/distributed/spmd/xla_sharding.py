@@ -120,6 +120,12 @@ def mark_sharding_with_gradients(
     return result
 
 
+class MarkShardingFunction:
+    """`apply` returns a sharded copy; with PyTorch/XLA, this is a `torch.autograd.Function`."""
+
+    apply = staticmethod(mark_sharding_with_gradients)
+
+
 def clear_sharding(t: torch.Tensor) -> torch.Tensor:
     """Move a tensor, and all that share its storage, to the first device, uncommitted, so that it joins the mesh of the
     tensors with which it is combined. The values are copied through the host.
@@ -182,6 +188,17 @@ def apply_backward_optimization_barrier(m: nn.Module) -> None:
 def apply_xla_patch_to_nn_linear(module: nn.Module, *_: Any) -> nn.Module:
     """Return the module: `nn.Linear` is one matrix product that keeps its dimensions, and needs no patch."""
     return module
+
+
+class XLAPatchedLinear:
+    """`apply` is `torch.nn.functional.linear`; with PyTorch/XLA, this is a `torch.autograd.Function`."""
+
+    apply = staticmethod(nn.functional.linear)
+
+
+def xla_patched_nn_linear_forward(m: nn.Linear, input: torch.Tensor) -> torch.Tensor:
+    """The result of a linear layer."""
+    return XLAPatchedLinear.apply(input, m.weight, m.bias)
 
 
 def enable_manual_sharding(*_: Any, **__: Any) -> Any:
