@@ -10,6 +10,7 @@ from typing import Any
 import jax
 
 from .device.torch_jax import synchronize
+from .xla import recording
 
 
 @contextmanager
@@ -20,9 +21,13 @@ def trace(folder: str | Path, **options: Any) -> Iterator[None]:
         folder: the output folder.
         options: options of `jax.profiler.trace`, such as `create_perfetto_trace=True`.
     """
-    with jax.profiler.trace(str(folder), **options):
+    recording.start(str(folder), **options)
+    try:
         yield
-        synchronize()  # include all work that was started within the context
+        with recording.calls:
+            synchronize()  # include all work that was started within the context
+    finally:
+        recording.stop()
 
 
 def annotate(name: str) -> Any:

@@ -113,6 +113,13 @@ def test_objects_are_saved_with_tensors_on_the_cpu() -> None:
 def test_sharding_of_inputs_by_name_needs_batches_with_these_names() -> None:
     with pytest.raises(KeyError, match=r"input_sharding names \['y'\], which the batch lacks; it has \['x'\]"):
         xm.send_cpu_data_to_device([{"x": torch.ones(1)}], device, {"y": None})
+    batch = {"x": torch.ones(1), "y": torch.ones(1)}
+    with pytest.raises(
+        KeyError, match=r"input_sharding lacks \['y'\] of the batch; expected a ShardingSpec or None for"
+    ):
+        xm.send_cpu_data_to_device([batch], device, {"x": None})
+    with pytest.raises(KeyError, match=r"input_sharding lacks \['y'\] of the batch"):
+        next(iter(pl.MpDeviceLoader([batch], device, input_sharding={"x": None})))
     with pytest.raises(ValueError, match="a batch is of type Tensor; expected a dict"):
         xm.send_cpu_data_to_device([torch.ones(1)], device, {"x": None})
 

@@ -6,6 +6,11 @@ import copy
 import functools
 import importlib
 import inspect
+import subprocess
+import sys
+import textwrap
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +18,19 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import tenax
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.amp as amp
 import tenax.compat.torch_xla.backends as backends
+import tenax.compat.torch_xla.core.dynamo_bridge as dynamo_bridge
 import tenax.compat.torch_xla.core.xla_builder as xla_builder
 import tenax.compat.torch_xla.core.xla_env_vars as xla_env_vars
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.debug.profiler as xp
+import tenax.compat.torch_xla.distributed.fsdp.utils as fsdp_utils
 import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
 import tenax.compat.torch_xla.distributed.xla_multiprocessing as xmp
@@ -30,6 +38,7 @@ import tenax.compat.torch_xla.experimental.scan as scanning
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.stablehlo as stablehlo
 import tenax.compat.torch_xla.statistics as statistics
+import tenax.compat.torch_xla.utils.dlpack as dlpack
 import tenax.compat.torch_xla.utils.serialization as serialization
 from tenax.compat.torch_xla.distributed import data_parallel, parallel_loader
 from tenax.compat.torch_xla.distributed.fsdp import XlaFullyShardedDataParallel, consolidate_sharded_model_checkpoints
@@ -401,6 +410,41 @@ def test_a_profile_is_one_of_this_process(tmp_path: Path) -> None:
         xp.trace("elsewhere:1", str(tmp_path))
 
 
+def test_a_profile_server_ends_with_its_last_reference(tmp_path: Path) -> None:
+    first, second = get_free_tcp_ports(2)
+    server = xp.start_server(first)
+    assert server is not None
+    assert xp.start_server(first) is server
+    with pytest.raises(ValueError, match=rf"this process has a server at port {first}; expected one server at a time"):
+        xp.start_server(second)
+    tracer = threading.Thread(target=xp.trace, args=(f"localhost:{first}", str(tmp_path)))
+    tracer.start()
+    time.sleep(0.5)
+    del server
+    assert [*tmp_path.rglob("*.xplane.pb")], "the server was dropped before its recording was written"
+    tracer.join()
+    with pytest.raises(NotImplementedError, match="is no server of this process"):
+        xp.trace(f"localhost:{first}", str(tmp_path))
+    assert xp.start_server(second) is not None
+
+
+def test_a_process_may_end_while_a_thread_writes_a_profile(tmp_path: Path) -> None:
+    program = """
+        import sys, threading, time
+        import torch
+        import tenax.compat.torch_xla.debug.profiler as xp
+
+        xp.start_trace(sys.argv[1])
+        import torch._dynamo  # thousands of Python calls, which take a while to write
+        threading.Thread(target=xp.stop_trace, daemon=True).start()
+        time.sleep(0.05)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert [*tmp_path.rglob("*.xplane.pb")]
+
+
 def test_an_optimizer_of_another_dtype_is_an_error() -> None:
     with pytest.raises(NotImplementedError, match="optimizer_dtype, lazy_init; expected"):
         ZeroRedundancyOptimizer([nn.Parameter(torch.ones(1))], torch.optim.SGD, torch.bfloat16, lazy_init=True)
@@ -417,6 +461,78 @@ def test_the_peak_of_the_memory_is_known() -> None:
     x = torch.ones(1000).to(device)
     info = xm.get_memory_info()
     assert info["bytes_limit"] > info["peak_bytes_used"] >= info["bytes_used"] >= x.nbytes
+
+
+def test_programs_in_memory_are_counted() -> None:
+    xm.mark_step()
+    counts = [xr.get_num_cached_compilation_graph()]
+    for length in (711, 711, 712):
+        with tenax.lazy():
+            (torch.ones(length, device=device) * 2 + 1).sum().item()
+        counts.append(xr.get_num_cached_compilation_graph())
+    assert counts[1] > counts[0]
+    assert counts[2] == counts[1] < counts[3]
+    x = torch.ones(713, device=device)
+    graph = make_fx(lambda x: (x * 3 - 2,))(x)
+    run = dynamo_bridge.extract_compiled_graph(graph, [x])  # what torch's backend "openxla" calls
+    assert run(x)[0].sum().item() == 713
+    assert xr.get_num_cached_compilation_graph() == counts[3] + 1
+
+
+def test_tensors_are_exchanged_by_capsules() -> None:
+    x = torch.arange(6.0, device=device).view(2, 3)
+    back = dlpack.from_dlpack(dlpack.to_dlpack(x))
+    assert back.device == x.device and torch.equal(back, x)
+    source = np.arange(3)
+    array = dlpack.from_dlpack(source)
+    source[0] = 7
+    assert array.device == x.device and array.tolist() == [0, 1, 2]
+
+    class Elsewhere:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (2, 0)
+
+    with pytest.raises(ValueError, match="currently only supports CPU"):
+        dlpack.from_dlpack(Elsewhere())
+
+
+def test_patched_linear_layers_are_linear_layers() -> None:
+    layer = nn.Linear(3, 2).to(device)
+    x = torch.randn(4, 5, 3, device=device)
+    expected = layer(x)
+    close(xs.XLAPatchedLinear.apply(x, layer.weight, layer.bias), expected)
+    close(xs.xla_patched_nn_linear_forward(layer, x), expected)
+    model = nn.Sequential(layer, nn.ReLU())
+    assert fsdp_utils.apply_xla_patch_to_nn_linear(model, lambda m, x: nn.functional.linear(x, m.weight)) is model
+    close(layer(x), expected - layer.bias)
+    fsdp_utils.apply_xla_patch_to_nn_linear(model)
+    close(layer(x), expected)
+
+
+def test_a_tensor_and_its_gradient_are_marked_by_the_function() -> None:
+    mesh = xs.get_1d_mesh("data")
+    x = torch.ones(mesh.size(), 2, device=device, requires_grad=True)
+    y = xs.MarkShardingFunction.apply(x, mesh, ("data", None))
+    seen = []
+    y.register_hook(lambda grad: seen.append(tenax.sharding_of(grad)))
+    y.sum().backward()
+    assert tenax.sharding_of(y) is not None and seen == [tenax.sharding_of(y)]
+    assert x.grad is not None
+
+
+def test_trees_are_converted_to_the_cpu() -> None:
+    x = torch.ones(2, device=device)
+    tree = {"x": x, "n": 3}
+    assert xm._maybe_convert_to_cpu(tree, convert=False) is tree
+    assert xm._maybe_convert_to_cpu(tree)["x"].device.type == "cpu"
+
+
+def test_a_model_is_saved_by_the_package_itself(tmp_path: Path) -> None:
+    model, x = nn.Linear(2, 2), torch.ones(1, 2)
+    torch_xla.save_torch_model_as_stablehlo(model, (x,), str(tmp_path))
+    close(stablehlo.StableHLOGraphModule.load(tmp_path)(x), model(x).to(device))
+    torch_xla.save_as_stablehlo(torch.export.export(model, (x,)), tmp_path / "again")
+    assert (tmp_path / "again" / "program.mlir").exists()
 
 
 def test_functions_of_the_extension_module_are_there() -> None:

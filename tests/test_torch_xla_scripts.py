@@ -255,6 +255,49 @@ def test_submodules_are_attributes(tmp_path: Path) -> None:
     assert_passes(tmp_path, ATTRIBUTES)
 
 
+COMPILED = """
+import torch, torch_xla, torch_xla.core.xla_model as xm, torch_xla.distributed.data_parallel as dp
+
+def compiled(function, fullgraph):
+    return torch.compile(function, backend="openxla", fullgraph=fullgraph)
+
+def refused(function, error, text):
+    try:
+        function(x)
+    except error as raised:
+        assert text in str(raised), raised
+    else:
+        raise AssertionError
+
+def reduced(x):
+    return xm.all_reduce("sum", x, 0.5) * 4
+
+x = torch.ones(2, device="xla", requires_grad=True)
+for fullgraph in (True, False):
+    result = compiled(reduced, fullgraph)(x)
+    assert result.tolist() == [2, 2] and not result.requires_grad and x.tolist() == [1, 1]
+assert compiled(lambda x: xm.all_gather(x) + 1, False)(x).tolist() == [2, 2]
+refused(compiled(lambda x: xm.all_gather(x) + 1, True), RuntimeError, "expected torch.compile without fullgraph=True")
+refused(compiled(lambda x: xm.all_reduce("no", x), False), ValueError, "reduce_type 'no'; expected one of sum")
+refused(compiled(lambda x: xm.all_reduce("sum", x, groups=[[3]]), False), ValueError, "have ordinal 0 0 times")
+
+module = torch.nn.Linear(1, 1)
+whole, parts = compiled(reduced, True), compiled(reduced, False)
+assert whole(x).tolist() == parts(x).tolist() == [2, 2]
+found = {}
+def step(model, loader, device, context):
+    x = torch.full((2,), torch.device(device).index + 1.0, device=device)
+    found[device] = parts(x).tolist()
+dp.DataParallel(module, ["xla:0", "xla:1"])(step, [torch.ones(1)] * 2)
+assert [*found.values()] == [[6, 6], [6, 6]], found  # the same compiled function, among two threads now
+refused(whole, RuntimeError, "in a program without DataParallel")
+"""
+
+
+def test_a_reduction_is_a_node_of_a_compiled_graph(tmp_path: Path) -> None:
+    assert_passes(tmp_path, COMPILED, CPU_NUM_DEVICES="2")
+
+
 GROUPS = """
 import torch, torch.distributed as dist, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
 

@@ -169,6 +169,11 @@ class History:
             listener(program, seconds, compiled)
 
 
+def count() -> int:
+    """The number of programs that are kept."""
+    return len(_programs)
+
+
 def is_variant(key: Key, history: History) -> bool:
     """Whether a key is new and differs from that of a known program only in its results or donated inputs."""
     if (

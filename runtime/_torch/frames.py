@@ -29,15 +29,24 @@ TRACE_RULES = "torch._dynamo.trace_rules"
 OPTIMIZERS = "torch._dynamo.variables.optimizer"
 
 
+_INLINED = (
+    "interop/calls.py",
+    "compat/torchax/conversion.py",
+    "compat/torch_xla/collectives.py",
+    "_torch/graph_collectives.py",
+)
+
+
 def skip_frames() -> None:
     """Make Dynamo skip the frames of tenax and JAX, which run while it looks for frames to compile.
 
-    A compiled function's call of `call_jax`, or of torchax's, becomes a graph node, so Dynamo must inline those.
+    A compiled function's call of `call_jax`, or of torchax's, and `xm.all_reduce` become graph nodes, so Dynamo must
+    inline those.
     """
     for package in ("tenax", "tenax.generated", "jax", "jaxlib", "ml_dtypes"):
         sys.modules[TRACE_RULES].add(package)
     root = Path(__file__).parent.parent
-    calls = {str(root / name) for name in ("interop/calls.py", "compat/torchax/conversion.py")}
+    calls = {str(root / name) for name in _INLINED}
     patches.wrap(f"{TRACE_RULES}.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, *calls})
     call_with_dynamo()
 

@@ -37,6 +37,14 @@ def check_collectives(index, world, device):
     assert shifted.item() == index
     alone = xm.all_reduce("sum", torch.ones(1, device=device), groups=[[i] for i in range(world)])
     assert alone.item() == 1
+
+    def compiled(t, other):
+        xm.all_reduce("max", [other])
+        return xm.all_reduce("sum", t * 2, 0.5) + xm.all_reduce("sum", t, groups=[[i] for i in range(world)])
+
+    x, other = torch.full((3,), index + 1.0, device=device), torch.tensor([index], device=device)
+    result = torch.compile(compiled, backend="openxla", fullgraph=True)(x, other)
+    assert result.tolist() == [world * (world + 1) / 2 + index + 1] * 3 and other.item() == world - 1
     x = torch.ones(2, device=device, requires_grad=True)
     (xf.all_reduce("sum", x) * (index + 1) + xf.all_gather(x, 0).sum()).sum().backward()
     assert x.grad.tolist() == [world * (world + 1) / 2 + 2 * world] * 2

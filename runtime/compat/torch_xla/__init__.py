@@ -99,6 +99,20 @@ def manual_seed(seed: int, device: Any = None) -> None:
     set_rng_state(seed, device)
 
 
+def save_as_stablehlo(exported_model: Any, stablehlo_dir: Any, options: Any = None) -> Any:
+    """Write a program of `torch.export` to a folder; see `torch_xla.stablehlo`."""
+    from . import stablehlo
+
+    return stablehlo.save_as_stablehlo(exported_model, stablehlo_dir, options)
+
+
+def save_torch_model_as_stablehlo(torchmodel: torch.nn.Module, args: Any, path: str, options: Any = None) -> None:
+    """Export a module and write it to a folder; see `torch_xla.stablehlo`."""
+    from . import stablehlo
+
+    stablehlo.save_torch_model_as_stablehlo(torchmodel, args, path, options)
+
+
 def launch(
     fn: Callable[..., Any], args: Any = (), start_method: str = "spawn", debug_single_process: bool = False
 ) -> None:

@@ -1,4 +1,4 @@
-"""The collectives of `torch_xla.core.xla_model`, among the replicas of `replicas.py`."""
+"""The collectives of `torch_xla.core.xla_model`, among the replicas of `replicas.py`. TorchDynamo inlines this file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,55 @@ from typing import Any
 
 import torch
 
-from .replicas import Groups, current
+from ..._torch.frames import assume_constant
+from ..._torch.graph_collectives import all_reduced, break_graph
+from . import process, replicas
+from .replicas import Groups, Replicas
 from .transfers import on_cpu
 
 Tensor = torch.Tensor
 
 REDUCE_SUM, REDUCE_MUL, REDUCE_AND, REDUCE_OR, REDUCE_MIN, REDUCE_MAX = "sum", "mul", "and", "or", "min", "max"
+
+
+def current() -> Replicas:
+    """The replica of this thread; a graph of `torch.compile` ends here."""
+    if torch.compiler.is_dynamo_compiling():
+        break_graph(
+            "collectives of torch_xla, except for xm.all_reduce in a program without DataParallel, are no nodes of a "
+            "graph; expected torch.compile without fullgraph=True, or torch's functional collectives"
+        )
+    return replicas.current()
+
+
+_OPERATIONS = {"sum": "sum", "mul": "product", "and": "band", "or": "bor", "min": "min", "max": "max"}
+
+
+def _graph_node(kind: str, groups: Groups, threads: bool) -> tuple[str, str] | None:
+    """The operation and the group of a reduction in a graph of `torch.compile`, by their names.
+
+    None if arguments are wrong, and with threads, which share compiled functions but not their replicas.
+    """
+    if threads or kind not in _OPERATIONS:
+        return None
+    process.required_group()
+    ours = replicas.current()
+    assert isinstance(ours, replicas.ProcessReplicas)
+    try:
+        return _OPERATIONS[kind], ours.group_name(groups)
+    except ValueError:  # the call outside of the graph raises it
+        return None
+
+
+assume_constant(_graph_node)
+
+
+def _reduced(kind: str, tensors: Sequence[Tensor], groups: Groups) -> list[Tensor]:
+    if torch.compiler.is_dynamo_compiling():
+        node = _graph_node(kind, groups, replicas.has_threads)
+        if node is not None:
+            return [all_reduced(x.detach(), *node) for x in tensors]
+    return current().reduced(kind, tensors, groups)
 
 
 def _scaled(tensor: Tensor, scale: float) -> Tensor:
@@ -48,8 +91,8 @@ def all_reduce(
         groups: lists of ordinals that form groups; None for a single group of all.
     """
     if isinstance(inputs, Tensor):
-        return _scaled(current().reduced(reduce_type, [inputs], groups)[0], scale)
-    results = current().reduced(reduce_type, inputs, groups)
+        return _scaled(_reduced(reduce_type, [inputs], groups)[0], scale)
+    results = _reduced(reduce_type, inputs, groups)
     with torch.no_grad():
         for tensor, result in zip(inputs, results, strict=True):
             tensor.copy_(_scaled(result, scale))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 
@@ -90,7 +90,17 @@ def wait_device_ops(devices: Any = ()) -> None:
         synchronize(jax_device(device))
 
 
-def get_memory_info(device: Any = None) -> dict[str, int]:
+class MemoryInfo(TypedDict):
+    """The memory of a device."""
+
+    bytes_used: int
+    bytes_limit: int
+    peak_bytes_used: int
+    kb_free: int
+    kb_total: int
+
+
+def get_memory_info(device: Any = None) -> MemoryInfo:
     """Used, total and peak memory of a device; on the CPU, the total is that of the host."""
     target = jax_device(xla_device() if device is None else device)
     used = memory_allocated(target)

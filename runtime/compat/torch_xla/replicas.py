@@ -174,6 +174,10 @@ class ProcessReplicas(Replicas):
             self._groups[key] = next(group for ranks, group in zip(key, made, strict=True) if self.rank in ranks)
         return self._groups[key]
 
+    def group_name(self, groups: Groups) -> str:
+        """The name of this rank's group, for functional collectives."""
+        return str((self._group(groups) or self.dist.group.WORLD).group_name)
+
     def _part(self, ordinals: Sequence[int]) -> Any:
         """The group of some ordinals, of which only these make a call."""
         key = tuple(sorted(ordinals))
@@ -232,8 +236,13 @@ _alone = Replicas()
 _processes: list[tuple[Any, ProcessReplicas]] = []  # of the current default group
 
 
+has_threads = False  # whether a thread of DataParallel has joined; compiled functions check it before each call
+
+
 def join(replicas: Replicas | None) -> None:
     """Set the replica of this thread."""
+    global has_threads
+    has_threads = has_threads or replicas is not None
     _thread.replicas = replicas
 
 

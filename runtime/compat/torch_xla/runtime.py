@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from ..._jax import backends_are_initialized
+from ..._lazy import programs
 from ...dispatch.jax_config import compilation_cache
 from ...storage.ordinals import device_count
 from .devices import device_attributes, get_local_ordinal, get_ordinal, platform, xrt_world_size
@@ -127,6 +128,13 @@ def initialize_cache(path: str, readonly: bool = False) -> None:
             "initialize_cache: readonly=True; expected tenax.compilation_cache(path), which writes"
         )
     compilation_cache(path)
+
+
+def get_num_cached_compilation_graph() -> int:
+    """The number of programs in memory, of lazy mode and of `torch.compile(backend="openxla")`."""
+    from .core.dynamo_bridge import graphs
+
+    return programs.count() + len(graphs)
 
 
 def is_bf16_supported() -> bool:

@@ -37,6 +37,11 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("sync step", RUNS, "`tenax.sync()`"),
         ("compile", RUNS, "`tenax.jit`; of a block, `tenax.lazy`"),
         ("manual_seed", RUNS, "`torch.manual_seed`"),
+        (
+            "save_as_stablehlo save_torch_model_as_stablehlo",
+            _differently("the files are those of tenax.export"),
+            "`tenax.export.save`",
+        ),
         ("__version__", _differently("the release whose names these are"), "`tenax.__version__`"),
         ("launch", RUNS, "`tenax.launch(fn, nprocs, args)`, `torchrun`"),
     ],
@@ -70,7 +75,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("set_replication xla_replication_devices", NOT, "`torchrun`, `nn.DataParallel`"),
         ("mesh_reduce", RUNS, "`dist.all_gather_object`"),
         ("save", RUNS, "`torch.save`"),
-        ("get_memory_info", RUNS, "`torch.jax.memory_allocated()`, `torch.jax.mem_get_info()`"),
+        ("get_memory_info MemoryInfo", RUNS, "`torch.jax.memory_allocated()`, `torch.jax.mem_get_info()`"),
         ("fork_rng", RUNS, "`torch.random.fork_rng(device_type='jax')`"),
         ("xla_device_kind", RUNS, "`jax.devices()[0].device_kind`"),
         ("check_view_sharing", RUNS, "not needed"),
@@ -117,6 +122,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("device_type set_device_type using_pjrt", RUNS, "`JAX_PLATFORMS`"),
         ("use_spmd is_spmd", RUNS, "not needed"),
         ("is_bf16_supported", RUNS, "`torch.jax.is_bf16_supported()`"),
+        ("get_num_cached_compilation_graph", RUNS, "`tenax.explain(tenax.lazy)`"),
         ("initialize_cache", RUNS, "`tenax.compilation_cache(path)`"),
         ("get_master_ip", RUNS, "`MASTER_ADDR`"),
     ],
@@ -149,7 +155,14 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
             "as `torch_xla.distributed.fsdp`",
         ),
     ],
-    "torch_xla.distributed.fsdp.utils": [("checkpoint_module", RUNS, "as `torch_xla.distributed.fsdp`")],
+    "torch_xla.distributed.fsdp.utils": [
+        ("checkpoint_module", RUNS, "as `torch_xla.distributed.fsdp`"),
+        (
+            "apply_xla_patch_to_nn_linear XLAPatchedLinear",
+            _differently("`nn.Linear` needs no patch"),
+            "not needed",
+        ),
+    ],
     "torch_xla.distributed.fsdp.wrap": [
         (
             "always_wrap_policy lambda_auto_wrap_policy transformer_auto_wrap_policy size_based_auto_wrap_policy "
@@ -165,7 +178,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "torch_xla.distributed.spmd": [
         ("Mesh HybridMesh get_1d_mesh", RUNS, "`jax.make_mesh(sizes, names)`"),
         ("set_global_mesh get_global_mesh", RUNS, "`with tenax.mesh(mesh):`"),
-        ("mark_sharding mark_sharding_with_gradients", RUNS, "`tenax.shard(x, spec, mesh)`"),
+        ("mark_sharding mark_sharding_with_gradients MarkShardingFunction", RUNS, "`tenax.shard(x, spec, mesh)`"),
         ("annotate_custom_sharding ShardingSpec ShardingType", RUNS, "`tenax.shard(x, spec, mesh)`"),
         ("clear_sharding", RUNS, "`tensor.cpu().to('jax')`"),
         (
@@ -177,7 +190,11 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("XLAShard", RUNS, "`tensor.jax().addressable_shards`"),
         ("shard_as", RUNS, "`tenax.shard(y, tenax.sharding_of(x))`"),
         ("apply_backward_optimization_barrier", _differently("XLA schedules the backward pass"), "not needed"),
-        ("apply_xla_patch_to_nn_linear", _differently("`nn.Linear` needs no patch"), "not needed"),
+        (
+            "apply_xla_patch_to_nn_linear xla_patched_nn_linear_forward XLAPatchedLinear",
+            _differently("`nn.Linear` needs no patch"),
+            "not needed",
+        ),
         ("enable_manual_sharding disable_manual_sharding", NOT, "`jax.shard_map` of `tenax.interop.t2j(function)`"),
         (
             "xla_distribute_tensor xla_distribute_module",
@@ -221,13 +238,22 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "torch_xla.debug.profiler": [
         ("start_server start_trace stop_trace trace_detached", RUNS, "`tenax.profiler.trace(folder)`"),
-        ("trace", _differently("it records a server of the same process only"), "`tenax.profiler.trace(folder)`"),
+        (
+            "trace",
+            _differently("it records a server of the same process only, and events have the names of JAX"),
+            "`tenax.profiler.trace(folder)`",
+        ),
         ("Trace StepTrace XlaTrace XlaStepTrace trace_me", RUNS, "`tenax.profiler.annotate`, `tenax.profiler.step`"),
     ],
     "torch_xla.utils.utils": [
         ("SampleGenerator FnDataGenerator", RUNS, "`[batch] * n`"),
         ("DataWrapper", RUNS, "a batch that is a tree of tensors"),
         ("getenv_as as_list get_free_tcp_ports parallel_work check_env_flag eprint", RUNS, "the standard library"),
+    ],
+    "torch_xla.utils.dlpack": [
+        ("to_dlpack", RUNS, "`torch.utils.dlpack.to_dlpack`"),
+        ("from_dlpack", _differently("it copies"), "`torch.from_dlpack(x).to('jax')`"),
+        ("from_xla_cuda_to_cuda", NOT, "`tensor.cpu().cuda()`"),
     ],
     "torch_xla.utils.serialization": [("save load", RUNS, "`torch.save`, `torch.load`")],
     "torch_xla.utils.checkpoint": [

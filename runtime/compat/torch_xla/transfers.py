@@ -94,7 +94,13 @@ def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
         missing = input_sharding.keys() - tree.keys()
         if missing:
             raise KeyError(f"input_sharding names {sorted(missing)}, which the batch lacks; it has {sorted(tree)}")
-        return {name: moved(value, device, input_sharding.get(name)) for name, value in tree.items()}
+        unnamed = tree.keys() - input_sharding.keys()
+        if unnamed:
+            raise KeyError(
+                f"input_sharding lacks {sorted(unnamed)} of the batch; expected a ShardingSpec or None for each of "
+                f"{sorted(tree)}"
+            )
+        return {name: moved(value, device, input_sharding[name]) for name, value in tree.items()}
 
     def one(tensor: torch.Tensor) -> torch.Tensor:
         if input_sharding is None or not input_sharding.can_apply(tensor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,10 +12,13 @@ from ....compile.graph import CompiledGraph
 from ....compile.graph_program import BackendOptions
 from ..statistics import executed
 
+graphs: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
+
 
 def extract_compiled_graph(module: fx.GraphModule, args: Sequence[Any]) -> Callable[..., Any]:
     """A compiled function for a graph of aten operators."""
     graph = CompiledGraph(module, "openxla", BackendOptions())
+    graphs.add(graph)
 
     def run(*call_args: Any) -> Any:
         with executed():

@@ -44,6 +44,7 @@ from ..collectives import send as send
 from ..collectives import set_replication as set_replication
 from ..collectives import xla_rendezvous as xla_rendezvous
 from ..collectives import xla_replication_devices as xla_replication_devices
+from ..devices import MemoryInfo as MemoryInfo
 from ..devices import get_local_ordinal as get_local_ordinal
 from ..devices import get_memory_info as get_memory_info
 from ..devices import get_ordinal as get_ordinal
@@ -60,7 +61,7 @@ from ..devices import xla_real_devices as xla_real_devices
 from ..devices import xrt_world_size as xrt_world_size
 from ..steps import add_step_closure as add_step_closure
 from ..steps import end_step
-from ..transfers import mapped
+from ..transfers import mapped, on_cpu
 from ..transfers import save as save
 
 _print_lock = threading.Lock()
@@ -99,6 +100,12 @@ def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
 def unlazy(tensors: Sequence[torch.Tensor]) -> None:
     """Run the recorded operations, so that the tensors have their values."""
     sync()
+
+
+def _maybe_convert_to_cpu(data: Any, convert: bool = True) -> Any:
+    """A tree with its tensors copied to the CPU, or with `convert=False` the tree itself; examples call it."""
+    sync()
+    return on_cpu(data) if convert else data
 
 
 def set_rng_state(seed: int, device: Any = None) -> None:

@@ -3,36 +3,64 @@
 from __future__ import annotations
 
 import threading
-import time
+import weakref
 from typing import Any
 
 import jax
 
 from ....device.torch_jax import synchronize
+from ....xla import recording
 
-_own_ports: set[int] = set()  # of the servers of this process
+
+class ProfilerServer:
+    """A server to which a profiler connects, until this object is dropped, which waits for `trace` to end."""
+
+    def __init__(self, port: int) -> None:
+        jax.profiler.start_server(port)
+        self.port = port
+        weakref.finalize(self, _stop_server).atexit = False
 
 
-def start_server(port: int, only_on_master: bool = True) -> Any:
-    """Start a server to which a profiler connects; the result keeps it alive. None except on the first replica."""
+def _stop_server() -> None:
+    with recording.calls:
+        jax.profiler.stop_server()
+
+
+_servers: weakref.WeakSet[ProfilerServer] = weakref.WeakSet()  # of this process: JAX allows one at a time
+
+
+def start_server(port: int, only_on_master: bool = True) -> ProfilerServer | None:
+    """Start a server to which a profiler connects; the result keeps it alive. None except on the first replica.
+
+    Raises:
+        ValueError: the process has a server at another port.
+    """
     from ..devices import is_master_ordinal
 
     if only_on_master and not is_master_ordinal():
         return None
-    server = jax.profiler.start_server(port)
-    _own_ports.add(port)
+    for server in _servers:
+        if server.port == port:
+            return server
+        raise ValueError(
+            f"xp.start_server({port}): this process has a server at port {server.port}; expected one server at a time "
+            "(drop every reference to the first one, or use its port)"
+        )
+    server = ProfilerServer(port)
+    _servers.add(server)
     return server
 
 
 def start_trace(log_dir: str) -> None:
     """Start recording, for TensorBoard or Perfetto."""
-    jax.profiler.start_trace(log_dir)
+    recording.start(log_dir)
 
 
 def stop_trace() -> None:
     """Write the recording, including all work that was started before."""
-    synchronize()
-    jax.profiler.stop_trace()
+    with recording.calls:
+        synchronize()
+        recording.stop()
 
 
 def trace_detached(
@@ -49,7 +77,7 @@ def trace_detached(
     """Record as `trace` in a thread; the address is ignored, because this process is recorded."""
     options = _options(host_tracer_level, device_tracer_level)
     if not delay_ms:  # so that what the caller does next is recorded
-        jax.profiler.start_trace(logdir, profiler_options=options)
+        recording.start(logdir, profiler_options=options)
     thread = threading.Thread(target=_record, args=(logdir, options, duration_ms, delay_ms), name="torch_xla profiler")
     thread.start()
     return thread
@@ -69,10 +97,10 @@ def _options(host_tracer_level: int, device_tracer_level: int) -> Any:
 def _record(logdir: str, options: Any, duration_ms: float, delay_ms: float) -> None:
     """Record for a time, after a delay; without a delay, the recording has been started."""
     if delay_ms:
-        time.sleep(delay_ms / 1000)
-        jax.profiler.start_trace(logdir, profiler_options=options)
-    time.sleep(duration_ms / 1000)
-    jax.profiler.stop_trace()
+        recording.wait(delay_ms / 1000)
+        recording.start(logdir, profiler_options=options)
+    recording.wait(duration_ms / 1000)
+    recording.stop()
 
 
 def trace(
@@ -104,11 +132,12 @@ def trace(
             Or `device_tracer_level` is not 1.
     """
     host, _, port = service_addr.rpartition(":")
-    if host in ("localhost", "127.0.0.1", "0.0.0.0", "[::1]") and port.isdecimal() and int(port) in _own_ports:
+    if host in ("localhost", "127.0.0.1", "0.0.0.0", "[::1]") and port in {str(s.port) for s in _servers}:
         options = _options(host_tracer_level, device_tracer_level)
-        if not delay_ms:
-            jax.profiler.start_trace(logdir, profiler_options=options)
-        _record(logdir, options, duration_ms, delay_ms)
+        with recording.calls:
+            if not delay_ms:
+                recording.start(logdir, profiler_options=options)
+            _record(logdir, options, duration_ms, delay_ms)
         return
     raise NotImplementedError(
         f"xp.trace: {service_addr!r} is no server of this process; expected TensorBoard's capture button with "

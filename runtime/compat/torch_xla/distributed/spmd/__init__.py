@@ -17,8 +17,10 @@ from .meshes import get_global_mesh as get_global_mesh
 from .meshes import set_global_mesh as set_global_mesh
 from .xla_sharded_tensor import XLAShard as XLAShard
 from .xla_sharded_tensor import XLAShardedTensor as XLAShardedTensor
+from .xla_sharding import MarkShardingFunction as MarkShardingFunction
 from .xla_sharding import ShardingSpec as ShardingSpec
 from .xla_sharding import ShardingType as ShardingType
+from .xla_sharding import XLAPatchedLinear as XLAPatchedLinear
 from .xla_sharding import annotate_custom_sharding as annotate_custom_sharding
 from .xla_sharding import apply_backward_optimization_barrier as apply_backward_optimization_barrier
 from .xla_sharding import apply_xla_patch_to_nn_linear as apply_xla_patch_to_nn_linear
@@ -30,5 +32,6 @@ from .xla_sharding import mark_sharding_with_gradients as mark_sharding_with_gra
 from .xla_sharding import shard_as as shard_as
 from .xla_sharding import wrap_as_sharded_tensor as wrap_as_sharded_tensor
 from .xla_sharding import wrap_if_sharded as wrap_if_sharded
+from .xla_sharding import xla_patched_nn_linear_forward as xla_patched_nn_linear_forward
 
 __getattr__ = submodules_of(__name__)

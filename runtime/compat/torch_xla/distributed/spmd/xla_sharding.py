@@ -80,8 +80,8 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
         The tensor.
 
     Raises:
-        ValueError: the spec does not fit the tensor or the mesh; the tensor is on another device, or is a part of its
-            storage.
+        ValueError: the spec does not fit the tensor or the mesh; the devices do not divide a dimension, which
+            PyTorch/XLA pads; the tensor is on another device, or is a part of its storage.
     """
     chosen = _mesh(mesh)
     if t.device.type != "jax":
@@ -89,7 +89,10 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
     spec = chosen.partition_spec(partition_spec)
     if len(spec) != t.dim():
         raise ValueError(f"mark_sharding: partition_spec {tuple(partition_spec)} of a tensor of shape {[*t.shape]}")
-    sharding = named_sharding("a tensor", t.shape, spec, automatic(chosen.get_jax_mesh()))
+    try:
+        sharding = named_sharding("a tensor", t.shape, spec, automatic(chosen.get_jax_mesh()))
+    except ValueError as error:
+        raise ValueError(str(error).replace("tenax.shard", "mark_sharding", 1)) from None
     if not lay_out(t, sharding) and not _reshaped(t, sharding):
         raise ValueError(f"mark_sharding: a tensor of shape {[*t.shape]} that is a part of its storage; clone it first")
     return t
@@ -115,6 +118,12 @@ def mark_sharding_with_gradients(
     if result.requires_grad:
         result.register_hook(lambda grad: mark_sharding(grad.clone(), mesh, partition_spec))
     return result
+
+
+class MarkShardingFunction:
+    """`apply` returns a sharded copy; with PyTorch/XLA, this is a `torch.autograd.Function`."""
+
+    apply = staticmethod(mark_sharding_with_gradients)
 
 
 def clear_sharding(t: torch.Tensor) -> torch.Tensor:
@@ -179,6 +188,17 @@ def apply_backward_optimization_barrier(m: nn.Module) -> None:
 def apply_xla_patch_to_nn_linear(module: nn.Module, *_: Any) -> nn.Module:
     """Return the module: `nn.Linear` is one matrix product that keeps its dimensions, and needs no patch."""
     return module
+
+
+class XLAPatchedLinear:
+    """`apply` is `torch.nn.functional.linear`; with PyTorch/XLA, this is a `torch.autograd.Function`."""
+
+    apply = staticmethod(nn.functional.linear)
+
+
+def xla_patched_nn_linear_forward(m: nn.Linear, input: torch.Tensor) -> torch.Tensor:
+    """The result of a linear layer."""
+    return XLAPatchedLinear.apply(input, m.weight, m.bias)
 
 
 def enable_manual_sharding(*_: Any, **__: Any) -> Any:
