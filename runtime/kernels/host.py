@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenax.kernels.nms import refuse_boxes
+
 HALVES = ("bfloat16", "float16")
 Host = np.ndarray
 
@@ -167,6 +169,7 @@ def _groups(rows: Host, order: Host | None, inverted: bool = True) -> tuple[Host
 
 def nms(dets: Host, scores: Host, iou_threshold: float) -> Host:
     """The indices of the kept boxes, by descending score; equal scores keep their order (see `kernels/nms.py`)."""
+    refuse_boxes(dets, scores)
     order = np.argsort(-_comparable(scores), kind="stable")
     boxes = dets[order]
     low, high = boxes[:, :2], boxes[:, 2:]

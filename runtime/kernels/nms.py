@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +23,15 @@ def nms(dets: Array, scores: Array, iou_threshold: float) -> Array:
     Raises:
         RuntimeError: the shapes or dtypes do not fit.
     """
+    refuse_boxes(dets, scores)
+    if not len(dets):
+        return jnp.zeros(0, np.int64)
+    order, kept = _suppress(dets, scores, np.float64(iou_threshold))
+    return order[kept]
+
+
+def refuse_boxes(dets: Any, scores: Any) -> None:
+    """Raise torchvision's error unless the shapes and dtypes of boxes and scores fit."""
     if dets.ndim != 2:
         raise RuntimeError(f"boxes should be a 2d tensor, got {dets.ndim}D")
     if dets.shape[1] != 4:
@@ -33,10 +44,6 @@ def nms(dets: Array, scores: Array, iou_threshold: float) -> Array:
         )
     if dets.dtype != scores.dtype:
         raise RuntimeError(f"boxes and scores should have one dtype, got {dets.dtype} and {scores.dtype}")
-    if not len(dets):
-        return jnp.zeros(0, np.int64)
-    order, kept = _suppress(dets, scores, np.float64(iou_threshold))
-    return order[kept]
 
 
 @jax.jit
