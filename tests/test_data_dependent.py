@@ -121,6 +121,7 @@ VECTORS: dict[str, Callable[..., Any]] = {
     "single numbers": lambda n, w: (n[0].nonzero(), n[1].nonzero(), n[1].unique(return_counts=True)),
     "unique with NaNs": lambda n, w: torch.unique(w / n * 0, return_inverse=True, return_counts=True),
     "runs with NaNs": lambda n, w: torch.unique_consecutive(w / n * 0, return_counts=True),
+    "no indices": lambda n, w: torch.ops.aten.index.Tensor(w, []),
     "a mask of another length": lambda n, w: w[n[1:] > 0],
     "a mask of too many axes": lambda n, w: w[n[None] > 0],
 }
