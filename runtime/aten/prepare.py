@@ -71,9 +71,10 @@ def _warn_of_bytes(indices: Any) -> None:
 
 def _leading_mask(indices: Any) -> torch.Tensor | None:
     """The mask that is the only index, of the leading axes; None for other indices."""
-    first = indices[0] if indices else None
-    alone = first is not None and first.dtype in MASKS and first.dim() and all(i is None for i in indices[1:])
-    return first if alone and first.device.type == "jax" else None
+    first: torch.Tensor | None = indices[0] if indices else None
+    if first is None or first.dtype not in MASKS or not first.dim() or first.device.type != "jax":
+        return None
+    return first if all(i is None for i in indices[1:]) else None
 
 
 def _fits(row: torch.Tensor, target: torch.Tensor) -> bool:
