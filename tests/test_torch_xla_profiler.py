@@ -1,0 +1,60 @@
+"""The profiler of PyTorch/XLA: recordings of this process, and servers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import tenax.compat.torch_xla.debug.profiler as xp
+from tenax.compat.torch_xla.utils.utils import get_free_tcp_ports
+
+
+def test_a_profile_is_one_of_this_process(tmp_path: Path) -> None:
+    port = get_free_tcp_ports()[0]
+    server = xp.start_server(port)
+    assert server is not None
+    xp.trace(f"localhost:{port}", str(tmp_path), duration_ms=10)
+    assert [*tmp_path.rglob("*.pb")]
+    with pytest.raises(NotImplementedError, match=r"'elsewhere:1' is no server of this process"):
+        xp.trace("elsewhere:1", str(tmp_path))
+
+
+def test_a_profile_server_ends_with_its_last_reference(tmp_path: Path) -> None:
+    first, second = get_free_tcp_ports(2)
+    server = xp.start_server(first)
+    assert server is not None
+    assert xp.start_server(first) is server
+    with pytest.raises(ValueError, match=rf"this process has a server at port {first}; expected one server at a time"):
+        xp.start_server(second)
+    tracer = threading.Thread(target=xp.trace, args=(f"localhost:{first}", str(tmp_path)))
+    tracer.start()
+    time.sleep(0.5)
+    del server
+    assert [*tmp_path.rglob("*.xplane.pb")], "the server was dropped before its recording was written"
+    tracer.join()
+    with pytest.raises(NotImplementedError, match="is no server of this process"):
+        xp.trace(f"localhost:{first}", str(tmp_path))
+    assert xp.start_server(second) is not None
+
+
+def test_a_process_may_end_while_a_thread_writes_a_profile(tmp_path: Path) -> None:
+    program = """
+        import sys, threading, time
+        import torch
+        import tenax.compat.torch_xla.debug.profiler as xp
+
+        xp.start_trace(sys.argv[1])
+        import torch._dynamo  # thousands of Python calls, which take a while to write
+        threading.Thread(target=xp.stop_trace, daemon=True).start()
+        time.sleep(0.05)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert [*tmp_path.rglob("*.xplane.pb")]
