@@ -13,7 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 import tenax  # noqa: F401
-from tenax.aten import masked_rows
+from tenax.aten import index_masks
 from tenax.dispatch import host_arrays
 from tenax.kernels import host
 from tenax.kernels.nms import nms
@@ -84,7 +84,7 @@ def assert_same(call: Callable[..., Any], *args: torch.Tensor) -> None:
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Whether NumPy computes the operators, or XLA as on an accelerator."""
     if request.param == "by XLA":
-        for module in (host_arrays, masked_rows):
+        for module in (host_arrays, index_masks):
             monkeypatch.setattr(module, "are_on_host", lambda values: False)
     return request.param
 

@@ -11,13 +11,14 @@ from types import FunctionType
 from typing import Any
 
 import torch
-from torch._decomp import global_decomposition_table
 
 from ..releases import private_names
 
 _EXCLUDED = "__dynamo_disable"  # the attribute of a marked function with what TorchDynamo made of it
 
 with private_names("torch", torch.__version__):
+    from torch._decomp import global_decomposition_table
+
     _MARKED = torch._disable_dynamo(lambda: None).__code__  # type: ignore[attr-defined]
 
 
@@ -36,7 +37,7 @@ def _marked() -> Iterator[Any]:
             inner: Any = function
             while isinstance(inner, FunctionType):
                 code, inner = inner.__code__, _wrapped(inner)
-                if code is _MARKED:
+                if code is _MARKED and isinstance(inner, FunctionType):
                     yield inner
 
 

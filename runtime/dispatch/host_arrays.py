@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import jax
 import numpy as np
 import torch
 from numpy.lib.stride_tricks import as_strided
@@ -43,13 +42,8 @@ def are_on_host(values: Sequence[Any]) -> bool:
 def _is_on_host(tensor: torch.Tensor) -> bool:
     if tensor.device.type != "jax":
         return False
-    array = cell_of(tensor).read()
-    return array.__class__ is ArrayImpl and len(array.devices()) == 1 and _platform(array) == "cpu"
-
-
-def _platform(array: jax.Array) -> str:
-    (device,) = array.devices()
-    return device.platform
+    array: Any = cell_of(tensor).read()
+    return array.__class__ is ArrayImpl and [device.platform for device in array.sharding.device_set] == ["cpu"]
 
 
 def host_array(tensor: torch.Tensor) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -95,12 +96,22 @@ def _histogramdd_from_bin_tensors(
     return hist
 
 
-_NEGATIVE = "bincount only supports 1-d non-negative integral inputs."
+NEGATIVE = "bincount only supports 1-d non-negative integral inputs."
 
 
 def histogram(self: Array, bins: Array, *, weight: Array | None = None, density: bool = False) -> tuple[Array, Array]:
     """The counts of the elements between the edges `bins`, and the edges."""
     return _histogramdd_from_bin_tensors(self.reshape(-1, 1), [bins], weight=weight, density=density), bins
+
+
+def refuse_counted(self: Any, weights: Any, minlength: int) -> None:
+    """Raise torch's error for arguments of `bincount` with wrong shapes."""
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if self.ndim != 1:
+        raise RuntimeError(NEGATIVE)
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
 
 
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -109,27 +120,22 @@ def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> A
     int64 without weights, float32 with float32 weights, else float64. In a compiled function the length is `minlength`.
     `jnp.bincount` counts negative numbers as 0, where torch raises an error.
     """
-    if minlength < 0:
-        raise RuntimeError("minlength should be >= 0")
     instead = (
         "bincount(x, minlength=...) gives a fixed number of bins in tenax.jit, jnp.bincount(x, length=...) elsewhere"
     )
-    if self.ndim != 1:
-        raise RuntimeError(_NEGATIVE)
-    if weights is not None and weights.shape != self.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
+    refuse_counted(self, weights, minlength)
     if self.size == 0:
         return jnp.zeros((minlength,), INT64)
     dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
     least, most = _range(self)
-    if minlength and isinstance(most, jax.core.Tracer) and may_assume(least >= 0, _NEGATIVE):
+    if minlength and isinstance(most, jax.core.Tracer) and may_assume(least >= 0, NEGATIVE):
         may_assume(
             most < minlength, f"bincount: a value of {minlength} or more; within tenax.jit `minlength` is the length"
         )
         bins = minlength
     else:
         if extent(least, instead) < 0:
-            raise RuntimeError(_NEGATIVE)
+            raise RuntimeError(NEGATIVE)
         bins = max(minlength, extent(most, instead) + 1)
     return _occurrences(self, bins, weights, dtype)
 

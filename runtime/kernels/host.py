@@ -2,14 +2,16 @@
 
 Such an operator waits for its arguments, because the size of its result is needed. If they lie in host memory, NumPy
 computes the result there: XLA would compile programs for each new size, which takes far longer than the computation.
-The specs name these functions as `on_host`.
+The specs name these functions as `on_host`; those of rows are for masks among indices (`aten/index_masks.py`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tenax.kernels.histogram import NEGATIVE, refuse_counted
 from tenax.kernels.nms import refuse_boxes
+from tenax.kernels.unique import refuse_slices
 
 HALVES = ("bfloat16", "float16")
 Host = np.ndarray
@@ -57,12 +59,9 @@ def bincount(self: Host, weights: Host | None = None, minlength: int = 0) -> Hos
 
     int64 without weights, float32 with float32 weights, else float64; weights are added in order, as on the CPU.
     """
-    if minlength < 0:
-        raise RuntimeError("minlength should be >= 0")
-    if self.ndim != 1 or (self.size and self.min() < 0):
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if weights is not None and weights.shape != self.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
+    refuse_counted(self, weights, minlength)
+    if self.size and self.min() < 0:
+        raise RuntimeError(NEGATIVE)
     if self.size == 0 or weights is None:
         return np.bincount(self.astype(np.int64, copy=False), minlength=minlength).astype(np.int64, copy=False)
     dtype = np.float32 if weights.dtype == np.float32 else np.float64
@@ -130,10 +129,7 @@ def _of_elements(x: Host, order: Host | None, return_inverse: bool, return_count
 
 def _slices(x: Host, dim: int) -> Host:
     """The slices along `dim` as rows."""
-    if x.shape.count(0) > 1:
-        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
-    if x.size == 0 and (x.ndim == 0 or x.shape[dim]):
-        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    refuse_slices(x, dim)
     slices = np.moveaxis(np.atleast_1d(x), dim, 0)
     return slices.reshape(slices.shape[0], x.size // max(slices.shape[0], 1))
 

@@ -6,6 +6,7 @@ Each op runs two programs: one finds where new values begin, the other has their
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -64,12 +65,17 @@ def _of_elements(x: Array, consecutive: bool, return_inverse: bool, return_count
     return values[:, 0], inverse.reshape(x.shape) if return_inverse else nothing, counts if return_counts else nothing
 
 
-def _of_slices(x: Array, dim: int, consecutive: bool) -> Groups:
-    """Distinct slices, inverse and counts; along a dim, torch returns the latter two even if not requested."""
+def refuse_slices(x: Any, dim: int) -> None:
+    """Raise torch's error for slices without elements, whose number is not 0."""
     if x.shape.count(0) > 1:
         raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
     if x.size == 0 and x.shape[axis(x, dim)]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+
+
+def _of_slices(x: Array, dim: int, consecutive: bool) -> Groups:
+    """Distinct slices, inverse and counts; along a dim, torch returns the latter two even if not requested."""
+    refuse_slices(x, dim)
     slices = jnp.moveaxis(x, dim, 0)
     width = x.size // max(slices.shape[0], 1)
     values, inverse, counts = _groups(slices.reshape(slices.shape[0], width), consecutive)
