@@ -254,6 +254,17 @@ def test_a_sequence_computes_its_jaxpr(started: list[AotCall]) -> None:
     assert Sequenced(keys).takes_keys()
 
 
+def test_settings_of_jax_have_programs_of_their_own(started: list[AotCall]) -> None:
+    closed = jaxpr(lambda x: jnp.sin(x @ x) @ x, jnp.ones((3, 3)))
+    made = []
+    for precision in ("float32", "bfloat16", "float32"):
+        with jax.default_matmul_precision(precision):
+            made.append(Sequenced(closed))
+            made[-1].begin("function", None)
+            close(made[-1]([jnp.ones((3, 3))])[0], jnp.sin(jnp.full((3, 3), 3.0)) @ jnp.ones((3, 3)))
+    assert made[0].calls[0].key == made[1].calls[0].key
+
+
 def test_a_sequence_frees_what_no_later_call_needs(started: list[AotCall]) -> None:
     def function(x: jax.Array) -> jax.Array:
         for i in range(60):

@@ -89,7 +89,9 @@ class AotCall:
         if self._start is None:
             results = self._begin(arrays)
         elif self._start.is_over():
-            self.compiled, self._start = self._start.whole(), None
+            if "compiled" not in vars(self):  # it is there if `tenax.explain` has asked for it
+                self.compiled = self._start.whole()
+            self._start = None
             results = self._use(self.compiled, arrays)
         else:
             results = self._start(arrays)

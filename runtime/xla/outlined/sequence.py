@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
-from ..._jax import apply_jaxpr, direct_call, kept_arguments, physical_aval, random_keys
+from ..._jax import apply_jaxpr, direct_call, kept_arguments, physical_aval, random_keys, trace_settings
 from ..ahead import PendingExecutable
 from ..options import Options
 from ..program import EagerProgram
@@ -23,7 +23,7 @@ from .repeats import parts
 _LARGEST = 128  # operations of a program of more than one equation
 
 # The programs of the sequences that are alive: the second step of a training loop shares most of those of the first.
-_programs: weakref.WeakValueDictionary[str, EagerProgram] = weakref.WeakValueDictionary()
+_programs: weakref.WeakValueDictionary[tuple[Any, ...], EagerProgram] = weakref.WeakValueDictionary()
 
 
 class Call:
@@ -67,13 +67,14 @@ class Call:
             name: its name in messages.
             options: those of XLA that all programs of the process have, besides those of their tier.
         """
-        program = _programs.get(self.key)
+        place = self.key, trace_settings()
+        program = _programs.get(place)
         if program is None:
             body = _body(jaxpr, self.inputs, self.results, self.equations)
             part = _function(body)
             part.__name__ = name
             program = EagerProgram(part, self.key if is_portable(self.key) else None, (), options=options)
-            _programs[self.key] = program
+            _programs[place] = program
         self._program = PendingExecutable.begin(program, tuple(physical_aval(v.aval) for v in self.inputs))
 
     def __call__(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
