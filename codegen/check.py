@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from torchgen.model import FunctionSchema, SchemaKind
+from torchgen.model import BaseTy, FunctionSchema, SchemaKind
 
 from tenax.codegen import kernel, traits
 from tenax.codegen.conditions import Condition
@@ -239,7 +239,7 @@ def _named(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], cont
             yield entry.fault(
                 "static", f"`{name}` is not a Scalar or float of {entry.name}", f"some of {names(numbers)}"
             )
-    special = [p.name for p in params if p.is_number or p.is_int]
+    special = [p.name for p in params if p.is_number or p.is_int or (p.is_list and p.base is BaseTy.SymInt)]
     for name, _ in entry.special:
         if name not in special or name in entry.static:
             yield entry.fault(

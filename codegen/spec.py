@@ -94,6 +94,7 @@ class Entry:
     writes_expanded: bool = False
     draws_if: tuple[str, ...] = ()
     prepare: Preparation | None = None
+    guard: Preparation | None = None
     host_values: tuple[str, ...] = ()
     results: str = ""
     no_meta: str = ""
@@ -272,6 +273,7 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "writes_expanded": _true,
     "draws_if": _names,
     "prepare": _prepare,
+    "guard": _prepare,
     "host_values": _names,
     "cpu_may_abort": _true,
 }

@@ -25,6 +25,7 @@ class Row(NamedTuple):
     writes_expanded: bool = False  # like torch, writes to expanded tensors
     draws_if: tuple[str, ...] = ()  # no random number is drawn if one of these arguments is false or 0
     prepare: tuple[str, ...] = ()  # a preparation before the lowering, and its arguments
+    guard: tuple[str, ...] = ()  # a check of the arguments before every call, and its arguments
     on_host: str = ""  # the function of kernels that computes it with NumPy, for arrays in host memory
     host_values: tuple[str, ...] = ()  # arguments whose values torch's Meta kernel needs
     results: str = ""  # how the results differ from those of torch's Meta kernel
@@ -1375,11 +1376,43 @@ ROWS: dict[str, Row] = {
     "any.dims": Row("kernels.reduction", "any"),
     "any.dims_out": Row("kernels.reduction", "any", "out", prepare=("truth_of_bytes", "self")),
     "any.out": Row("generated.reduction", "any__dim", "out", prepare=("truth_of_bytes", "self")),
-    "arange": Row("generated.creation", "arange", static=("end",)),
-    "arange.out": Row("generated.creation", "arange", "out", static=("end",)),
-    "arange.start": Row("generated.creation", "arange__start", static=("start", "end")),
-    "arange.start_out": Row("kernels.creation", "arange", "out", static=("start", "end", "step")),
-    "arange.start_step": Row("kernels.creation", "arange", static=("start", "end", "step")),
+    "arange": Row(
+        "generated.creation",
+        "arange",
+        static=("end",),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.out": Row(
+        "generated.creation",
+        "arange",
+        "out",
+        static=("end",),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.start": Row(
+        "generated.creation",
+        "arange__start",
+        static=("start", "end"),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.start_out": Row(
+        "kernels.creation",
+        "arange",
+        "out",
+        static=("start", "end", "step"),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.start_step": Row(
+        "kernels.creation",
+        "arange",
+        static=("start", "end", "step"),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
     "argmax": Row("kernels.reduction", "argmax", dtypes=(("", "integral floating"),)),
     "argmax.out": Row("kernels.reduction", "argmax", "out", dtypes=(("", "integral floating"),)),
     "argmin": Row("kernels.reduction", "argmin", dtypes=(("", "integral floating"),)),
@@ -3678,8 +3711,8 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
         grad="vjp",
     ),
-    "roll": Row("generated.shape", "roll"),
-    "roll.out": Row("generated.shape", "roll", "out"),
+    "roll": Row("kernels.shape", "roll", special=(("shifts", ()),)),
+    "roll.out": Row("kernels.shape", "roll", "out", special=(("shifts", ()),)),
     "rot90": Row("generated.shape", "rot90"),
     "rot90.out": Row("generated.shape", "rot90", "out"),
     "round": Row("generated.pointwise", "round", dtypes=(("", "not bool complex float8"),)),
@@ -3931,8 +3964,19 @@ ROWS: dict[str, Row] = {
             ),
         ),
     ),
-    "select_backward": Row("kernels.slices", "select_backward"),
-    "select_backward.out": Row("kernels.slices", "select_backward", "out"),
+    "select_backward": Row(
+        "kernels.slices",
+        "select_backward",
+        special=(("index", ()),),
+        guard=("index_in_axis", "input_sizes", "dim", "index"),
+    ),
+    "select_backward.out": Row(
+        "kernels.slices",
+        "select_backward",
+        "out",
+        special=(("index", ()),),
+        guard=("index_in_axis", "input_sizes", "dim", "index"),
+    ),
     "select_scatter": Row("kernels.slices", "select_scatter"),
     "select_scatter.out": Row("kernels.slices", "select_scatter", "out"),
     "sgn": Row("generated.pointwise", "sgn", dtypes=(("", "not unsigned float8"),)),
@@ -3962,8 +4006,19 @@ ROWS: dict[str, Row] = {
     "sinh": Row("generated.pointwise", "sinh", dtypes=(("", "not float8"),)),
     "sinh.out": Row("generated.pointwise", "sinh", "out", dtypes=(("", "not float8"),)),
     "sinh_": Row("generated.pointwise", "sinh", "inplace", dtypes=(("", "not float8"),)),
-    "slice_backward": Row("kernels.slices", "slice_backward"),
-    "slice_backward.out": Row("kernels.slices", "slice_backward", "out"),
+    "slice_backward": Row(
+        "kernels.slices",
+        "slice_backward",
+        special=(("start", (0,)), ("end", (9223372036854775807,))),
+        guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
+    ),
+    "slice_backward.out": Row(
+        "kernels.slices",
+        "slice_backward",
+        "out",
+        special=(("start", (0,)), ("end", (9223372036854775807,))),
+        guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
+    ),
     "slice_scatter": Row("kernels.slices", "slice_scatter"),
     "slice_scatter.out": Row("kernels.slices", "slice_scatter", "out"),
     "slow_conv3d_forward": Row("generated.conv", "slow_conv3d_forward", dtypes=(("", "integral floating"),)),
@@ -4428,14 +4483,22 @@ ROWS: dict[str, Row] = {
     "trace.out": Row("generated.reduction", "trace", "out", dtypes=(("", "not unsigned float8"),)),
     "triangular_solve": Row("kernels.triangular", "triangular_solve", dtypes=(("", "floating complex"),)),
     "triangular_solve.X": Row("kernels.triangular", "triangular_solve", "out", dtypes=(("", "floating complex"),)),
-    "tril": Row("generated.indexing", "tril", dtypes=(("", "not unsigned float8"),)),
-    "tril.out": Row("generated.indexing", "tril", "out", dtypes=(("", "not unsigned float8"),)),
-    "tril_": Row("generated.indexing", "tril", "inplace", dtypes=(("", "not unsigned float8"),)),
+    "tril": Row("kernels.shape", "tril", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)),
+    "tril.out": Row(
+        "kernels.shape", "tril", "out", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
+    "tril_": Row(
+        "kernels.shape", "tril", "inplace", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
     "tril_indices": Row("kernels.creation", "tril_indices"),
     "tril_indices.out": Row("kernels.creation", "tril_indices", "out"),
-    "triu": Row("generated.indexing", "triu", dtypes=(("", "not unsigned float8"),)),
-    "triu.out": Row("generated.indexing", "triu", "out", dtypes=(("", "not unsigned float8"),)),
-    "triu_": Row("generated.indexing", "triu", "inplace", dtypes=(("", "not unsigned float8"),)),
+    "triu": Row("kernels.shape", "triu", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)),
+    "triu.out": Row(
+        "kernels.shape", "triu", "out", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
+    "triu_": Row(
+        "kernels.shape", "triu", "inplace", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
     "triu_indices": Row("kernels.creation", "triu_indices"),
     "triu_indices.out": Row("kernels.creation", "triu_indices", "out"),
     "trunc": Row("generated.pointwise", "trunc", dtypes=(("", "not bool complex float8"),)),

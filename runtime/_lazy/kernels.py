@@ -94,6 +94,7 @@ else:
 """
 _LINES = {**KEY_LINES, "N": _NUMBER, "K": _KEYWORD}
 _LINES["P"], _LINES["Q"] = (_SPECIAL.replace("{sign}", sign) for sign in ("None", "{a} < 0"))
+_LINES["M"] = "k{i} = len({a})\nfor n in {a}: words += words_of(n)"
 _UNUSUAL = {
     "T": "c{i}.mixed or c{i}.index",
     "O": "({a} is not None and (c{i}.mixed or c{i}.index))",

@@ -81,16 +81,11 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
                 value = hashable(value) if value.__class__ is list else value
             parts.append(value)
         elif kind == "number":
-            if is_in_key(slot, value):
-                call.operands.append(None)
-                parts.append(StaticValue(value, type(value)))
-            else:
-                part, signed = _number(call, value), slot.special is not None and "sign" in slot.special
-                parts.append((part, value < 0) if signed and type(value) is not complex else part)
+            parts.append(_number(call, slot, value))
         elif kind == "tensors":
             parts.append(None if value is None else _tensors(signature, call, slot, value))
         elif kind == "numbers":
-            parts.append(None if value is None else tuple([_number(call, v) for v in value]))
+            parts.append(None if value is None else tuple([_number(call, slot, v) for v in value]))
         elif kind == "device":
             call.index = device_index(value) if call.index is None else call.index
             parts.append(None)
@@ -126,11 +121,15 @@ def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.G
     return NO_KEY if signature.is_idle(values) else next_key(generator)
 
 
-def _number(call: EncodedCall, value: Any) -> Any:
-    """Encode a number: its type is in the key, its value is an operand."""
+def _number(call: EncodedCall, slot: Argument, value: Any) -> Any:
+    """Encode a number: its type is in the key, and its value is an operand unless it is in the key as well."""
+    if is_in_key(slot, value):
+        call.operands.append(None)
+        return StaticValue(value, type(value))
     part, operand = encode_number(value, call.wide)
     call.operands.append(operand)
-    return part
+    signed = slot.special is not None and "sign" in slot.special and type(value) is not complex
+    return (part, value < 0) if signed else part
 
 
 def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Operand | None:

@@ -84,7 +84,7 @@ def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any,
         if slot.kind == "tensor":
             letter = "O" if kind.startswith("Optional") else "T"
         elif slot.special is not None:
-            letter = "Q" if "sign" in slot.special else "P"
+            letter = "M" if slot.kind == "numbers" else "Q" if "sign" in slot.special else "P"
         elif slot.kind == "number":
             letter = "K" if slot.keyword else "N"
         elif slot.kind in ("static", "dropped"):
@@ -183,7 +183,7 @@ def made_of(source: str, name: str) -> Callable[..., Any]:
 
 # The lines that parse an argument, by letter: T tensor, W tensor that is overwritten (passed only if it is a view),
 # O optional tensor, S static, I static list, N number, K keyword number, P number with special values, which are x{i},
-# Q such a number whose sign is part of the key. They put the key part into k and the operand into v.
+# Q such a number whose sign is part of the key, M list of numbers. They put the key part into k and the operand into v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
 k{i} = c{i}.aval
@@ -217,6 +217,7 @@ else:
 """,
     "P": _SPECIAL.replace("{sign}", "None"),
     "Q": _SPECIAL.replace("{sign}", "{a} < 0"),
+    "M": "k{i} = len({a})\nv{i} = [varying(n) for n in {a}]",
 }
 # Run only once the executable is found: an array that a local variable holds cannot be donated by the slow path.
 _VALUES = {
@@ -264,7 +265,7 @@ _INPLACE = """try:
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
     """The source text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
-    operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TWONKPQ")
+    operands = ", ".join(f"{'*' * (k == 'M')}v{i}" for i, k in enumerate(letters) if k in "TWONKPQM")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)
     shared = " or ".join(text.apart()) if inplace else ""
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")

@@ -41,6 +41,8 @@ def argument_kind(argument: Any, name: str, static: Sequence[str], special: Cont
         return "tensors" if "List" in kind else "tensor"
     if name in static:
         return "static"
+    if name in special and kind.startswith("List"):
+        return "numbers"
     if name in special or kind in ("number", "float", "Optional[number]", "Optional[float]"):
         return "number"
     if kind == "List[number]":
