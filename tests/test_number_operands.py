@@ -240,6 +240,11 @@ def test_a_write_to_a_range_leaves_equal_ranges_alone() -> None:
     agree(x, torch.arange(1, 6))
 
 
+def test_an_empty_tensor_rolls_along_any_axis() -> None:
+    for shift, dim in ((1, 0), (2, 3), (3, -3)):
+        agree(torch.empty(0, 3, device="jax").roll(shift, dim), torch.empty(0, 3).roll(shift, dim))
+
+
 REFUSED = {
     "pow of integers": (lambda x, n: x.to(torch.int64) ** n, 5, -5),
     "smooth_l1_loss": (lambda x, n: F.smooth_l1_loss(x, x + 1, beta=n), 0.5, -0.5),

@@ -18,8 +18,8 @@ def roll(self: Array, shifts: Sequence[int | Number], dims: Sequence[int] = ()) 
         return jnp.roll(self, tuple(known), axes(self, dims)) if dims and self.ndim else jnp.roll(self, known[0])
     if not dims or not self.ndim:
         return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
-    for shift, dim in zip(shifts, dims, strict=True):
-        self = _rolled(self, shift, axis(self, dim))
+    for shift, dim in zip(shifts, axes(self, dims), strict=True):  # without elements, torch takes any axis
+        self = _rolled(self, shift, dim)
     return self
 
 
