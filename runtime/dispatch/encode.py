@@ -81,11 +81,11 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
                 value = hashable(value) if value.__class__ is list else value
             parts.append(value)
         elif kind == "number":
-            parts.append(_number(call, slot, value))
+            parts.append(_number(call, signature.name, slot, value))
         elif kind == "tensors":
             parts.append(None if value is None else _tensors(signature, call, slot, value))
         elif kind == "numbers":
-            parts.append(None if value is None else tuple([_number(call, slot, v) for v in value]))
+            parts.append(None if value is None else tuple([_number(call, signature.name, slot, v) for v in value]))
         elif kind == "device":
             call.index = device_index(value) if call.index is None else call.index
             parts.append(None)
@@ -121,9 +121,9 @@ def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.G
     return NO_KEY if signature.is_idle(values) else next_key(generator)
 
 
-def _number(call: EncodedCall, slot: Argument, value: Any) -> Any:
+def _number(call: EncodedCall, name: str, slot: Argument, value: Any) -> Any:
     """Encode a number: its type is in the key, and its value is an operand unless it is in the key as well."""
-    if is_in_key(slot, value):
+    if is_in_key(name, slot, value):
         call.operands.append(None)
         return StaticValue(value, type(value))
     part, operand = encode_number(value, call.wide)

@@ -79,7 +79,7 @@ class ListCall:
                 for v in value:
                     self._number(v)
             elif kind == "number":
-                usual = is_in_key(slot, value)
+                usual = is_in_key(dispatcher.signature.name, slot, value)
                 key.append((type(value), usual))
                 if slot.special is not None:
                     key.append(value if usual else "sign" in slot.special and value < 0)

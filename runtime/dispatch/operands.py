@@ -119,13 +119,13 @@ class StaticValue(NamedTuple):
     kind: type
 
 
-def is_in_key(slot: Any, value: Any) -> bool:
-    """Whether the value of a number is part of the key: a keyword number at its default, or a special one. In a trace,
-    where a number is a constant, all values of an argument with special ones are."""
+def is_in_key(name: str, slot: Any, value: Any) -> bool:
+    """Whether the value of a number of an operator is part of the key: a keyword number at its default, or a special
+    one. In a trace, where a number is a constant, all values of an argument with special ones are."""
     if slot.special is None:
         return slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
     if type(value) in SYMBOLIC_TYPES:
-        require_known(value.node.array, slot.name)
+        require_known(value.node.array, f"{name}: {slot.name}")
         return True
     return value in slot.special or not no_jax_trace() or current_trace() is not None
 
