@@ -123,6 +123,23 @@ class EagerProgram:
         return compiled
 
 
+class Runs:
+    """The observer of eager operations, for metrics: it returns a function that runs the function of a program.
+    Programs that were made before it was set are not observed. Without an observer, this costs nothing."""
+
+    observer: Callable[[EagerProgram, Callable[..., Any]], Callable[..., Any]] | None = None
+
+
+def observed(call: Any, program: EagerProgram) -> Any:
+    """The function of a program as the observer runs it; without an observer, the function itself."""
+    observer = Runs.observer
+    if observer is None:
+        return call
+    run = observer(program, call)
+    vars(run).update(getattr(call, "__dict__", {}))  # `program` and `__wrapped__`
+    return run
+
+
 def _is_plain(operand: Any) -> bool:
     """Whether an operand is an uncommitted array on the first device, or a host value that JAX would put there."""
     if operand.__class__ is ArrayImpl:

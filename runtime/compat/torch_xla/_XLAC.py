@@ -11,7 +11,7 @@ from .core.xla_model import get_rng_state, set_rng_state, unlazy
 from .debug import metrics
 from .devices import wait_device_ops, xla_device, xla_devices, xla_real_devices
 from .distributed.spmd.xla_sharded_tensor import sharding_on_mesh, xla_text
-from .runtime import local_device_count
+from .ordinals import local_device_count
 from .steps import end_step
 
 

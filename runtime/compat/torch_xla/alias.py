@@ -17,6 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..._lazy.mode import record_everywhere
+from .presented import present
 
 NAME = "torch_xla"
 _HOME = __package__
@@ -65,8 +66,8 @@ class _Names(MetaPathFinder):
 
 
 def install() -> None:
-    """Make `import torch_xla` mean `tenax.compat.torch_xla`, in spawned processes as well, and record operations like
-    PyTorch/XLA (see `tenax.lazy`). With `TENAX_LAZY=0` in the environment they run immediately.
+    """Make `import torch_xla` mean `tenax.compat.torch_xla`, in spawned processes as well, show devices as "xla", and
+    record operations like PyTorch/XLA (see `tenax.lazy`). With `TENAX_LAZY=0` in the environment they run immediately.
 
     Raises:
         ImportError: PyTorch/XLA itself has been imported.
@@ -82,5 +83,6 @@ def install() -> None:
     sys.meta_path.insert(0, _Names())
     sys.modules[NAME] = home
     sys.path.insert(0, _FOLDER)
+    present()
     if os.environ.get("TENAX_LAZY") != "0":
         record_everywhere()

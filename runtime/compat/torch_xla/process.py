@@ -48,6 +48,7 @@ class _Spawned:
 
 _spawned: list[_Spawned] = []
 _made: list[Any] = []  # the default group, if the program has not made it itself
+groups = 0  # how often the program has made a default group, which may change this replica's place
 
 
 @functools.cache
@@ -167,6 +168,8 @@ def _replacing(plain: Any) -> Any:
 
     @functools.wraps(plain)
     def init_process_group(*args: Any, **kwargs: Any) -> None:
+        global groups
+        groups += 1
         if _made and dist.is_initialized() and dist.group.WORLD is _made[0]:
             dist.destroy_process_group()
         _made.clear()

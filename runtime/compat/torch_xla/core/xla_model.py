@@ -45,11 +45,8 @@ from ..collectives import set_replication as set_replication
 from ..collectives import xla_rendezvous as xla_rendezvous
 from ..collectives import xla_replication_devices as xla_replication_devices
 from ..devices import MemoryInfo as MemoryInfo
-from ..devices import get_local_ordinal as get_local_ordinal
 from ..devices import get_memory_info as get_memory_info
-from ..devices import get_ordinal as get_ordinal
 from ..devices import get_xla_supported_devices as get_xla_supported_devices
-from ..devices import is_master_ordinal as is_master_ordinal
 from ..devices import is_xla_tensor as is_xla_tensor
 from ..devices import parse_xla_device as parse_xla_device
 from ..devices import send_cpu_data_to_device as send_cpu_data_to_device
@@ -58,7 +55,10 @@ from ..devices import xla_device as xla_device
 from ..devices import xla_device_hw as xla_device_hw
 from ..devices import xla_device_kind as xla_device_kind
 from ..devices import xla_real_devices as xla_real_devices
-from ..devices import xrt_world_size as xrt_world_size
+from ..ordinals import get_local_ordinal as get_local_ordinal
+from ..ordinals import get_ordinal as get_ordinal
+from ..ordinals import is_master_ordinal as is_master_ordinal
+from ..ordinals import xrt_world_size as xrt_world_size
 from ..steps import add_step_closure as add_step_closure
 from ..steps import end_step
 from ..transfers import mapped, on_cpu

@@ -33,8 +33,8 @@ def metric_data(name: str) -> tuple[int, float, list[tuple[float, float]]] | Non
 
 
 def executed_fallback_ops() -> list[str]:
-    """The operations that fell back to the host, of which there are none."""
-    return []
+    """The counters of operations of the host. The only one is that of reading a value: tenax has no fallback."""
+    return [name for name in counter_names() if name.startswith("aten::")]
 
 
 def clear_all() -> None:

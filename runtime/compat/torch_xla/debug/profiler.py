@@ -35,7 +35,7 @@ def start_server(port: int, only_on_master: bool = True) -> ProfilerServer | Non
     Raises:
         ValueError: the process has a server at another port.
     """
-    from ..devices import is_master_ordinal
+    from ..ordinals import is_master_ordinal
 
     if only_on_master and not is_master_ordinal():
         return None
