@@ -17,6 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..._lazy.mode import record_everywhere
+from .missing import exists, missing_module
 from .presented import present
 
 NAME = "torch_xla"
@@ -46,6 +47,16 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
+class _Missing(Loader):
+    """Loads a module whose names raise."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return missing_module(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: the module is complete."""
+
+
 class _Names(MetaPathFinder):
     """Finds `torch_xla` and its submodules."""
 
@@ -55,7 +66,9 @@ class _Names(MetaPathFinder):
         if fullname != NAME and not fullname.startswith(f"{NAME}."):
             return None
         name = _HOME + fullname.removeprefix(NAME)
-        found = find_spec(name)
+        found = find_spec(name) if exists(name) else None
+        if found is None and missing_module(fullname) is not None:
+            return ModuleSpec(fullname, _Missing(), is_package=hasattr(sys.modules[fullname], "__path__"))
         if found is None:
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: tenax lacks this module of PyTorch/XLA. `tenax doctor --xla script.py` "

@@ -146,7 +146,7 @@ def required_group() -> Any:
     return dist
 
 
-def _rendezvous(url: str, timeout: timedelta = TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
+def rendezvous(url: str, timeout: timedelta = TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
     """Store, rank and world size of `init_method="xla://"`."""
     if _spawned:
         yield dist.PrefixStore("xla", _spawned[0].store), _spawned[0].rank, _spawned[0].size
@@ -184,5 +184,5 @@ def register_backend() -> None:
     program makes replaces the one of earlier collectives of `xla_model`."""
     if dist.is_available():
         dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=["jax"])
-        dist.register_rendezvous_handler("xla", _rendezvous)
+        dist.register_rendezvous_handler("xla", rendezvous)
         patches.wrap("torch.distributed.init_process_group", _replacing)

@@ -13,7 +13,10 @@ from torch import nn
 
 from ....functional.pure import run_pure
 from ....interop.calls import call_jax
+from ..missing import names_of
 from .retrace import Draws, call_retraced, refuse_in_pure
+
+__getattr__ = names_of(__name__)
 
 
 def scan(
