@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 import types
@@ -30,6 +31,7 @@ from tenax.compat.torch_xla.utils.checkpoint_tagger import CheckpointTagger
 from tests.agreement import close
 
 device = xm.xla_device()
+extension: Any = importlib.import_module("tenax.compat.torch_xla._XLAC")
 
 
 def quantized(block_size: int, zero: bool) -> tuple[torch.Tensor, ...]:
@@ -281,3 +283,15 @@ def test_utilities_of_scripts(capsys: pytest.CaptureFixture[str]) -> None:
     del folder
     assert not path.exists()
     assert jax_workarounds.maybe_get_jax() is sys.modules["jax"]
+
+
+def test_products_of_the_extension_module() -> None:
+    x, y = torch.randint(-9, 9, (2, 3, 4), dtype=torch.int8), torch.randint(-9, 9, (2, 5, 4), dtype=torch.int8)
+    found = extension._xla_dot_general(
+        x.to(device), y.to(device), (([-1], [-1]), ([0], [0])), preferred_element_type=torch.int32
+    )
+    close(found.cpu(), torch.einsum("bij,bkj->bik", x.int(), y.int()))
+    before = extension._xla_get_mat_mul_precision()
+    extension._xla_set_mat_mul_precision(before)
+    with tenax.lazy():
+        assert "stablehlo.exponential" in extension._get_xla_tensors_text([torch.ones(3, device=device).exp()])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import torch
 
 import tenax
@@ -12,6 +15,7 @@ from tenax.xla.program import Runs
 from tests.agreement import close
 
 device = xm.xla_device()
+extension: Any = importlib.import_module("tenax.compat.torch_xla._XLAC")
 
 
 def samples(name: str) -> int:
@@ -34,7 +38,8 @@ def test_eager_operations_are_counted_and_timed() -> None:
     assert counters["CachedCompile"] == samples("ExecuteTime") - samples("EagerOpCompileTime")
     assert counters["UncachedCompile"] == samples("CompileTime") > 0
     times = met.metric_data("EagerOpExecuteTime")
-    assert times is not None and 0 < times[1] < 60
+    assert times is not None and 1e3 < times[1] < 60e9  # nanoseconds
+    assert times[1] == sum(value for _, value in times[2])
     assert not [name for name in counters if name.startswith("aten::")]
 
 
@@ -60,7 +65,18 @@ def test_reading_a_value_is_the_only_operation_of_the_host() -> None:
     if x[0] > 0:
         x += 1
     assert met.counter_value("aten::_local_scalar_dense") == 2
-    assert "Counter: aten::_local_scalar_dense\n  Value: 2\n" in met.metrics_report()
+    for report in (met.metrics_report(), met.short_metrics_report()):
+        assert "Counter: aten::_local_scalar_dense\n  Value: 2\n" in report
+
+
+def test_counters_and_metrics_are_cleared_apart() -> None:
+    extension._xla_increment_counter("Mine", 3)
+    torch.ones(3).to(device)
+    met.clear_counters()
+    assert met.counter_names() == [] and "TransferToDeviceTime" in met.metric_names()
+    extension._xla_increment_counter("Mine", 3)
+    met.clear_metrics()
+    assert met.counter_value("Mine") == 3 and met.metric_names() == []
 
 
 def test_an_operation_within_a_compiled_function_is_no_eager_one() -> None:

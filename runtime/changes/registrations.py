@@ -120,7 +120,7 @@ ENTRIES = (
         "`jax.monitoring`",
         "two listeners",
         (When.TORCH_XLA,),
-        "They count compilations for `torch_xla.debug.metrics`.",
+        "They count compilations for `torch_xla.debug.metrics`, and an observer in tenax counts eager operations.",
     ),
     Entry(
         "`sys.meta_path`, `sys.path`",

@@ -24,7 +24,7 @@ def program(
     """
     source = EagerProgram(function, key, tuple(donated), one_tier)
     call = jit_of_compiled(function, source)
-    return observed(counting(call) if has_tiers() and not one_tier else call, source)  # type: ignore[no-any-return]
+    return observed(counting(call) if has_tiers() and not one_tier else call, source)
 
 
 def counting(call: Any) -> Callable[..., Any]:

@@ -56,7 +56,10 @@ MORE_NAMES: Names = {
         ("_xla_step_marker _xla_sync_multi _xla_wait_device_ops", RUNS, "`tenax.sync()`, `tenax.synchronize()`"),
         ("_xla_set_rng_seed _xla_get_rng_seed", RUNS, "`torch.manual_seed`"),
         ("_get_xla_sharding_spec", RUNS, "`tenax.sharding_of(x)`"),
-        ("_get_xla_tensors_hlo", RUNS, "`tenax.export.to_stablehlo`"),
+        ("_get_xla_tensors_hlo _get_xla_tensors_text", RUNS, "`tenax.export.to_stablehlo`"),
+        ("_xla_dot_general", RUNS, "`tenax.call_jax` of `jax.lax.dot_general`"),
+        ("_xla_set_mat_mul_precision _xla_get_mat_mul_precision", RUNS, "`torch.set_float32_matmul_precision`"),
+        ("_xla_increment_counter", RUNS, "not needed"),
         (
             "_xla_metrics_report _xla_counter_names _xla_counter_value _xla_metric_names _xla_metric_data "
             "_clear_xla_counters _clear_xla_metrics",

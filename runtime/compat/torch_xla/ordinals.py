@@ -74,17 +74,17 @@ def _read(name: str) -> Any:
 
 def xrt_world_size(defval: int = 1) -> int:
     """The number of replicas."""
-    return _read("world_size")  # type: ignore[no-any-return]
+    return _read("world_size")
 
 
 def get_ordinal(defval: int = 0) -> int:
     """The ordinal of this replica among all, from 0."""
-    return _read("rank")  # type: ignore[no-any-return]
+    return _read("rank")
 
 
 def get_local_ordinal(defval: int = 0) -> int:
     """The ordinal of this replica among those of this host, from 0."""
-    return _read("local_rank")  # type: ignore[no-any-return]
+    return _read("local_rank")
 
 
 def is_master_ordinal(local: bool = True) -> bool:
@@ -109,17 +109,17 @@ def local_ordinal() -> int:
 
 def addressable_device_count() -> int:
     """The number of devices of this process."""
-    return _read("addressable")  # type: ignore[no-any-return]
+    return _read("addressable")
 
 
 def local_device_count() -> int:
     """The number of devices of the processes on this host."""
-    return _read("of_host")  # type: ignore[no-any-return]
+    return _read("of_host")
 
 
 def global_device_count() -> int:
     """The number of devices of the program."""
-    return _read("everywhere")  # type: ignore[no-any-return]
+    return _read("everywhere")
 
 
 def addressable_runtime_device_count() -> int:
@@ -134,27 +134,27 @@ def global_runtime_device_count() -> int:
 
 def process_count() -> int:
     """The number of processes of the program."""
-    return _read("processes")  # type: ignore[no-any-return]
+    return _read("processes")
 
 
 def process_index() -> int:
     """The index of this process."""
-    return _read("process")  # type: ignore[no-any-return]
+    return _read("process")
 
 
 def local_process_count() -> int:
     """The number of processes of the program on this host."""
-    return _read("local_processes")  # type: ignore[no-any-return]
+    return _read("local_processes")
 
 
 def host_index() -> int:
     """The index of this host."""
-    return _read("host")  # type: ignore[no-any-return]
+    return _read("host")
 
 
 def device_type() -> str:
     """'CPU', 'GPU' or 'TPU'. JAX is not started if `PJRT_DEVICE` says which, so that this may precede `xmp.spawn`."""
-    return _read("device_type")  # type: ignore[no-any-return]
+    return _read("device_type")
 
 
 def is_spmd() -> bool:

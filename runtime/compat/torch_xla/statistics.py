@@ -147,13 +147,15 @@ def _counter(name: str) -> str:
     return f"xla::{name.partition('.')[0].removeprefix('aten::')}"
 
 
-def clear() -> None:
-    """Clear counters and metrics."""
+def clear(counters_too: bool = True, metrics_too: bool = True) -> None:
+    """Clear counters and metrics, or one of them."""
     global _attributed
-    _attributed = 0.0
     with _lock:
-        counters.clear()
-        metrics.clear()
+        if counters_too:
+            counters.clear()
+        if metrics_too:
+            metrics.clear()
+            _attributed = 0.0
 
 
 @functools.cache

@@ -58,7 +58,7 @@ class MeshShape(NamedTuple):
         """The number of elements."""
         return math.prod(self)
 
-    def __mul__(self, other: object) -> MeshShape:  # type: ignore[override]
+    def __mul__(self, other: object) -> MeshShape:
         if not isinstance(other, MeshShape):
             return NotImplemented
         return MeshShape(self.x * other.x, self.y * other.y, self.z * other.z)

@@ -10,6 +10,7 @@ import jax
 
 from ....device.torch_jax import synchronize
 from ....xla import recording
+from ..steps import end_step
 
 
 class ProfilerServer:
@@ -150,7 +151,15 @@ class XlaTrace(jax.profiler.TraceAnnotation):
 
 
 class XlaStepTrace(jax.profiler.StepTraceAnnotation):
-    """A context manager that marks a step in the profile: `StepTrace("train", step_num=i)`."""
+    """A context manager that marks a step in the profile, `StepTrace("train", step_num=i)`, and ends it as
+    `torch_xla.sync()` does."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                end_step()
+        finally:
+            super().__exit__(kind, error, trace)
 
 
 Trace, StepTrace = XlaTrace, XlaStepTrace

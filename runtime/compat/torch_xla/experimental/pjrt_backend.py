@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from ..process import rendezvous
 
-if torch.distributed.is_available():
-    torch.distributed.register_rendezvous_handler("pjrt", rendezvous)
+dist: Any = torch.distributed
+if dist.is_available():
+    dist.register_rendezvous_handler("pjrt", rendezvous)
