@@ -11,7 +11,7 @@ import tenax
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
-from tenax.xla.program import Runs
+from tenax.xla.program import EagerRuns
 from tests.agreement import close
 
 device = xm.xla_device()
@@ -90,11 +90,11 @@ def test_an_operation_within_a_compiled_function_is_no_eager_one() -> None:
 
 
 def test_eager_dispatch_pays_nothing_where_nobody_observes() -> None:
-    observer, Runs.observer = Runs.observer, None
+    observer, EagerRuns.observer = EagerRuns.observer, None
     try:
         x = torch.ones(17, 19, device=device)
         met.clear_all()
         (x * 3.5).sum()
         assert samples("EagerOpExecuteTime") == 0
     finally:
-        Runs.observer = observer
+        EagerRuns.observer = observer

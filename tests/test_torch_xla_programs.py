@@ -1,12 +1,15 @@
-"""Programs for PyTorch/XLA that compare their losses with those of CPU torch themselves; `tenax xla` runs them."""
+"""Programs for PyTorch/XLA that `tenax xla` runs; they also compute the losses that CPU torch gives."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+import torch
 
+from tests.agreement import close
 from tests.test_torch_xla_scripts import SCRIPTS, run
+from tests.tolerances import LOSSES
 
 
 @pytest.mark.parametrize(
@@ -23,9 +26,20 @@ from tests.test_torch_xla_scripts import SCRIPTS, run
     ids=lambda value: "-".join(value) if isinstance(value, list) else str(value),
 )
 def test_a_program_trains_as_on_the_cpu(script: str, arguments: list[str], devices: int, tmp_path: Path) -> None:
-    given = [str(tmp_path), *arguments] if script == "resume" else arguments
-    done = run(str(SCRIPTS / f"{script}.py"), *given, CPU_NUM_DEVICES=str(devices))
+    done = run(str(SCRIPTS / f"{script}.py"), str(tmp_path), *arguments, CPU_NUM_DEVICES=str(devices))
     assert done.returncode == 0, done.stderr
+    results = torch.load(tmp_path / "losses.pt", weights_only=True)
+    found, expected = results["losses"], results["expected"]
+    if script != "mixed_precision":
+        assert len(found) == 20 if script == "resume" else len(found) == 2 * 20 // devices
+        close(found, expected, LOSSES)
+        return
+    for name, losses in found.items():
+        assert losses.isfinite().tolist() == [step != 7 for step in range(20)]
+        if arguments == ["float32"]:
+            close(losses, expected[name], LOSSES, nan=True)
+        else:
+            close(losses.bfloat16(), expected[name].bfloat16(), nan=True)
 
 
 FAILING = """

@@ -27,6 +27,10 @@ def is_dynamo_loaded() -> bool:
 # The modules in which Dynamo decides which Python frames to compile, and in which it traces optimizers.
 TRACE_RULES = "torch._dynamo.trace_rules"
 OPTIMIZERS = "torch._dynamo.variables.optimizer"
+VARIABLES = "torch._dynamo.variables.tensor"  # its tensors
+
+FAKE_TENSORS = "torch._subclasses.fake_tensor"  # with which torch traces
+PRINTER = "torch._tensor_str"  # which shows tensors
 
 
 _INLINED = (

@@ -123,7 +123,7 @@ class EagerProgram:
         return compiled
 
 
-class Runs:
+class EagerRuns:
     """The observer of eager operations, for metrics: it returns a function that runs the function of a program.
     Programs that were made before it was set are not observed. Without an observer, this costs nothing."""
 
@@ -132,7 +132,7 @@ class Runs:
 
 def observed(call: Any, program: EagerProgram) -> Any:
     """The function of a program as the observer runs it; without an observer, the function itself."""
-    observer = Runs.observer
+    observer = EagerRuns.observer
     if observer is None:
         return call
     run = observer(program, call)

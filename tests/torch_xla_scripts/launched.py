@@ -1,5 +1,7 @@
 """A program for PyTorch/XLA with `torch_xla.launch`: batches that are dicts, gradients reduced by hand, closures."""
 
+import sys
+
 import torch
 import torch_xla
 import torch_xla.core.xla_model as xm
@@ -54,7 +56,7 @@ def expected(size):
     return torch.stack(losses)
 
 
-def main(index, epochs):
+def main(index, path, epochs):
     device, size = torch_xla.device(), xr.world_size()
     model, optimizer = build(device)
     xm.broadcast_master_param(model)
@@ -81,8 +83,8 @@ def main(index, epochs):
     weights = xm.all_gather(model.weights[0].detach().reshape(1, -1))
     assert weights.shape == (size, 35) and bool((weights == weights[0]).all())
     mean = xm.mesh_reduce("losses", torch.stack(losses), lambda found: torch.stack(found).mean(0))
-    torch.testing.assert_close(mean, expected(size), rtol=1e-5, atol=1e-5)
+    xm.save({"losses": mean, "expected": expected(size)}, path)
 
 
 if __name__ == "__main__":
-    torch_xla.launch(main, args=(2,))
+    torch_xla.launch(main, args=(sys.argv[1] + "/losses.pt", 2))

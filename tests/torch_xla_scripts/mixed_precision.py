@@ -40,10 +40,9 @@ def train(name, device, dtype):
     return torch.stack(losses).cpu(), scales
 
 
+found, expected = {}, {}
 for name in ("SGD", "Adam", "AdamW"):
-    dtype = getattr(torch, sys.argv[1])
-    (found, scales), (expected, expected_scales) = (train(name, d, dtype) for d in (xm.xla_device(), "cpu"))
+    found[name], scales = train(name, xm.xla_device(), getattr(torch, sys.argv[2]))
+    expected[name], expected_scales = train(name, "cpu", getattr(torch, sys.argv[2]))
     assert scales == expected_scales and scales[7] == scales[6] / 2, scales
-    tolerance = 1e-5 if dtype == torch.float32 else 2e-2
-    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    assert int(torch.isfinite(found).sum()) == 19
+xm.save({"losses": found, "expected": expected}, sys.argv[1] + "/losses.pt")

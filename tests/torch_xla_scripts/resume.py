@@ -74,8 +74,7 @@ def _mp_fn(index, path, how):
         part.load_state_dict(state[name])
     train(loaded, device, range(state["step"], 20), losses)
     mean = xm.mesh_reduce("losses", torch.stack(losses), lambda found: torch.stack(found).mean(0))
-    torch.testing.assert_close(mean, expected(xr.world_size()), rtol=1e-5, atol=1e-5)
-    xm.rendezvous("compared")
+    xm.save({"losses": mean, "expected": expected(xr.world_size())}, os.path.join(os.path.dirname(path), "losses.pt"))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
-class _Missing(Loader):
+class _WithoutFile(Loader):
     """Loads a module whose names raise."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -68,7 +68,7 @@ class _Names(MetaPathFinder):
         name = _HOME + fullname.removeprefix(NAME)
         found = find_spec(name) if exists(name) else None
         if found is None and missing_module(fullname) is not None:
-            return ModuleSpec(fullname, _Missing(), is_package=hasattr(sys.modules[fullname], "__path__"))
+            return ModuleSpec(fullname, _WithoutFile(), is_package=hasattr(sys.modules[fullname], "__path__"))
         if found is None:
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: tenax lacks this module of PyTorch/XLA. `tenax doctor --xla script.py` "

@@ -13,12 +13,12 @@ import torch
 
 from ... import errors, patches
 from ..._torch.device import guard_xla
+from ..._torch.frames import FAKE_TENSORS
 from ...aten.registration import library, register_all
 from ...device.after_import import after_import
 from ...storage.ordinals import NAME, NAMES, device_index
 
 TYPE = "xla"
-_FAKE = "torch._subclasses.fake_tensor"
 
 
 @functools.cache
@@ -31,7 +31,7 @@ def enable() -> None:
     for name in ("to.device", "to.dtype_layout"):
         library("aten").impl(name, _moved(getattr(torch.ops.aten.to, name.partition(".")[2])), "AutogradPrivateUse1")
     patches.wrap("torch.amp.autocast_mode.autocast.__init__", _autocast)
-    after_import(_FAKE, lambda: patches.wrap(f"{_FAKE}.FakeTensorMode.dispatch", _fake))
+    after_import(FAKE_TENSORS, lambda: patches.wrap(f"{FAKE_TENSORS}.FakeTensorMode.dispatch", _fake))
     errors.mixed_device_texts.append(_mixed_text)
 
 

@@ -153,7 +153,7 @@ MORE_NAMES: Names = {
         ("deprecated mark_deprecated register_deprecated", RUNS, "`warnings.deprecated`"),
     ],
     "torch_xla.experimental.gru": [("GRU", RUNS, "`nn.GRU`")],
-    "torch_xla.experimental.pytreeify": [("pytreeify", RUNS, "`torch.utils._pytree`")],
+    "torch_xla.experimental.pytreeify": [("pytreeify", RUNS, "an `autograd.Function` of the leaves")],
     "torch_xla.experimental.pjrt_backend": [("", RUNS, '`dist.init_process_group("tenax")`')],
     "torch_xla.experimental.plugins": [
         (

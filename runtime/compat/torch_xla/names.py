@@ -149,7 +149,7 @@ NAMES: Names = {
     ],
     "torch_xla.distributed.fsdp.xla_fully_sharded_data_parallel": [
         ("XlaFullyShardedDataParallel", RUNS, "as `torch_xla.distributed.fsdp`"),
-        ("apply_to_tensors collect_tensors", NOT, "`torch.utils._pytree.tree_map`"),
+        ("apply_to_tensors collect_tensors", NOT, "a loop over the tensors"),
         ("TrainingState", NOT, "`module.training`"),
     ],
     "torch_xla.distributed.fsdp.xla_flatten_params_wrapper": [

@@ -15,13 +15,12 @@ from typing import Any
 import torch
 
 from ... import patches
+from ..._torch.frames import PRINTER, VARIABLES
 from ...device.after_import import after_import
 from ...storage.ordinals import NAME
 from .device_type import TYPE
 
-_VARIABLES = "torch._dynamo.variables.tensor"
 _INTERNAL = frozenset({"torch", "tenax", "jax", "jaxlib", "torchgen", "functorch"})
-_PRINTER = "torch._tensor_str"  # which shows devices to the reader
 
 
 class _Presented:
@@ -31,7 +30,7 @@ class _Presented:
 def _is_internal(scope: dict[str, Any]) -> bool:
     """Whether a frame with these globals is one of the libraries, or of generated code, which has no name."""
     module: str = scope.get("__name__", "torch")
-    return module.partition(".")[0] in _INTERNAL and module != _PRINTER
+    return module.partition(".")[0] in _INTERNAL and module != PRINTER
 
 
 def xla_named(device: torch.device) -> torch.device:
@@ -51,7 +50,7 @@ def present() -> None:
     _Presented.on = True
     patches.wrap("torch.Tensor.device", _device)
     patches.wrap("torch.Tensor.is_xla", _is_xla)
-    after_import(_VARIABLES, lambda: patches.wrap(f"{_VARIABLES}.TensorVariable.method_attr_device", _of_variable))
+    after_import(VARIABLES, lambda: patches.wrap(f"{VARIABLES}.TensorVariable.method_attr_device", _of_variable))
 
 
 def _device(plain: Any) -> Any:
