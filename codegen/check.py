@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from torchgen.model import FunctionSchema, SchemaKind
+from torchgen.model import BaseTy, FunctionSchema, SchemaKind
 
 from tenax.codegen import kernel, traits
 from tenax.codegen.conditions import Condition
@@ -184,7 +184,7 @@ def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], c
         yield entry.fault("grad", f"`{entry.grad}`", "vjp, formula, or no such key")
     if entry.grad == "formula" and not context.schemas[entry.name].differentiated:
         yield entry.fault("grad", f"`formula`, and torch has none for {entry.name}", "vjp, or no such key")
-    traced = [p.name for p in params if p.is_number and p.name not in entry.static] if entry.grad else []
+    traced = [p.name for p in params if p.is_number and p.name not in entry.unconverted] if entry.grad else []
     if traced:
         yield entry.fault("grad", f"{traced[0]} is a traced number", f"`static: [{', '.join(traced)}]`")
     if context.schemas.composite(entry.name) and not (entry.grad or context.schemas[entry.name].differentiated):
@@ -238,6 +238,12 @@ def _named(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], cont
         if name not in numbers:
             yield entry.fault(
                 "static", f"`{name}` is not a Scalar or float of {entry.name}", f"some of {names(numbers)}"
+            )
+    special = [p.name for p in params if p.is_number or p.is_int or (p.is_list and p.base is BaseTy.SymInt)]
+    for name, _ in entry.special:
+        if name not in special or name in entry.static:
+            yield entry.fault(
+                "special", f"`{name}` is not a traced number of {entry.name}", f"some of {names(special)}"
             )
     tensors = [p.name for p in params if p.is_tensor and p not in written(func)]
     for name in entry.writes:

@@ -83,7 +83,7 @@ class Function:
         bound = {n.id for n in ast.walk(ast.parse(self.entry.jnp)) if isinstance(n, ast.Name)} - {
             n.id for n in free_names(self.entry.jnp)
         }
-        numbers = {p.name for p in self.params if p.is_number and p.name not in self.entry.static}
+        numbers = {p.name for p in self.params if p.is_number and p.name not in self.entry.unconverted}
         known = {p.name for p in self.params if not (p.optional or p.is_list)} - bound
         ones = {p.name for p in self.params if p.default == "1"} & numbers - {*promote.names}
         return Arithmetic(
@@ -162,7 +162,7 @@ class Function:
         assert promote is not None
         lists = {p.name for p in self.params if p.is_list}
         named = [f"*{n}" if n in lists else n for n in promote.names]
-        skip = {*promote.names, *self.entry.static, *(self.arithmetic.factors if self.arithmetic else ())}
+        skip = {*promote.names, *self.entry.unconverted, *(self.arithmetic.factors if self.arithmetic else ())}
         scalars = [p.name for p in self.params if p.is_number and p.name not in skip]
         target = ", ".join(["dtype", *named, *scalars])
         extra = f", scalars=({', '.join(scalars)}{',' if len(scalars) == 1 else ''})" if scalars else ""
@@ -348,6 +348,8 @@ def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> 
     items += ["random=True"] if entry.random else []
     items += [f"dynamic={_quote(entry.dynamic)}"] if entry.dynamic else []
     items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
+    special = [[_quote(name), _tuple([*map(_value, values)])] for name, values in entry.special]
+    items += [f"special={_tuple(special)}"] if special else []
     items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
     grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
     items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.check else []
@@ -366,6 +368,11 @@ def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> 
     lines = [f"{inner}{item}," for item in items]
     lines += [literal(key, pairs, ",", inner) for key, pairs in held.items()]
     return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
+
+
+def _value(text: str) -> str:
+    """A special value as source."""
+    return _quote(text) if text == "sign" else text.replace("inf", 'float("inf")')
 
 
 def _trait(value: Any) -> str:

@@ -68,6 +68,11 @@ class Parameter:
         return self.base in (BaseTy.Scalar, BaseTy.float) and not self.is_list
 
     @property
+    def is_int(self) -> bool:
+        """Whether it is an `int` or `SymInt`, optional or not, which is static unless the spec has special values."""
+        return self.base in (BaseTy.int, BaseTy.SymInt) and not self.is_list
+
+    @property
     def is_tensor(self) -> bool:
         return self.base is BaseTy.Tensor
 

@@ -82,6 +82,7 @@ class Entry:
     dtypes: tuple[tuple[str, str], ...] = ()
     promote: Promote | None = None
     static: tuple[str, ...] = ()
+    special: tuple[tuple[str, tuple[str, ...]], ...] = ()
     random: bool = False
     writes: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
@@ -93,6 +94,7 @@ class Entry:
     writes_expanded: bool = False
     draws_if: tuple[str, ...] = ()
     prepare: Preparation | None = None
+    guard: Preparation | None = None
     host_values: tuple[str, ...] = ()
     results: str = ""
     no_meta: str = ""
@@ -116,6 +118,11 @@ class Entry:
         """The overload: `add.Tensor`, `relu` for a default overload, `torchvision::nms` for one of a library."""
         match = _NAME.match(self.func)
         return "".join(match.groups()) if match else self.func
+
+    @property
+    def unconverted(self) -> tuple[str, ...]:
+        """The numbers that the lowering receives as they are: Python numbers always, or for some values."""
+        return (*self.static, *(name for name, _ in self.special))
 
     @property
     def library(self) -> str:
@@ -184,6 +191,23 @@ def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str
     return tuple((now, scalar(before, fail)) for now, before in mapping(node, fail))
 
 
+def _special(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The special values of each argument."""
+    if not isinstance(node, yaml.MappingNode):
+        fail(f"a {node.id} in place of a mapping", "arguments with lists of values, such as {p: [0, 1, 2, inf, sign]}")
+    return tuple((name, _values(value, fail)) for name, value in mapping(node, fail))
+
+
+def _values(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
+    if not isinstance(node, yaml.SequenceNode):
+        fail(f"`{node.value}` is not a list", "a list of numbers, such as [0, 0.5, inf, sign]")
+    texts = tuple(scalar(item, fail) for item in node.value)
+    for text in texts:
+        if not re.fullmatch(r"-?(\d+(\.\d+)?|inf)|sign", text):
+            fail(f"`{text}` is neither a number nor `sign`", "a list of numbers, such as [0, 0.5, inf, sign]")
+    return texts
+
+
 def _dtypes(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
     """The dtypes by argument; the empty name means all arguments."""
     if not isinstance(node, yaml.MappingNode):
@@ -240,6 +264,7 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "dtypes": _dtypes,
     "promote": _promote,
     "static": _names,
+    "special": _special,
     "random": _true,
     "writes": _names,
     "renamed": _renames,
@@ -248,6 +273,7 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "writes_expanded": _true,
     "draws_if": _names,
     "prepare": _prepare,
+    "guard": _prepare,
     "host_values": _names,
     "cpu_may_abort": _true,
 }

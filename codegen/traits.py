@@ -9,12 +9,13 @@ import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from torchgen.model import FunctionSchema
 
 from tenax.codegen.fault import Fault
 from tenax.codegen.schema import Schemas
-from tenax.codegen.spec import Entry
+from tenax.codegen.spec import Entry, Preparation
 
 # The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
 PREPARATIONS = {
@@ -23,6 +24,7 @@ PREPARATIONS = {
     "dtype_of_wider_out": 1,
     "expand_masks": 1,
     "put_masks": 2,
+    "from_length": 1,
     "raise_info": 1,
     "real_part_to_out": 1,
     "refuse_empty_axis": 2,
@@ -32,6 +34,8 @@ PREPARATIONS = {
     "truth_of_bytes": 1,
     "widen_to_out": 1,
 }
+# The checks of `guard`, each with its number of arguments (runtime/aten/guards.py).
+GUARDS = {"index_in_axis": 3, "slice_of_length": 6}
 # Preparations that apply only to rows that write in place or to `out=`.
 OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
 # Preparations whose argument is text.
@@ -81,6 +85,7 @@ TRAITS = (
     Trait("writes_expanded", "inplace"),
     Trait("draws_if"),
     Trait("prepare"),
+    Trait("guard"),
     Trait("host_values"),
     Trait("results"),
     Trait("no_meta", "own"),
@@ -97,7 +102,8 @@ def faults(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fau
         "overwrites": _in_place,
         "writes_expanded": _in_place,
         "draws_if": _draws_if,
-        "prepare": _prepare,
+        "prepare": partial(_prepare, "prepare", PREPARATIONS),
+        "guard": partial(_prepare, "guard", GUARDS),
         "host_values": lambda e, f, s: _arguments(e, "host_values", e.host_values, f),
         "results": lambda e, f, s: _word(e, "results", e.results, RESULTS),
         "rewrite": lambda e, f, s: _word(e, "rewrite", e.rewrite, REWRITES),
@@ -130,13 +136,13 @@ def _draws_if(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[
     yield from _arguments(entry, "draws_if", entry.draws_if, func)
 
 
-def _prepare(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
-    assert entry.prepare is not None
-    name, arguments = entry.prepare.name, entry.prepare.arguments
-    yield from _word(entry, "prepare", name, tuple(PREPARATIONS))
-    if len(arguments) != PREPARATIONS.get(name, len(arguments)):
-        yield entry.fault("prepare", f"`{entry.prepare}`", f"{PREPARATIONS[name]} arguments")
-    yield from _arguments(entry, "prepare", () if name in OF_TEXT else arguments, func)
+def _prepare(key: str, known: dict[str, int], entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+    given: Preparation = getattr(entry, key)
+    name, arguments = given.name, given.arguments
+    yield from _word(entry, key, name, tuple(known))
+    if len(arguments) != known.get(name, len(arguments)):
+        yield entry.fault(key, f"`{given}`", f"{known[name]} arguments")
+    yield from _arguments(entry, key, () if name in OF_TEXT else arguments, func)
 
 
 def _word(entry: Entry, key: str, given: str, known: Sequence[str]) -> Iterator[Fault]:

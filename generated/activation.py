@@ -193,7 +193,7 @@ def logit(self: Array, eps: ArrayLike | None = None) -> Array:
 
     Spec: ops_spec/activation.yaml
     """
-    dtype, self = INT_TO_FLOAT(self)
+    dtype, self, eps = INT_TO_FLOAT(self, scalars=(eps,))
     return cast(activation_kernels.logit(self=self, eps=eps), dtype)
 
 
@@ -202,7 +202,7 @@ def logit_backward(grad_output: Array, self: Array, eps: ArrayLike | None = None
 
     Spec: ops_spec/activation.yaml
     """
-    dtype, grad_output, self = DEFAULT(grad_output, self)
+    dtype, grad_output, self, eps = DEFAULT(grad_output, self, scalars=(eps,))
     return cast(activation_kernels.logit_backward(grad_output=grad_output, self=self, eps=eps), dtype)
 
 

@@ -170,19 +170,3 @@ def index_fill__int_Tensor__checks(self: Array, dim: int, index: Array, value: A
 def masked_scatter__checks(self: Array, mask: Array, source: Array) -> tuple[Array, ...]:
     """The conditions of masked_scatter; its row of the table has their errors."""
     return (jnp.sum(jnp.broadcast_to(mask, jnp.broadcast_shapes(self.shape, mask.shape))) <= source.size,)
-
-
-def tril(self: Array, diagonal: int = 0) -> Array:
-    """tril(Tensor self, SymInt diagonal=0) -> Tensor
-
-    Spec: ops_spec/indexing.yaml
-    """
-    return jnp.tril(self, diagonal)
-
-
-def triu(self: Array, diagonal: int = 0) -> Array:
-    """triu(Tensor self, SymInt diagonal=0) -> Tensor
-
-    Spec: ops_spec/indexing.yaml
-    """
-    return jnp.triu(self, diagonal)

@@ -59,7 +59,7 @@ def huber_loss(self: Array, target: Array, reduction: int = 1, delta: ArrayLike 
 
     Spec: ops_spec/loss.yaml
     """
-    dtype, self, target, delta = DEFAULT(self, target, scalars=(delta,))
+    dtype, self, target = DEFAULT(self, target)
     return cast(loss_kernels.huber_loss(self=self, target=target, reduction=reduction, delta=delta), dtype)
 
 

@@ -49,14 +49,6 @@ def flip(self: Array, dims: Sequence[int]) -> Array:
     return lax.rev(self, axes(self, dims) if dims else ())
 
 
-def roll(self: Array, shifts: Sequence[int], dims: Sequence[int] = ()) -> Array:
-    """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return jnp.roll(self, tuple(shifts), axes(self, dims)) if dims and self.ndim else jnp.roll(self, shifts[0])
-
-
 def rot90(self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor
 

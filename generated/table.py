@@ -14,6 +14,8 @@ class Row(NamedTuple):
     random: bool = False  # the first argument is a PRNG key
     dynamic: str = ""  # why the result's shape depends on data
     static: tuple[str, ...] = ()  # numbers passed as Python numbers
+    # The same at these values, others are traced; with "sign", negative numbers have a program of their own.
+    special: tuple[tuple[str, tuple[float | str, ...]], ...] = ()
     writes: tuple[str, ...] = ()  # arguments that are written although the schema does not say so
     renamed: tuple[tuple[str, str], ...] = ()  # arguments, with their names in earlier releases of torch
     dtypes: tuple[tuple[str, str], ...] = ()  # arguments ("" for all), with the dtypes that torch supports
@@ -23,6 +25,7 @@ class Row(NamedTuple):
     writes_expanded: bool = False  # like torch, writes to expanded tensors
     draws_if: tuple[str, ...] = ()  # no random number is drawn if one of these arguments is false or 0
     prepare: tuple[str, ...] = ()  # a preparation before the lowering, and its arguments
+    guard: tuple[str, ...] = ()  # a check of the arguments before every call, and its arguments
     on_host: str = ""  # the function of kernels that computes it with NumPy, for arrays in host memory
     host_values: tuple[str, ...] = ()  # arguments whose values torch's Meta kernel needs
     results: str = ""  # how the results differ from those of torch's Meta kernel
@@ -84,13 +87,17 @@ ROWS: dict[str, Row] = {
         "generated.pointwise", "_add_relu__Tensor", "inplace", dtypes=(("", "int8 int16 int32 int64 floating"),)
     ),
     "_addmm_activation": Row(
-        "generated.matmul", "_addmm_activation", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "floating"),)
+        "generated.matmul",
+        "_addmm_activation",
+        special=(("beta", (0,)), ("alpha", ())),
+        rewrite="matmul",
+        dtypes=(("", "floating"),),
     ),
     "_addmm_activation.out": Row(
         "generated.matmul",
         "_addmm_activation",
         "out",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "floating"),),
     ),
@@ -131,12 +138,32 @@ ROWS: dict[str, Row] = {
     "_batch_norm_with_update_functional": Row(
         "kernels.batchnorm", "_batch_norm_with_update", cpu_may_abort=True, dtypes=(("", "floating"),)
     ),
-    "_cdist_backward": Row("kernels.distance", "_cdist_backward", static=("p",), renamed=(("grad_output", "grad"),)),
-    "_cdist_backward.out": Row(
-        "kernels.distance", "_cdist_backward", "out", static=("p",), renamed=(("grad_output", "grad"),)
+    "_cdist_backward": Row(
+        "kernels.distance",
+        "_cdist_backward",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        renamed=(("grad_output", "grad"),),
     ),
-    "_cdist_forward": Row("kernels.distance", "_cdist_forward", static=("p",), dtypes=(("", "floating"),)),
-    "_cdist_forward.out": Row("kernels.distance", "_cdist_forward", "out", static=("p",), dtypes=(("", "floating"),)),
+    "_cdist_backward.out": Row(
+        "kernels.distance",
+        "_cdist_backward",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        renamed=(("grad_output", "grad"),),
+    ),
+    "_cdist_forward": Row(
+        "kernels.distance",
+        "_cdist_forward",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating"),),
+    ),
+    "_cdist_forward.out": Row(
+        "kernels.distance",
+        "_cdist_forward",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating"),),
+    ),
     "_cholesky_solve_helper": Row("generated.linalg", "_cholesky_solve_helper", dtypes=(("", "floating complex"),)),
     "_cholesky_solve_helper.out": Row(
         "generated.linalg", "_cholesky_solve_helper", "out", dtypes=(("", "floating complex"),)
@@ -561,17 +588,27 @@ ROWS: dict[str, Row] = {
     "_foreach_neg.out": Row("generated.foreach", "_foreach_neg", "out", dtypes=(("", "not bool unsigned float8"),)),
     "_foreach_neg_": Row("generated.foreach", "_foreach_neg", "inplace", dtypes=(("", "not bool unsigned float8"),)),
     "_foreach_norm.Scalar": Row(
-        "generated.foreach", "_foreach_norm__Scalar", static=("ord",), dtypes=(("", "floating complex"),)
+        "generated.foreach",
+        "_foreach_norm__Scalar",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "_foreach_norm.Scalar_out": Row(
-        "generated.foreach", "_foreach_norm__Scalar", "out", static=("ord",), dtypes=(("", "floating complex"),)
+        "generated.foreach",
+        "_foreach_norm__Scalar",
+        "out",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "_foreach_pow.List": Row("generated.foreach", "_foreach_pow__List", dtypes=(("", "not bool unsigned float8"),)),
     "_foreach_pow.List_out": Row(
         "generated.foreach", "_foreach_pow__List", "out", dtypes=(("", "not bool unsigned float8"),)
     ),
     "_foreach_pow.Scalar": Row(
-        "generated.foreach", "_foreach_pow__Scalar", static=("exponent",), dtypes=(("", "not unsigned float8"),)
+        "generated.foreach",
+        "_foreach_pow__Scalar",
+        special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
+        dtypes=(("", "not unsigned float8"),),
     ),
     "_foreach_pow.ScalarAndTensor": Row(
         "generated.foreach", "_foreach_pow__ScalarAndTensor", dtypes=(("", "not unsigned float8"),)
@@ -583,7 +620,11 @@ ROWS: dict[str, Row] = {
         "generated.foreach", "_foreach_pow__ScalarList", "out", dtypes=(("", "not bool unsigned float8"),)
     ),
     "_foreach_pow.Scalar_out": Row(
-        "generated.foreach", "_foreach_pow__Scalar", "out", static=("exponent",), dtypes=(("", "not unsigned float8"),)
+        "generated.foreach",
+        "_foreach_pow__Scalar",
+        "out",
+        special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
+        dtypes=(("", "not unsigned float8"),),
     ),
     "_foreach_pow_.List": Row(
         "generated.foreach", "_foreach_pow__List", "inplace", dtypes=(("", "not bool unsigned float8"),)
@@ -592,17 +633,24 @@ ROWS: dict[str, Row] = {
         "generated.foreach",
         "_foreach_pow__Scalar",
         "inplace",
-        static=("exponent",),
+        special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
         dtypes=(("", "not unsigned float8"),),
     ),
     "_foreach_pow_.ScalarList": Row(
         "generated.foreach", "_foreach_pow__ScalarList", "inplace", dtypes=(("", "not bool unsigned float8"),)
     ),
     "_foreach_powsum.Scalar": Row(
-        "generated.foreach", "_foreach_powsum__Scalar", static=("ord",), dtypes=(("", "floating complex"),)
+        "generated.foreach",
+        "_foreach_powsum__Scalar",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "_foreach_powsum.Scalar_out": Row(
-        "generated.foreach", "_foreach_powsum__Scalar", "out", static=("ord",), dtypes=(("", "floating complex"),)
+        "generated.foreach",
+        "_foreach_powsum__Scalar",
+        "out",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "_foreach_reciprocal": Row("generated.foreach", "_foreach_reciprocal", dtypes=(("", "not float8"),)),
     "_foreach_reciprocal.out": Row("generated.foreach", "_foreach_reciprocal", "out", dtypes=(("", "not float8"),)),
@@ -960,12 +1008,32 @@ ROWS: dict[str, Row] = {
         "_padded_dense_to_jagged_forward",
         dynamic="without total_L, the number of rows is known only from the offsets",
     ),
-    "_pdist_backward": Row("kernels.distance", "_pdist_backward", static=("p",), renamed=(("grad_output", "grad"),)),
-    "_pdist_backward.out": Row(
-        "kernels.distance", "_pdist_backward", "out", static=("p",), renamed=(("grad_output", "grad"),)
+    "_pdist_backward": Row(
+        "kernels.distance",
+        "_pdist_backward",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        renamed=(("grad_output", "grad"),),
     ),
-    "_pdist_forward": Row("kernels.distance", "_pdist_forward", static=("p",), dtypes=(("", "floating"),)),
-    "_pdist_forward.out": Row("kernels.distance", "_pdist_forward", "out", static=("p",), dtypes=(("", "floating"),)),
+    "_pdist_backward.out": Row(
+        "kernels.distance",
+        "_pdist_backward",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        renamed=(("grad_output", "grad"),),
+    ),
+    "_pdist_forward": Row(
+        "kernels.distance",
+        "_pdist_forward",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating"),),
+    ),
+    "_pdist_forward.out": Row(
+        "kernels.distance",
+        "_pdist_forward",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating"),),
+    ),
     "_prelu_kernel": Row("generated.activation", "_prelu_kernel", dtypes=(("", "floating"),)),
     "_prelu_kernel_backward": Row("generated.activation", "_prelu_kernel_backward"),
     "_reshape_copy": Row("generated.shape", "_reshape_copy"),
@@ -1183,13 +1251,17 @@ ROWS: dict[str, Row] = {
     "add_.Scalar": Row("generated.pointwise", "add__Scalar", "inplace", dtypes=(("", "not unsigned float8"),)),
     "add_.Tensor": Row("generated.pointwise", "add__Tensor", "inplace", dtypes=(("", "not unsigned float8"),)),
     "addbmm": Row(
-        "generated.matmul", "addbmm", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "not bool unsigned"),)
+        "generated.matmul",
+        "addbmm",
+        special=(("beta", (0,)), ("alpha", ())),
+        rewrite="matmul",
+        dtypes=(("", "not bool unsigned"),),
     ),
     "addbmm.out": Row(
         "generated.matmul",
         "addbmm",
         "out",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
@@ -1197,7 +1269,7 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "addbmm",
         "inplace",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
@@ -1208,15 +1280,21 @@ ROWS: dict[str, Row] = {
     "addcmul.out": Row("generated.pointwise", "addcmul", "out", dtypes=(("", "not bool unsigned float8"),)),
     "addcmul_": Row("generated.pointwise", "addcmul", "inplace", dtypes=(("", "not bool unsigned float8"),)),
     "addmm": Row(
-        "generated.matmul", "addmm", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "not bool unsigned"),)
+        "generated.matmul",
+        "addmm",
+        special=(("beta", (0,)), ("alpha", ())),
+        rewrite="matmul",
+        dtypes=(("", "not bool unsigned"),),
     ),
-    "addmm.dtype": Row("generated.matmul", "addmm__dtype", static=("beta", "alpha"), rewrite="matmul"),
-    "addmm.dtype_out": Row("generated.matmul", "addmm__dtype", "out", static=("beta", "alpha"), rewrite="matmul"),
+    "addmm.dtype": Row("generated.matmul", "addmm__dtype", special=(("beta", (0,)), ("alpha", ())), rewrite="matmul"),
+    "addmm.dtype_out": Row(
+        "generated.matmul", "addmm__dtype", "out", special=(("beta", (0,)), ("alpha", ())), rewrite="matmul"
+    ),
     "addmm.out": Row(
         "generated.matmul",
         "addmm",
         "out",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
@@ -1224,14 +1302,14 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "addmm",
         "inplace",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addmv": Row(
         "generated.matmul",
         "addmv",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
@@ -1239,7 +1317,7 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "addmv",
         "out",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
@@ -1247,18 +1325,22 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "addmv",
         "inplace",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "addr": Row(
-        "generated.matmul", "addr", static=("beta", "alpha"), rewrite="matmul", dtypes=(("", "not unsigned float8"),)
+        "generated.matmul",
+        "addr",
+        special=(("beta", (0,)), ("alpha", ())),
+        rewrite="matmul",
+        dtypes=(("", "not unsigned float8"),),
     ),
     "addr.out": Row(
         "generated.matmul",
         "addr",
         "out",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not unsigned float8"),),
     ),
@@ -1266,7 +1348,7 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "addr",
         "inplace",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not unsigned float8"),),
     ),
@@ -1294,11 +1376,43 @@ ROWS: dict[str, Row] = {
     "any.dims": Row("kernels.reduction", "any"),
     "any.dims_out": Row("kernels.reduction", "any", "out", prepare=("truth_of_bytes", "self")),
     "any.out": Row("generated.reduction", "any__dim", "out", prepare=("truth_of_bytes", "self")),
-    "arange": Row("generated.creation", "arange", static=("end",)),
-    "arange.out": Row("generated.creation", "arange", "out", static=("end",)),
-    "arange.start": Row("generated.creation", "arange__start", static=("start", "end")),
-    "arange.start_out": Row("kernels.creation", "arange", "out", static=("start", "end", "step")),
-    "arange.start_step": Row("kernels.creation", "arange", static=("start", "end", "step")),
+    "arange": Row(
+        "generated.creation",
+        "arange",
+        static=("end",),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.out": Row(
+        "generated.creation",
+        "arange",
+        "out",
+        static=("end",),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.start": Row(
+        "generated.creation",
+        "arange__start",
+        static=("start", "end"),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.start_out": Row(
+        "kernels.creation",
+        "arange",
+        "out",
+        static=("start", "end", "step"),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "arange.start_step": Row(
+        "kernels.creation",
+        "arange",
+        static=("start", "end", "step"),
+        prepare=("from_length", "end"),
+        dtypes=(("", "integral floating"),),
+    ),
     "argmax": Row("kernels.reduction", "argmax", dtypes=(("", "integral floating"),)),
     "argmax.out": Row("kernels.reduction", "argmax", "out", dtypes=(("", "integral floating"),)),
     "argmin": Row("kernels.reduction", "argmin", dtypes=(("", "integral floating"),)),
@@ -1331,23 +1445,25 @@ ROWS: dict[str, Row] = {
     "baddbmm": Row(
         "generated.matmul",
         "baddbmm",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "baddbmm.dtype": Row(
         "kernels.matmul",
         "baddbmm_to",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         no_meta="the decomposition of torch 2.13 passes one argument in place of another",
         rewrite="matmul",
     ),
-    "baddbmm.dtype_out": Row("kernels.matmul", "baddbmm_to", "out", static=("beta", "alpha"), rewrite="matmul"),
+    "baddbmm.dtype_out": Row(
+        "kernels.matmul", "baddbmm_to", "out", special=(("beta", (0,)), ("alpha", ())), rewrite="matmul"
+    ),
     "baddbmm.out": Row(
         "generated.matmul",
         "baddbmm",
         "out",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
@@ -1355,7 +1471,7 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "baddbmm",
         "inplace",
-        static=("beta", "alpha"),
+        special=(("beta", (0,)), ("alpha", ())),
         rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
@@ -1841,8 +1957,19 @@ ROWS: dict[str, Row] = {
     "digamma": Row("generated.special", "digamma", dtypes=(("", "not complex float8"),)),
     "digamma.out": Row("generated.special", "digamma", "out", dtypes=(("", "not complex float8"),)),
     "digamma_": Row("generated.special", "digamma", "inplace", dtypes=(("", "not complex float8"),)),
-    "dist": Row("generated.distance", "dist", static=("p",), dtypes=(("", "floating complex"),)),
-    "dist.out": Row("generated.distance", "dist", "out", static=("p",), dtypes=(("", "floating complex"),)),
+    "dist": Row(
+        "generated.distance",
+        "dist",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
+    ),
+    "dist.out": Row(
+        "generated.distance",
+        "dist",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
+    ),
     "div.Scalar": Row("generated.pointwise", "div__Scalar", dtypes=(("", "not float8"),)),
     "div.Scalar_mode": Row("kernels.pointwise", "div", dtypes=(("", "not complex float8"),)),
     "div.Scalar_mode_out": Row("kernels.pointwise", "div", "out", dtypes=(("", "not complex float8"),)),
@@ -1882,7 +2009,7 @@ ROWS: dict[str, Row] = {
     "embedding_renorm": Row(
         "kernels.embedding",
         "embedding_renorm_",
-        static=("norm_type",),
+        special=(("norm_type", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         conditions="embedding.embedding_renorm___checks",
         checks=(("IndexError", "index out of range in self"),),
     ),
@@ -1890,7 +2017,7 @@ ROWS: dict[str, Row] = {
         "kernels.embedding",
         "embedding_renorm_",
         "out",
-        static=("norm_type",),
+        special=(("norm_type", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         conditions="embedding.embedding_renorm___checks",
         checks=(("IndexError", "index out of range in self"),),
     ),
@@ -1898,7 +2025,7 @@ ROWS: dict[str, Row] = {
         "kernels.embedding",
         "embedding_renorm_",
         "inplace",
-        static=("norm_type",),
+        special=(("norm_type", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         conditions="embedding.embedding_renorm___checks",
         checks=(("IndexError", "index out of range in self"),),
     ),
@@ -1975,10 +2102,10 @@ ROWS: dict[str, Row] = {
     "fake_quantize_per_tensor_affine_cachemask.out": Row(
         "kernels.quantize", "fake_quantize_per_tensor_affine_cachemask", "out"
     ),
-    "fft_fftfreq": Row("generated.fft", "fft_fftfreq", static=("d",)),
-    "fft_fftfreq.out": Row("generated.fft", "fft_fftfreq", "out", static=("d",)),
-    "fft_rfftfreq": Row("generated.fft", "fft_rfftfreq", static=("d",)),
-    "fft_rfftfreq.out": Row("generated.fft", "fft_rfftfreq", "out", static=("d",)),
+    "fft_fftfreq": Row("generated.fft", "fft_fftfreq"),
+    "fft_fftfreq.out": Row("generated.fft", "fft_fftfreq", "out"),
+    "fft_rfftfreq": Row("generated.fft", "fft_rfftfreq"),
+    "fft_rfftfreq.out": Row("generated.fft", "fft_rfftfreq", "out"),
     "fill.Scalar": Row("generated.copying", "fill__Scalar"),
     "fill.Scalar_out": Row("generated.copying", "fill__Scalar", "out"),
     "fill.Tensor": Row("generated.copying", "fill__Tensor"),
@@ -2203,8 +2330,10 @@ ROWS: dict[str, Row] = {
     ),
     "histogram.bins_tensor": Row("kernels.histogram", "histogram", dtypes=(("", "floating"),)),
     "histogram.bins_tensor_out": Row("kernels.histogram", "histogram", "out", dtypes=(("", "floating"),)),
-    "huber_loss": Row("generated.loss", "huber_loss", dtypes=(("", "floating"),)),
-    "huber_loss.out": Row("generated.loss", "huber_loss", "out", dtypes=(("", "floating"),)),
+    "huber_loss": Row("generated.loss", "huber_loss", special=(("delta", (0, 1, "sign")),), dtypes=(("", "floating"),)),
+    "huber_loss.out": Row(
+        "generated.loss", "huber_loss", "out", special=(("delta", (0, 1, "sign")),), dtypes=(("", "floating"),)
+    ),
     "huber_loss_backward": Row("generated.loss", "huber_loss_backward"),
     "huber_loss_backward.out": Row("generated.loss", "huber_loss_backward", "out"),
     "hypot": Row("generated.pointwise", "hypot", dtypes=(("", "floating"),)),
@@ -2457,7 +2586,12 @@ ROWS: dict[str, Row] = {
     "lgamma": Row("generated.special", "lgamma", dtypes=(("", "not complex float8"),)),
     "lgamma.out": Row("generated.special", "lgamma", "out", dtypes=(("", "not complex float8"),)),
     "lgamma_": Row("generated.special", "lgamma", "inplace", dtypes=(("", "not complex float8"),)),
-    "linalg__powsum": Row("kernels.distance", "linalg__powsum", static=("ord",), dtypes=(("", "floating complex"),)),
+    "linalg__powsum": Row(
+        "kernels.distance",
+        "linalg__powsum",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
+    ),
     "linalg_cholesky_ex": Row(
         "kernels.cholesky",
         "linalg_cholesky_ex",
@@ -2567,10 +2701,17 @@ ROWS: dict[str, Row] = {
         "kernels.triangular", "linalg_solve_triangular", "out", dtypes=(("", "floating complex"),)
     ),
     "linalg_vector_norm": Row(
-        "kernels.distance", "linalg_vector_norm", static=("ord",), dtypes=(("", "floating complex"),)
+        "kernels.distance",
+        "linalg_vector_norm",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "linalg_vector_norm.out": Row(
-        "kernels.distance", "linalg_vector_norm", "out", static=("ord",), dtypes=(("", "floating complex"),)
+        "kernels.distance",
+        "linalg_vector_norm",
+        "out",
+        special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "linear": Row("kernels.matmul", "linear", rewrite="matmul", grad="formula"),
     "linear.out": Row("kernels.matmul", "linear", "out", rewrite="matmul", grad="formula"),
@@ -2650,11 +2791,11 @@ ROWS: dict[str, Row] = {
     "logical_xor": Row("generated.pointwise", "logical_xor", dtypes=(("", "not unsigned float8"),)),
     "logical_xor.out": Row("generated.pointwise", "logical_xor", "out", dtypes=(("", "not unsigned float8"),)),
     "logical_xor_": Row("generated.pointwise", "logical_xor", "inplace", dtypes=(("", "not unsigned float8"),)),
-    "logit": Row("generated.activation", "logit", static=("eps",), dtypes=(("", "not complex float8"),)),
-    "logit.out": Row("generated.activation", "logit", "out", static=("eps",), dtypes=(("", "not complex float8"),)),
-    "logit_": Row("generated.activation", "logit", "inplace", static=("eps",), dtypes=(("", "not complex float8"),)),
-    "logit_backward": Row("generated.activation", "logit_backward", static=("eps",)),
-    "logit_backward.grad_input": Row("generated.activation", "logit_backward", "out", static=("eps",)),
+    "logit": Row("generated.activation", "logit", dtypes=(("", "not complex float8"),)),
+    "logit.out": Row("generated.activation", "logit", "out", dtypes=(("", "not complex float8"),)),
+    "logit_": Row("generated.activation", "logit", "inplace", dtypes=(("", "not complex float8"),)),
+    "logit_backward": Row("generated.activation", "logit_backward"),
+    "logit_backward.grad_input": Row("generated.activation", "logit_backward", "out"),
     "logspace": Row("kernels.creation", "logspace"),
     "logspace.Scalar_Tensor": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
     "logspace.Scalar_Tensor_out": Row("kernels.creation", "logspace", "out", dtypes=(("", "not complex"),)),
@@ -3048,27 +3189,57 @@ ROWS: dict[str, Row] = {
     ),
     "nonzero_static": Row("kernels.mask", "nonzero_static", results="contiguous"),
     "nonzero_static.out": Row("kernels.mask", "nonzero_static", "out", results="contiguous"),
-    "norm.Scalar": Row("generated.reduction", "norm__Scalar", static=("p",), dtypes=(("", "floating complex"),)),
+    "norm.Scalar": Row(
+        "generated.reduction",
+        "norm__Scalar",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
+    ),
     "norm.ScalarOpt_dim": Row(
-        "generated.reduction", "norm__ScalarOpt_dim", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__ScalarOpt_dim",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "norm.ScalarOpt_dim_dtype": Row(
-        "generated.reduction", "norm__ScalarOpt_dim_dtype", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__ScalarOpt_dim_dtype",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "norm.ScalarOpt_dtype": Row(
-        "generated.reduction", "norm__ScalarOpt_dtype", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__ScalarOpt_dtype",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "norm.ScalarOpt_dtype_out": Row(
-        "generated.reduction", "norm__ScalarOpt_dtype", "out", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__ScalarOpt_dtype",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "norm.Scalar_out": Row(
-        "generated.reduction", "norm__Scalar", "out", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__Scalar",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "norm.dtype_out": Row(
-        "generated.reduction", "norm__ScalarOpt_dim_dtype", "out", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__ScalarOpt_dim_dtype",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "norm.out": Row(
-        "generated.reduction", "norm__ScalarOpt_dim", "out", static=("p",), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "norm__ScalarOpt_dim",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
+        dtypes=(("", "floating complex"),),
     ),
     "normal.Tensor_Tensor": Row(
         "generated.random",
@@ -3193,17 +3364,28 @@ ROWS: dict[str, Row] = {
     "pow.Scalar": Row("generated.pointwise", "pow__Scalar", dtypes=(("", "not unsigned float8"),)),
     "pow.Scalar_out": Row("generated.pointwise", "pow__Scalar", "out", dtypes=(("", "not unsigned float8"),)),
     "pow.Tensor_Scalar": Row(
-        "kernels.pointwise", "power_scalar", static=("exponent",), dtypes=(("", "not unsigned float8"),)
+        "kernels.pointwise",
+        "power_scalar",
+        special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
+        dtypes=(("", "not unsigned float8"),),
     ),
     "pow.Tensor_Scalar_out": Row(
-        "kernels.pointwise", "power_scalar", "out", static=("exponent",), dtypes=(("", "not unsigned float8"),)
+        "kernels.pointwise",
+        "power_scalar",
+        "out",
+        special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
+        dtypes=(("", "not unsigned float8"),),
     ),
     "pow.Tensor_Tensor": Row("generated.pointwise", "pow__Tensor_Tensor", dtypes=(("", "not bool unsigned float8"),)),
     "pow.Tensor_Tensor_out": Row(
         "generated.pointwise", "pow__Tensor_Tensor", "out", dtypes=(("", "not bool unsigned float8"),)
     ),
     "pow_.Scalar": Row(
-        "kernels.pointwise", "power_scalar", "inplace", static=("exponent",), dtypes=(("", "not unsigned float8"),)
+        "kernels.pointwise",
+        "power_scalar",
+        "inplace",
+        special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
+        dtypes=(("", "not unsigned float8"),),
     ),
     "pow_.Tensor": Row(
         "generated.pointwise", "pow__Tensor_Tensor", "inplace", dtypes=(("", "not bool unsigned float8"),)
@@ -3440,12 +3622,25 @@ ROWS: dict[str, Row] = {
     "remainder_.Tensor": Row(
         "generated.pointwise", "remainder__Tensor", "inplace", dtypes=(("", "integral floating"),)
     ),
-    "renorm": Row("generated.reduction", "renorm", static=("p", "maxnorm"), dtypes=(("", "floating complex"),)),
+    "renorm": Row(
+        "generated.reduction",
+        "renorm",
+        special=(("p", (0, 1, 2, float("inf"), "sign")), ("maxnorm", ("sign",))),
+        dtypes=(("", "floating complex"),),
+    ),
     "renorm.out": Row(
-        "generated.reduction", "renorm", "out", static=("p", "maxnorm"), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "renorm",
+        "out",
+        special=(("p", (0, 1, 2, float("inf"), "sign")), ("maxnorm", ("sign",))),
+        dtypes=(("", "floating complex"),),
     ),
     "renorm_": Row(
-        "generated.reduction", "renorm", "inplace", static=("p", "maxnorm"), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "renorm",
+        "inplace",
+        special=(("p", (0, 1, 2, float("inf"), "sign")), ("maxnorm", ("sign",))),
+        dtypes=(("", "floating complex"),),
     ),
     "repeat": Row("generated.shape", "repeat"),
     "repeat.out": Row("generated.shape", "repeat", "out"),
@@ -3516,8 +3711,8 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
         grad="vjp",
     ),
-    "roll": Row("generated.shape", "roll"),
-    "roll.out": Row("generated.shape", "roll", "out"),
+    "roll": Row("kernels.shape", "roll", special=(("shifts", ()),)),
+    "roll.out": Row("kernels.shape", "roll", "out", special=(("shifts", ()),)),
     "rot90": Row("generated.shape", "rot90"),
     "rot90.out": Row("generated.shape", "rot90", "out"),
     "round": Row("generated.pointwise", "round", dtypes=(("", "not bool complex float8"),)),
@@ -3769,8 +3964,19 @@ ROWS: dict[str, Row] = {
             ),
         ),
     ),
-    "select_backward": Row("kernels.slices", "select_backward"),
-    "select_backward.out": Row("kernels.slices", "select_backward", "out"),
+    "select_backward": Row(
+        "kernels.slices",
+        "select_backward",
+        special=(("index", ()),),
+        guard=("index_in_axis", "input_sizes", "dim", "index"),
+    ),
+    "select_backward.out": Row(
+        "kernels.slices",
+        "select_backward",
+        "out",
+        special=(("index", ()),),
+        guard=("index_in_axis", "input_sizes", "dim", "index"),
+    ),
     "select_scatter": Row("kernels.slices", "select_scatter"),
     "select_scatter.out": Row("kernels.slices", "select_scatter", "out"),
     "sgn": Row("generated.pointwise", "sgn", dtypes=(("", "not unsigned float8"),)),
@@ -3800,8 +4006,19 @@ ROWS: dict[str, Row] = {
     "sinh": Row("generated.pointwise", "sinh", dtypes=(("", "not float8"),)),
     "sinh.out": Row("generated.pointwise", "sinh", "out", dtypes=(("", "not float8"),)),
     "sinh_": Row("generated.pointwise", "sinh", "inplace", dtypes=(("", "not float8"),)),
-    "slice_backward": Row("kernels.slices", "slice_backward"),
-    "slice_backward.out": Row("kernels.slices", "slice_backward", "out"),
+    "slice_backward": Row(
+        "kernels.slices",
+        "slice_backward",
+        special=(("start", (0,)), ("end", (9223372036854775807,))),
+        guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
+    ),
+    "slice_backward.out": Row(
+        "kernels.slices",
+        "slice_backward",
+        "out",
+        special=(("start", (0,)), ("end", (9223372036854775807,))),
+        guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
+    ),
     "slice_scatter": Row("kernels.slices", "slice_scatter"),
     "slice_scatter.out": Row("kernels.slices", "slice_scatter", "out"),
     "slow_conv3d_forward": Row("generated.conv", "slow_conv3d_forward", dtypes=(("", "integral floating"),)),
@@ -3820,8 +4037,12 @@ ROWS: dict[str, Row] = {
     "slow_conv_transpose3d.out": Row(
         "generated.conv", "slow_conv_transpose3d", "out", dtypes=(("", "int64 floating"),)
     ),
-    "smooth_l1_loss": Row("generated.loss", "smooth_l1_loss", static=("beta",), dtypes=(("", "floating"),)),
-    "smooth_l1_loss.out": Row("generated.loss", "smooth_l1_loss", "out", static=("beta",), dtypes=(("", "floating"),)),
+    "smooth_l1_loss": Row(
+        "generated.loss", "smooth_l1_loss", special=(("beta", (1, "sign")),), dtypes=(("", "floating"),)
+    ),
+    "smooth_l1_loss.out": Row(
+        "generated.loss", "smooth_l1_loss", "out", special=(("beta", (1, "sign")),), dtypes=(("", "floating"),)
+    ),
     "smooth_l1_loss_backward": Row("generated.loss", "smooth_l1_loss_backward"),
     "smooth_l1_loss_backward.grad_input": Row("generated.loss", "smooth_l1_loss_backward", "out"),
     "soft_margin_loss": Row("generated.loss", "soft_margin_loss", dtypes=(("", "not bool unsigned float8"),)),
@@ -4184,22 +4405,22 @@ ROWS: dict[str, Row] = {
     "std.correction": Row(
         "generated.reduction",
         "std__correction",
-        static=("correction",),
+        special=(("correction", (0, 1)),),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "std.correction_out": Row(
         "generated.reduction",
         "std__correction",
         "out",
-        static=("correction",),
+        special=(("correction", (0, 1)),),
         prepare=("widen_to_out", "self"),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "std_mean.correction": Row(
-        "kernels.moments", "std_mean", static=("correction",), dtypes=(("", "floating complex"),)
+        "kernels.moments", "std_mean", special=(("correction", (0, 1)),), dtypes=(("", "floating complex"),)
     ),
     "std_mean.correction_out": Row(
-        "kernels.moments", "std_mean", "out", static=("correction",), dtypes=(("", "floating complex"),)
+        "kernels.moments", "std_mean", "out", special=(("correction", (0, 1)),), dtypes=(("", "floating complex"),)
     ),
     "sub.Scalar": Row("generated.pointwise", "sub__Scalar", dtypes=(("", "not bool unsigned float8"),)),
     "sub.Scalar_out": Row("generated.pointwise", "sub__Scalar", "out", dtypes=(("", "not bool unsigned float8"),)),
@@ -4262,14 +4483,22 @@ ROWS: dict[str, Row] = {
     "trace.out": Row("generated.reduction", "trace", "out", dtypes=(("", "not unsigned float8"),)),
     "triangular_solve": Row("kernels.triangular", "triangular_solve", dtypes=(("", "floating complex"),)),
     "triangular_solve.X": Row("kernels.triangular", "triangular_solve", "out", dtypes=(("", "floating complex"),)),
-    "tril": Row("generated.indexing", "tril", dtypes=(("", "not unsigned float8"),)),
-    "tril.out": Row("generated.indexing", "tril", "out", dtypes=(("", "not unsigned float8"),)),
-    "tril_": Row("generated.indexing", "tril", "inplace", dtypes=(("", "not unsigned float8"),)),
+    "tril": Row("kernels.shape", "tril", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)),
+    "tril.out": Row(
+        "kernels.shape", "tril", "out", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
+    "tril_": Row(
+        "kernels.shape", "tril", "inplace", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
     "tril_indices": Row("kernels.creation", "tril_indices"),
     "tril_indices.out": Row("kernels.creation", "tril_indices", "out"),
-    "triu": Row("generated.indexing", "triu", dtypes=(("", "not unsigned float8"),)),
-    "triu.out": Row("generated.indexing", "triu", "out", dtypes=(("", "not unsigned float8"),)),
-    "triu_": Row("generated.indexing", "triu", "inplace", dtypes=(("", "not unsigned float8"),)),
+    "triu": Row("kernels.shape", "triu", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)),
+    "triu.out": Row(
+        "kernels.shape", "triu", "out", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
+    "triu_": Row(
+        "kernels.shape", "triu", "inplace", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)
+    ),
     "triu_indices": Row("kernels.creation", "triu_indices"),
     "triu_indices.out": Row("kernels.creation", "triu_indices", "out"),
     "trunc": Row("generated.pointwise", "trunc", dtypes=(("", "not bool complex float8"),)),
@@ -4460,22 +4689,22 @@ ROWS: dict[str, Row] = {
     "var.correction": Row(
         "generated.reduction",
         "var__correction",
-        static=("correction",),
+        special=(("correction", (0, 1)),),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "var.correction_out": Row(
         "generated.reduction",
         "var__correction",
         "out",
-        static=("correction",),
+        special=(("correction", (0, 1)),),
         prepare=("widen_to_out", "self"),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "var_mean.correction": Row(
-        "kernels.moments", "var_mean", static=("correction",), dtypes=(("", "floating complex"),)
+        "kernels.moments", "var_mean", special=(("correction", (0, 1)),), dtypes=(("", "floating complex"),)
     ),
     "var_mean.correction_out": Row(
-        "kernels.moments", "var_mean", "out", static=("correction",), dtypes=(("", "floating complex"),)
+        "kernels.moments", "var_mean", "out", special=(("correction", (0, 1)),), dtypes=(("", "floating complex"),)
     ),
     "vdot": Row("generated.matmul", "vdot", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
     "vdot.out": Row("generated.matmul", "vdot", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),

@@ -8,6 +8,8 @@ from functools import cache, wraps
 from typing import Any, Protocol
 
 import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core.primitives import jit_p
 
 from .releases import check_release, private_names
 
@@ -23,11 +25,14 @@ with private_names("jax", jax.__version__):
     from jax._src import xla_bridge as _xla_bridge
     from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
     from jax._src.interpreters import pxla as _pxla
+    from jax._src.random.prng import PRNGImpl as PRNGImpl  # the parameter of an equation that makes random keys
     from jaxlib import _jax as _jaxlib
 
     # Whether no JAX trace is active on this thread.
     trace_state_clean: Callable[[], bool] = _core.trace_state_clean
     shaped_abstractify = _core.shaped_abstractify
+    # The type of the array that holds the elements of an array: of random keys, that of their data.
+    physical_aval: Callable[[Any], jax.core.ShapedArray] = _core.physical_aval
     # JAX's two tables, by type, that convert an argument to its abstract value and to its canonical value.
     abstract_value_of: dict[type, Callable[[Any], Any]] = _core.pytype_aval_mappings
     value_of: Any = _dtypes.canonicalize_value_handlers
@@ -79,6 +84,12 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
     with private_names("jax", jax.__version__):
         execute = compiled.runtime_executable().execute_sharded  # type: ignore[union-attr]
         return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
+
+
+def kept_arguments(compiled: jax.stages.Compiled) -> list[int]:
+    """The positions of the arguments that an executable takes; `jax.jit` leaves out those that it does not use."""
+    with private_names("jax", jax.__version__):
+        return sorted(compiled._executable._kept_var_idx)  # type: ignore[attr-defined]
 
 
 def trace_settings() -> tuple[Any, ...]:
@@ -195,3 +206,31 @@ def tpu_chips() -> int:
         from jax._src import hardware_utils
 
         return int(hardware_utils.num_available_tpu_chips_and_device_id()[0])
+
+
+def random_keys(data: jax.Array, aval: Any) -> jax.Array:
+    """The random keys of a type, made from their data."""
+    with private_names("jax", jax.__version__):
+        return jax.random.wrap_key_data(data, impl=aval.dtype._impl)
+
+
+@cache
+def _call_parameters() -> dict[str, Any]:
+    """The parameters of an equation that calls a function of one argument."""
+    return dict(jax.make_jaxpr(jax.jit(jax.lax.neg))(1.0).eqns[0].params)
+
+
+def apply_jaxpr(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array]:
+    """Call a jaxpr as one equation, because evaluating its equations one by one would trace them a second time. A
+    constant that the jaxpr does not use may be None."""
+    given = [(v, c) for v, c in zip(jaxpr.constvars, constants, strict=True) if c is not None]
+    inputs = [*(v for v, _ in given), *jaxpr.invars]
+    info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
+    closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=inputs, debug_info=info), ())
+    params = dict(_call_parameters())
+    for name in ("in_shardings", "in_layouts", "donated_invars"):
+        params[name] *= len(inputs)
+    for name in ("out_shardings", "out_layouts"):
+        params[name] *= len(jaxpr.outvars)
+    params.update(jaxpr=closed, name="run")
+    return jit_p.bind(*(c for _, c in given), *arguments, **params)

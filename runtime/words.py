@@ -27,13 +27,15 @@ BFLOAT16 = np.dtype(jnp.bfloat16)
 
 
 class Number:
-    """A Python number in a lowering: `value` keeps its full precision, `dtype` is its dtype in torch."""
+    """A Python number in a lowering: `value` keeps its full precision, `dtype` is its dtype in torch. `negative` is
+    its sign if the spec asks for it."""
 
-    __slots__ = ("dtype", "value")
+    __slots__ = ("dtype", "negative", "value")
 
-    def __init__(self, value: Any, dtype: DType) -> None:
+    def __init__(self, value: Any, dtype: DType, negative: bool = False) -> None:
         self.value = value
         self.dtype = dtype
+        self.negative = negative
 
     def __jax_array__(self) -> Array:
         return jnp.asarray(self.value, dtype_of(self.value) if not hasattr(self.value, "dtype") else self.value.dtype)
@@ -50,6 +52,11 @@ def _level(dtype: DType) -> int:
     if jnp.issubdtype(dtype, np.integer):
         return 1
     return 3 if jnp.issubdtype(dtype, np.complexfloating) else 2
+
+
+def is_negative(x: Any) -> bool:
+    """Whether a Python number is negative; for a `Number`, only if the spec asks for its sign."""
+    return x.negative if isinstance(x, Number) else not isinstance(x, complex) and x < 0
 
 
 def is_complex(x: Any) -> bool:
@@ -384,7 +391,7 @@ def contract(
 
 
 def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None) -> Array:
-    """`alpha * x + beta * y` of a product `x`, in the dtype of `y` or in `dtype`; `alpha` and `beta` are static.
+    """`alpha * x + beta * y` of a product `x`, in the dtype of `y` or in `dtype`; 0 and 1 are Python numbers.
 
     `y` is broadcast to x's shape; with `beta` 0 it is ignored, NaNs included. Uses `lax` functions because array
     operators first promote dtypes, and take several times as long to trace.

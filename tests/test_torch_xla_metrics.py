@@ -11,7 +11,7 @@ import tenax
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
-from tenax.xla.program import EagerRuns
+from tenax.xla.program import EagerProgram
 from tests.agreement import close
 
 device = xm.xla_device()
@@ -39,7 +39,7 @@ def test_eager_operations_are_counted_and_timed() -> None:
     assert counters["UncachedCompile"] == samples("CompileTime") > 0
     times = met.metric_data("EagerOpExecuteTime")
     assert times is not None and 1e3 < times[1] < 60e9  # nanoseconds
-    assert times[1] == sum(value for _, value in times[2])
+    close(times[1], sum(value for _, value in times[2]))
     assert not [name for name in counters if name.startswith("aten::")]
 
 
@@ -90,11 +90,11 @@ def test_an_operation_within_a_compiled_function_is_no_eager_one() -> None:
 
 
 def test_eager_dispatch_pays_nothing_where_nobody_observes() -> None:
-    observer, EagerRuns.observer = EagerRuns.observer, None
+    observer, EagerProgram.observer = EagerProgram.observer, None
     try:
         x = torch.ones(17, 19, device=device)
         met.clear_all()
         (x * 3.5).sum()
         assert samples("EagerOpExecuteTime") == 0
     finally:
-        EagerRuns.observer = observer
+        EagerProgram.observer = observer

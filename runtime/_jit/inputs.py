@@ -15,10 +15,10 @@ import jax
 import numpy as np
 from jax.extend.core import Jaxpr
 
+from .._jax import apply_jaxpr
 from ..errors import TraceError
 from ..storage.placement import inverse_permutation, sharding_of_array
 from .parameter_layout import Axes
-from .partition import apply_jaxpr
 from .traced_step import TracedStep
 
 _SMALL = 64  # the most elements of a constant that is compared by value

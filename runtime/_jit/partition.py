@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Var
-from jax.extend.core.primitives import jit_p
+from jax.extend.core import Jaxpr, Var
 
 
 class Partition(NamedTuple):
@@ -82,22 +81,3 @@ def _boundary(jaxpr: Jaxpr, cotangents: set[int]) -> int:
             if isinstance(v, Var) and v in markers:
                 return i
     raise ValueError("partition: no equation takes the cotangents")
-
-
-_template = jax.jit(jax.lax.neg)  # any function will do: its equation shows the parameters that JAX expects
-
-
-def apply_jaxpr(jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any]) -> list[jax.Array]:
-    """Call a jaxpr as one equation, because evaluating its equations one by one would trace them a second time. A
-    constant that the jaxpr does not use may be None."""
-    given = [(v, c) for v, c in zip(jaxpr.constvars, constants, strict=True) if c is not None]
-    inputs = [*(v for v, _ in given), *jaxpr.invars]
-    info = jaxpr.debug_info._replace(arg_names=None, result_paths=None)
-    closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=inputs, debug_info=info), ())
-    params = dict(jax.make_jaxpr(_template)(1.0).eqns[0].params)
-    for name in ("in_shardings", "in_layouts", "donated_invars"):
-        params[name] *= len(inputs)
-    for name in ("out_shardings", "out_layouts"):
-        params[name] *= len(jaxpr.outvars)
-    params.update(jaxpr=closed, name="run")
-    return jit_p.bind(*(c for _, c in given), *arguments, **params)

@@ -85,7 +85,16 @@ else:
     k{i} = type({a}), {a} == d{i}
     if {a} is not None and not k{i}[1]: words += words_of({a})
 """
+_SPECIAL = """
+if {a} in x{i}:
+    k{i} = type({a}), {a}
+else:
+    k{i} = type({a}), {sign}, None
+    words += words_of({a})
+"""
 _LINES = {**KEY_LINES, "N": _NUMBER, "K": _KEYWORD}
+_LINES["P"], _LINES["Q"] = (_SPECIAL.replace("{sign}", sign) for sign in ("None", "{a} < 0"))
+_LINES["M"] = "k{i} = len({a})\nfor n in {a}: words += words_of(n)"
 _UNUSUAL = {
     "T": "c{i}.mixed or c{i}.index",
     "O": "({a} is not None and (c{i}.mixed or c{i}.index))",
@@ -104,7 +113,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
         body = f"entry.inplace(tape, slots, words, c0); return {text.names[0]}"
     return f"""
 def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric):
-    {f"{text.defaults}, = defaults" if text.defaults else "pass"}
+    {text.constants}
     def kernel({text.parameters}):
         {f"if type(a1) in number_types: return numeric({text.passed})" if numeric else ""}
         if recording.tape.ahead: return dispatcher.call([{text.arguments}])

@@ -18,6 +18,7 @@ from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
 from .index_masks import expand_masks, put_masks
+from .ranges import from_length
 
 Values = list[Any]
 Prepare = Callable[[Values], Values | Handled]
@@ -214,6 +215,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "dtype_of_out": dtype_of_out,
     "dtype_of_wider_out": dtype_of_wider_out,
     "expand_masks": expand_masks,
+    "from_length": from_length,
     "put_masks": put_masks,
     "raise_info": raise_info,
     "real_part_to_out": real_part_to_out,

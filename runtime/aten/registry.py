@@ -32,13 +32,19 @@ def signature_of(name: str) -> Signature:
 def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
     """A function whose module is imported when it is first called, because few programs need it."""
     found = cache(find)
-    return lambda *args: found()(*args)
+    return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
 def _preparation(signature: Signature) -> Callable[..., Any]:
     from .prepare import preparation
 
     return preparation(signature)
+
+
+def _guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    from .guards import with_guard
+
+    return with_guard(signature, kernel)
 
 
 def _correction(signature: Signature) -> Callable[..., Any]:
@@ -68,4 +74,8 @@ def dispatcher_of(name: str) -> Dispatcher:
 @cache
 def kernel_of(name: str) -> Callable[..., Any]:
     """The kernel that is registered with torch for a row of the table."""
-    return specialize(dispatcher_of(name))
+    dispatcher = dispatcher_of(name)
+    kernel = specialize(dispatcher)
+    if not dispatcher.signature.row.guard:
+        return kernel
+    return _imported_when_called(lambda: _guarded(dispatcher.signature, kernel))

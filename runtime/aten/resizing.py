@@ -75,7 +75,7 @@ def set_storage(
 
 def adopt(cell: Cell, dtype: torch.dtype) -> None:
     """Convert raw bytes to the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
-    from ..storage.access import bitcast
+    from ..kernels.bitcast import bitcast
 
     kind = numpy_dtype(dtype)
     if cell.dtype == kind:

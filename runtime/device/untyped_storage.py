@@ -104,7 +104,7 @@ def copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
 
 def _write_bytes(storage: Any, host: Any) -> None:
     """Replace the content with that of a host storage of the same size. Tensors may already use the storage."""
-    from ..storage.access import bitcast
+    from ..kernels.bitcast import bitcast
 
     cell = _cell(storage)
     array = make(_as_tensor(host), cell.index).cell.content

@@ -23,7 +23,8 @@ from ..trace.axes import with_automatic_axes
 from ..xla import mappings
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
-from ..xla.waiting import waiting_for
+from ..xla.waiting import Waiting, timed, waiting_for
+from .outlined_start import OutlinedStart
 
 
 class AotCall:
@@ -54,6 +55,9 @@ class AotCall:
         self._run = run
         self.jitted = self._jit(run, self.options)
         self._first_options = first_options
+        self._outlines = not options  # whether the first calls may run it as a sequence of programs
+        self._start: OutlinedStart | None = None
+        self.has_run = False
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
         self._execute: Any = None
@@ -82,6 +86,19 @@ class AotCall:
         return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
+        if self._start is None:
+            results = self._begin(arrays)
+        elif self._start.is_over():
+            if "compiled" not in vars(self):  # it is there if `tenax.explain` has asked for it
+                self.compiled = self._start.whole()
+            self._start = None
+            results = self._use(self.compiled, arrays)
+        else:
+            results = self._start(arrays)
+        self.has_run = True
+        return results
+
+    def _begin(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         # A separate function, because JAX keeps the lowered program (a megabyte) for as long as its function lives.
         traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
         # Uncommitted arrays have no sharding here, so that they join the mesh of the others.
@@ -94,6 +111,11 @@ class AotCall:
         if traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
             return self.call(arrays)
+        if self._outlines:
+            name, begin = self._run.__name__, lambda: self._lowered(traced)
+            self._start = OutlinedStart.of(traced, arrays, self.donated, name, self.options, begin)
+            if self._start is not None:
+                return self._start(arrays)
         lowered = traced.lower()
         if self._first_options is None:
             self.compiled = self._compile(lowered)
@@ -101,6 +123,10 @@ class AotCall:
         first, self._first_options = self._compile(lowered, self._first_options), None
         call, *_ = self._calls(first)
         return call(arrays)
+
+    def _lowered(self, traced: jax.stages.Traced) -> Callable[[], jax.stages.Compiled]:
+        lowered = traced.lower()
+        return lambda: self._compile(lowered, wait=timed)
 
     def _use(self, compiled: jax.stages.Compiled, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         """Use an executable for this call and all later ones."""
@@ -142,17 +168,19 @@ class AotCall:
         """The compiled program."""
         return self._compile(self.lowered)
 
-    def _compile(self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None) -> jax.stages.Compiled:
+    def _compile(
+        self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None, wait: Waiting = waiting_for
+    ) -> jax.stages.Compiled:
         """Compile, with additional XLA options; a program on the first device is stored for later processes."""
         mappings.make_room()
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
-            with waiting_for(self._run.__name__):
+            with wait(self._run.__name__):
                 compiled = lowered.compile(more)
         else:
-            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed)
+            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed, wait=wait)
         hold(compiled if more else self, compiled, pinned=True)
         return compiled
 

@@ -12,25 +12,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..dtypes import numpy_dtype
 from ..errors import mixed_devices
-from ..storage.avals import LazyFill, tensor_aval
+from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.ordinals import current_index, device_index
-from ..storage.placement import put
 from ..storage.random import next_key
 from ..storage.recording import recording
 from ..storage.spec import Operand, operand_of
-from ..storage.tensors import cell_of
-from ..trace.core import SYMBOLIC_TYPES, accepts_host_tensors, current_trace, require_known
-from ..trace.transfer import upload, uploading
+from ..trace.core import SYMBOLIC_TYPES, current_trace, require_known
 from .operands import (
     NUMBER_TYPES,
     StaticValue,
     encode_number,
+    is_in_key,
     lazy_scalar,
     needs_64_bits,
-    unusual_operand,
     view_operand,
     whole_operand,
 )
@@ -43,17 +39,7 @@ class EncodedCall:
     """An encoded call: the key of its executable and the operands that are passed to it."""
 
     __slots__ = (
-        "cells",
-        "index",
-        "key",
-        "operands",
-        "parts",
-        "positions",
-        "reads",
-        "shared",
-        "starts",
-        "wide",
-        "written",
+        *("cells", "index", "key", "operands", "parts", "positions", "reads", "shared", "starts", "wide", "written"),
     )
 
     key: Any
@@ -95,14 +81,11 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
                 value = hashable(value) if value.__class__ is list else value
             parts.append(value)
         elif kind == "number":
-            plain = slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
-            if plain:
-                call.operands.append(None)
-            parts.append(StaticValue(value, type(value)) if plain else _number(call, value))
+            parts.append(_number(call, slot, value))
         elif kind == "tensors":
             parts.append(None if value is None else _tensors(signature, call, slot, value))
         elif kind == "numbers":
-            parts.append(None if value is None else tuple([_number(call, v) for v in value]))
+            parts.append(None if value is None else tuple([_number(call, slot, v) for v in value]))
         elif kind == "device":
             call.index = device_index(value) if call.index is None else call.index
             parts.append(None)
@@ -138,11 +121,15 @@ def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.G
     return NO_KEY if signature.is_idle(values) else next_key(generator)
 
 
-def _number(call: EncodedCall, value: Any) -> Any:
-    """Encode a number: its type is in the key, its value is an operand."""
+def _number(call: EncodedCall, slot: Argument, value: Any) -> Any:
+    """Encode a number: its type is in the key, and its value is an operand unless it is in the key as well."""
+    if is_in_key(slot, value):
+        call.operands.append(None)
+        return StaticValue(value, type(value))
     part, operand = encode_number(value, call.wide)
     call.operands.append(operand)
-    return part
+    signed = slot.special is not None and "sign" in slot.special and type(value) is not complex
+    return (part, value < 0) if signed else part
 
 
 def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Operand | None:
@@ -154,7 +141,11 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
     try:
         cell = value.untyped_storage().cell
     except AttributeError:
-        return _not_of_device(signature, call, slot, value)
+        from .unusual_arguments import not_of_device
+
+        part, passed = not_of_device(signature.name, slot, value, call.index, call.wide)
+        operands.append(passed)
+        return part
     if cell.index != call.index:
         if call.index is not None:
             raise mixed_devices(signature.name, f"jax:{cell.index}", f"jax:{call.index}")
@@ -163,7 +154,9 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
     if cell.mixed or (signature.sees_bits and (value.is_conj() or value.is_neg())):
         if slot.written and aval.dtype == bool and value.dtype != torch.bool:
             cell.write(cell.read().astype(np.uint8))  # a storage of bool could not hold the bytes that are written
-        operand, starts = unusual_operand(cell, value)
+        from .unusual_arguments import unusual_view
+
+        operand, starts = unusual_view(cell, value)
     else:
         size, stride = value.size(), value.stride()
         if size == aval.shape and stride == aval.stride:
@@ -221,27 +214,3 @@ def _tensors(
         call.reads += cells
     call.operands += arrays
     return parts
-
-
-def _not_of_device(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Any:
-    """Encode a number or 0-d CPU tensor in place of a tensor; any CPU tensor while a pure function is traced."""
-    if not isinstance(value, torch.Tensor):
-        return _number(call, value)
-    device = value.device.type
-    if device == "jax":
-        cell_of(value)  # raises: there is no cell
-    if slot.written or device != "cpu" or (value.dim() and not accepts_host_tensors()):
-        raise mixed_devices(signature.name, value, f"jax:{call.index or 0}")
-    if value.dim():
-        call.operands.append(upload(value, None))
-        return _host_operand(value)
-    if uploading.take is None:
-        call.operands.append(put(np.asarray(value.item(), numpy_dtype(value.dtype)), call.index or 0))
-    else:  # in a trace, where a tensor that comes from an argument is an input
-        call.operands.append(upload(value, call.index or 0))
-    return _host_operand(value)
-
-
-def _host_operand(tensor: torch.Tensor) -> Operand:
-    """The operand of a contiguous copy of a host tensor."""
-    return whole_operand(tensor_aval(tuple(tensor.size()), tensor.dtype))

@@ -22,7 +22,7 @@ from ..storage.recording import recording
 from .dispatcher import Dispatcher
 from .encode import EncodedCall
 from .executable import Executable
-from .operands import NUMBER_TYPES, array_or_scalar, device_scalar
+from .operands import NUMBER_TYPES, array_or_scalar, device_scalar, varying_scalar
 from .signature import Signature
 
 
@@ -83,6 +83,8 @@ def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any,
         kind = str(argument.type)
         if slot.kind == "tensor":
             letter = "O" if kind.startswith("Optional") else "T"
+        elif slot.special is not None:
+            letter = "M" if slot.kind == "numbers" else "Q" if "sign" in slot.special else "P"
         elif slot.kind == "number":
             letter = "K" if slot.keyword else "N"
         elif slot.kind in ("static", "dropped"):
@@ -114,7 +116,11 @@ class KernelText:
         self.letters, self.names = letters, names
         self.parameters, self.arguments = ", ".join(parameters), ", ".join(names)
         self.passed = ", ".join([*names[:positional], *(f"{n}={n}" for n in keywords)])
-        self.defaults = ", ".join(f"d{i}" for i in range(count - optional, count))
+        constants = (
+            [", ".join(f"d{i}" for i in range(count - optional, count)) + ", = defaults"] if optional else ["pass"]
+        )
+        constants += [f"x{i} = dispatcher.signature.arguments[{i}].special" for i, k in enumerate(letters) if k in "PQ"]
+        self.constants = "; ".join(constants)
         self.key = ", ".join(f"k{i}" for i in range(count))
 
     def each(self, table: dict[str, str], join: str) -> str:
@@ -145,6 +151,7 @@ def _bound(
         FreshCell,
         NUMBER_TYPES,
         device_scalar,
+        varying_scalar,
         array_or_scalar,
         mutation_epoch,
         JaxRuntimeError,
@@ -175,14 +182,22 @@ def made_of(source: str, name: str) -> Callable[..., Any]:
 
 
 # The lines that parse an argument, by letter: T tensor, W tensor that is overwritten (passed only if it is a view),
-# O optional tensor, S static, I static list, N number, K keyword number. They put the key part into k and the operand
-# into v.
+# O optional tensor, S static, I static list, N number, K keyword number, P number with special values, which are x{i},
+# Q such a number whose sign is part of the key, M list of numbers. They put the key part into k and the operand into v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
 k{i} = c{i}.aval
 s{i} = {a}.size()
 if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
     k{i} = (k{i}, s{i}, {a}.stride(), {a}.storage_offset())
+"""
+_SPECIAL = """
+if {a} in x{i}:
+    k{i} = type({a}), {a}
+    v{i} = None
+else:
+    k{i} = type({a}), {sign}, None
+    v{i} = varying({a})
 """
 KEY_LINES = {
     "T": _TENSOR,
@@ -200,6 +215,9 @@ else:
     if k{i}[1]:
         v{i} = None
 """,
+    "P": _SPECIAL.replace("{sign}", "None"),
+    "Q": _SPECIAL.replace("{sign}", "{a} < 0"),
+    "M": "k{i} = len({a})\nv{i} = [varying(n) for n in {a}]",
 }
 # Run only once the executable is found: an array that a local variable holds cannot be donated by the slow path.
 _VALUES = {
@@ -247,14 +265,14 @@ _INPLACE = """try:
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
     """The source text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
-    operands = ", ".join(f"v{i}" for i, k in enumerate(letters) if k in "TWONK")
+    operands = ", ".join(f"{'*' * (k == 'M')}v{i}" for i, k in enumerate(letters) if k in "TWONKPQM")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)
     shared = " or ".join(text.apart()) if inplace else ""
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")
     return f"""
-def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, array_or_scalar, epoch, JaxRuntimeError,
-         failure, defaults, numeric, recording):
-    {f"{text.defaults}, = defaults" if text.defaults else "pass"}
+def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, varying, array_or_scalar, epoch,
+         JaxRuntimeError, failure, defaults, numeric, recording):
+    {text.constants}
     def kernel({text.parameters}):
         if recording.tape is not None: return dispatcher.recorded({text.passed})
         {f"if type(a1) in number_types: return numeric({text.passed})" if numeric else ""}

@@ -24,7 +24,7 @@ from ..trace.core import current_trace
 from .dispatcher import Dispatcher
 from .donation import held_elsewhere, is_worthwhile, repeat_until_done
 from .executable import BoundExecutable, Executable
-from .operands import NUMBER_TYPES, device_scalar
+from .operands import device_scalar, is_in_key
 from .signature import hashable
 
 _storage, _size, _stride = torch.Tensor.untyped_storage, torch.Tensor.size, torch.Tensor.stride
@@ -79,8 +79,10 @@ class ListCall:
                 for v in value:
                     self._number(v)
             elif kind == "number":
-                usual = slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
+                usual = is_in_key(slot, value)
                 key.append((type(value), usual))
+                if slot.special is not None:
+                    key.append(value if usual else "sign" in slot.special and value < 0)
                 if usual:
                     self.operands.append(None)
                 else:

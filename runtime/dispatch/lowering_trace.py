@@ -99,11 +99,12 @@ def trace_functions(
             _, passed = next(rest)
             if part is None:
                 return None
-            if part.__class__ is type:
-                return Number(passed, number_dtype[part])
             if part.__class__ is StaticValue:
                 return part.value
-            return Number(_from_words(passed, part.dtype), number_dtype[part.kind])
+            part, negative = part if part.__class__ is tuple else (part, False)
+            if part.__class__ is type:
+                return Number(passed, number_dtype[part], negative)
+            return Number(_from_words(passed, part.dtype), number_dtype[part.kind], negative)
 
         out: list[Any] = []
         for slot, part in zip(slots, parts, strict=True):

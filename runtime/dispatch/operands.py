@@ -17,7 +17,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
-from ..trace.core import SYMBOLIC_TYPES
+from ..trace.core import SYMBOLIC_TYPES, current_trace, require_known
 
 # How a number is passed. JAX narrows 64-bit scalars to 32 bits, which is exact enough with tensors of at most 32 bits:
 # torch rounds the number to their dtype too. Otherwise it is passed as the 32-bit words of its 64-bit value.
@@ -54,7 +54,7 @@ def view_operand(
         if len(_views) >= _MAX_VIEWS:
             _views.clear()
         spec = TensorSpec(tuple(size), stride, offset, torch_dtype(aval.dtype))
-        operand = _views[key] = (operand_of(aval, spec), None) if fixed else _located(aval, spec)
+        operand = _views[key] = (operand_of(aval, spec), None) if fixed else located(aval, spec)
     elif isinstance(operand[1], np.ndarray) and no_jax_trace():  # cached by a trace
         operand = _views[key] = operand[0], _place(operand[1])
     return operand
@@ -66,16 +66,8 @@ def starts_are_fixed() -> bool:
     return (meshes.used or meshes.ranks) and not no_jax_trace()
 
 
-def unusual_operand(cell: Cell, tensor: torch.Tensor) -> tuple[Operand, jax.Array | None]:
-    """As `view_operand`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
-    spec = TensorSpec.of(tensor)
-    # If the storage is mixed, the spec counts elements of the tensor's dtype, and the base is read flat.
-    if cell.mixed or starts_are_fixed():
-        return operand_of(cell.aval, spec), None
-    return _located(cell.aval, spec)
-
-
-def _located(aval: Aval, spec: TensorSpec) -> tuple[Operand, jax.Array | None]:
+def located(aval: Aval, spec: TensorSpec) -> tuple[Operand, jax.Array | None]:
+    """The operand of a view, and its starts if they are a separate operand."""
     spec, starts = locate(aval.shape, spec)
     return operand_of(aval, spec, starts is not None), None if starts is None else _place(starts)
 
@@ -127,6 +119,24 @@ class StaticValue(NamedTuple):
     kind: type
 
 
+def is_in_key(slot: Any, value: Any) -> bool:
+    """Whether the value of a number is part of the key: a keyword number at its default, or a special one. In a trace,
+    where a number is a constant, all values of an argument with special ones are."""
+    if slot.special is None:
+        return slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
+    if type(value) in SYMBOLIC_TYPES:
+        require_known(value.node.array, slot.name)
+        return True
+    return value in slot.special or not no_jax_trace() or current_trace() is not None
+
+
+def varying_scalar(value: Any) -> Any:
+    """As `device_scalar`, for an argument with special values; KeyError in a trace, where it is part of the key."""
+    if not no_jax_trace() or current_trace() is not None:
+        raise KeyError(value)
+    return device_scalar(value)
+
+
 class WideNumber(NamedTuple):
     """The key part of a number that is passed as 32-bit words."""
 
@@ -163,7 +173,8 @@ def _traced_number(array: jax.Array, kind: type, wide: bool) -> tuple[Any, Any]:
 
 
 def needs_64_bits(values: Sequence[Any]) -> bool:
-    """Whether numbers must keep 64 bits: with a float64 or complex128 tensor or dtype, or without any tensor."""
+    """Whether numbers must keep 64 bits: with a float64 or complex128 tensor or dtype, without any tensor, and with
+    tensors of integers if the default dtype is float64."""
     dtypes = set()
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -174,4 +185,5 @@ def needs_64_bits(values: Sequence[Any]) -> bool:
             dtypes |= {v.dtype for v in value if isinstance(v, torch.Tensor)}
         elif value in _WIDE_DTYPES:
             return True
-    return not dtypes or not _WIDE_DTYPES.isdisjoint(dtypes)
+    exact = not any(d.is_floating_point or d.is_complex for d in dtypes)
+    return not _WIDE_DTYPES.isdisjoint(dtypes) or (exact and (not dtypes or torch.get_default_dtype() == torch.float64))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import keyword
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -28,9 +28,10 @@ class Argument(NamedTuple):
     written: bool
     keyword: bool  # keyword-only
     parameter: str  # of the lowering
+    special: frozenset[Any] | None = None  # the values of a number that are part of the key; None if none has a formula
 
 
-def argument_kind(argument: Any, name: str, static: Sequence[str]) -> str:
+def argument_kind(argument: Any, name: str, static: Sequence[str], special: Container[str] = ()) -> str:
     kind = str(argument.type)
     if name == "device" and "Device" in kind:
         return "device"
@@ -40,7 +41,9 @@ def argument_kind(argument: Any, name: str, static: Sequence[str]) -> str:
         return "tensors" if "List" in kind else "tensor"
     if name in static:
         return "static"
-    if kind in ("number", "float", "Optional[number]", "Optional[float]"):
+    if name in special and kind.startswith("List"):
+        return "numbers"
+    if name in special or kind in ("number", "float", "Optional[number]", "Optional[float]"):
         return "number"
     if kind == "List[number]":
         return "numbers"
@@ -74,16 +77,18 @@ class Signature:
         self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
         schema = self.op._schema
         writes = set(row.writes)
+        special = dict(row.special)
         now = {before: parameter for parameter, before in row.renamed}
         names = [now.get(a.name, a.name) for a in schema.arguments]
         self.arguments = [
             Argument(
                 a.name,
-                argument_kind(a, name, row.static),
+                argument_kind(a, name, row.static, special),
                 hashable(a.default_value) if a.has_default_value() else None,
                 (a.alias_info is not None and a.alias_info.is_write) or name in writes,
                 a.kwarg_only,
                 f"{name}_" if keyword.iskeyword(name) else name,
+                frozenset([None, *special[name], *[a.default_value] * a.kwarg_only]) if name in special else None,
             )
             for a, name in zip(schema.arguments, names, strict=True)
         ]

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..storage.access import bitcast
+from ..kernels.bitcast import bitcast
 
 AXIS = "ranks"
 

@@ -17,8 +17,8 @@ import torch
 from jax import Array
 
 from ..dtypes import numpy_dtype, torch_dtype
+from ..kernels.bitcast import bitcast
 from ..storage import views
-from ..storage.access import bitcast
 from ..storage.avals import contiguous_strides
 from ..storage.spec import TensorSpec
 

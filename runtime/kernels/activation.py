@@ -54,20 +54,20 @@ def mish_backward(grad_output: Array, self: Array) -> Array:
     return grad_output * (tanh + self * lax.logistic(self) * (1 - tanh * tanh))
 
 
-def logit(self: Array, eps: float | None = None) -> Array:
+def logit(self: Array, eps: Array | None = None) -> Array:
     """`log(x / (1 - x))`; `x` is first clamped to `[eps, 1 - eps]` unless `eps` is None or negative."""
-    if eps is not None and eps >= 0:
-        low, high = cast(eps, self.dtype), cast(1 - eps, self.dtype)
+    if eps is not None:
+        low, high = jnp.where(eps < 0, -jnp.inf, eps), jnp.where(eps < 0, jnp.inf, 1 - eps)
         self = jnp.where(self < low, low, jnp.where(self > high, high, self))  # also if low > high
     return jax.scipy.special.logit(self)
 
 
-def logit_backward(grad_output: Array, self: Array, eps: float | None = None) -> Array:
+def logit_backward(grad_output: Array, self: Array, eps: Array | None = None) -> Array:
     """`grad / (x (1 - x))`; 0 outside `[eps, 1 - eps]`, and NaN outside `[0, 1]` when there is no `eps`."""
-    bounded = eps is not None and eps >= 0
-    low = eps if bounded and eps is not None else 0.0
-    inside = (self >= cast(low, self.dtype)) & (self <= cast(1 - low, self.dtype))
-    return jnp.where(inside, grad_output / (self * (1 - self)), 0.0 if bounded else jnp.nan)
+    low = cast(0, self.dtype) if eps is None else jnp.maximum(eps, 0)
+    inside = (self >= low) & (self <= 1 - low)
+    outside = jnp.nan if eps is None else jnp.where(eps < 0, jnp.nan, cast(0, self.dtype))
+    return jnp.where(inside, grad_output / (self * (1 - self)), outside)
 
 
 def softplus(self: Array, beta: Array, threshold: Array) -> Array:

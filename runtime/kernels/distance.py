@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +12,9 @@ from jax import lax
 
 from tenax.kernels import loops
 from tenax.kernels.reduction import Dims
-from tenax.words import Array, DType, axes, axis, cast, is_complex, opmath, real_dtype, root, truth
+from tenax.words import Array, DType, Number, axes, axis, cast, is_complex, opmath, real_dtype, root, truth
+
+Order = float | Number  # of a norm
 
 # For more rows than this, torch computes Euclidean distances by one matrix product (`_cdist_forward`).
 _ROWS_BY_DIFFERENCE = 25
@@ -22,7 +25,7 @@ def _keep(x: Array, dims: Sequence[int], keepdim: bool) -> Array:
     return lax.expand_dims(x, dims) if keepdim and dims else x
 
 
-def _powsum(x: Array, p: float, dims: Sequence[int]) -> Array:
+def _powsum(x: Array, p: Order, dims: Sequence[int]) -> Array:
     """sum(|x| ** p) in the accumulation dtype, real; p=0 counts the nonzero elements."""
     x = cast(x, opmath(x.dtype))
     if p == 0:
@@ -30,22 +33,27 @@ def _powsum(x: Array, p: float, dims: Sequence[int]) -> Array:
     elif p == 2:
         terms = jnp.real(x * jnp.conj(x)) if is_complex(x) else x * x
     else:
-        terms = jnp.abs(x) if p == 1 else jnp.abs(x) ** p
+        terms = jnp.abs(x) if p == 1 else jnp.abs(x) ** _exponent(p, x)
     return lax.reduce_sum(terms, dims)
 
 
-def _pnorm(x: Array, p: float, dims: Sequence[int]) -> Array:
+def _exponent(p: Order, x: Array) -> Any:
+    """An order as an exponent of real numbers of the precision of `x`."""
+    return cast(p, real_dtype(x.dtype)) if isinstance(p, Number) else p
+
+
+def _pnorm(x: Array, p: Order, dims: Sequence[int]) -> Array:
     """The p-norm in the accumulation dtype, real."""
     if p in (inf, -inf):
         return (lax.reduce_max if p > 0 else lax.reduce_min)(cast(jnp.abs(x), opmath(real_dtype(x.dtype))), dims)
     total = _powsum(x, p, dims)
-    return total if p in (0, 1) else root(total) if p == 2 else total ** (1 / p)
+    return total if p in (0, 1) else root(total) if p == 2 else total ** (1 / _exponent(p, total))
 
 
 def linalg_vector_norm(
-    self: Array, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+    self: Array, ord: Order = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
-    """(sum |x|^ord)^(1/ord) over `dim`, of `self` cast to `dtype` first; real. `ord` is a Python number.
+    """(sum |x|^ord)^(1/ord) over `dim`, of `self` cast to `dtype` first; real. A `Number` has no formula of its own.
 
     `jnp.linalg.vector_norm` computes powers in the dtype itself: in float16, the norm of a hundred elements 300 is inf
     instead of 3000. Its derivative at 0 is NaN, where this one's is 0, as in torch.
@@ -55,20 +63,20 @@ def linalg_vector_norm(
 
 
 def linalg__powsum(
-    self: Array, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
+    self: Array, ord: Order = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Array:
     """sum |x|^ord over `dim`: the part of a vector norm that adds up across devices."""
     x, dims = self if dtype is None else cast(self, dtype), axes(self, dim)
     return _keep(cast(_powsum(x, ord, dims), real_dtype(x.dtype)), dims, keepdim)
 
 
-def renorm(self: Array, p: float, dim: int, maxnorm: float) -> Array:
+def renorm(self: Array, p: Order, dim: int, maxnorm: Any) -> Array:
     """Scale each slice along `dim` whose p-norm exceeds `maxnorm` down to it."""
     others = tuple(d for d in range(self.ndim) if d != axis(self, dim))
     return self * cast(shrink(lax.expand_dims(_pnorm(self, p, others), others), maxnorm), self.dtype)
 
 
-def shrink(norm: Array, maxnorm: float) -> Array:
+def shrink(norm: Array, maxnorm: Any) -> Array:
     """The factor that scales a vector of this norm down to `maxnorm`; 1 if it is short enough."""
     limit = cast(maxnorm, norm.dtype)
     # 1e-7 as in at::renorm, so that the result does not exceed the limit by rounding.
@@ -87,7 +95,7 @@ def _differences(x1: Array, x2: Array) -> Array:
     return x1[..., :, None, :] - x2[..., None, :, :]
 
 
-def _cdist_forward(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
+def _cdist_forward(x1: Array, x2: Array, p: Order, compute_mode: int | None) -> Array:
     """p-norms of all differences of rows: [..., P, M] and [..., R, M] to [..., P, R].
 
     `compute_mode` for p=2: 1 by matrix product, 2 by differences, otherwise by product if there are many rows.
@@ -102,7 +110,7 @@ def _cdist_forward(x1: Array, x2: Array, p: float, compute_mode: int | None) -> 
     return _pnorm(differences, p, (differences.ndim - 1,))
 
 
-def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
+def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: Order, cdist: Array) -> Array:
     """Gradient of x1 in `_cdist_forward`, [..., P, M] with x1 and x2 broadcast; 0 where the distance is 0."""
     if cdist.size == 0:
         return jnp.zeros_like(x1)
@@ -119,7 +127,7 @@ def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: float, cdist: A
         slope = jnp.where(cdist == 0, zero, differences / cdist)
     else:
         flat = (cdist == 0) | (differences == 0)
-        slope = jnp.where(flat, zero, jnp.sign(differences) * (jnp.abs(differences) / cdist) ** (p - 1))
+        slope = jnp.where(flat, zero, jnp.sign(differences) * (jnp.abs(differences) / cdist) ** (_exponent(p, x1) - 1))
     return jnp.sum(grad * slope, -2)
 
 
@@ -133,12 +141,12 @@ def _pairs(n: int) -> tuple[Array, Array]:
     return i, k - starts[i] + i + 1
 
 
-def _pdist_forward(self: Array, p: float = 2) -> Array:
+def _pdist_forward(self: Array, p: Order = 2) -> Array:
     """p-norms of the differences of each pair of rows: [N, M] to [N * (N - 1) / 2]."""
     return _cdist_forward(self, self, p, 2)[_pairs(self.shape[0])]
 
 
-def _pdist_backward(grad_output: Array, self: Array, p: float, pdist: Array) -> Array:
+def _pdist_backward(grad_output: Array, self: Array, p: Order, pdist: Array) -> Array:
     """Gradient of `_pdist_forward`, shape [N, M]."""
     i, j = _pairs(self.shape[0])
     above = jnp.zeros((2, self.shape[0], self.shape[0]), self.dtype).at[:, i, j].set(jnp.stack([grad_output, pdist]))

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels.distance import linalg_vector_norm, shrink
+from tenax.kernels.distance import Order, linalg_vector_norm, shrink
 from tenax.words import FLOAT32, Array, cast, opmath
 
 SUM, MEAN, MAX = 0, 1, 2
@@ -41,7 +41,7 @@ def embedding_dense_backward(
     return _scatter(rows, indices.reshape(-1), num_weights, padding_idx, scale_grad_by_freq, grad_output.dtype)
 
 
-def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+def embedding_renorm_(self: Array, indices: Array, max_norm: Array, norm_type: Order) -> Array:
     """The table with the looked-up rows scaled down to a norm of at most `max_norm`."""
     indices = indices.reshape(-1)
     rows = _rows(cast(self, opmath(self.dtype)), indices)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from tenax.words import DEFAULT, MEAN, Array, cast, reduced, reduced_backward
+from tenax.words import DEFAULT, MEAN, Array, Number, cast, is_negative, reduced, reduced_backward
 
 
-def smooth_l1_loss(self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
+def smooth_l1_loss(self: Array, target: Array, reduction: int = MEAN, beta: float | Number = 1.0) -> Array:
     """|d| - beta/2 of the difference d, or d^2 / (2 beta) where |d| < beta."""
-    if beta < 0:
+    if is_negative(beta):
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    size = jnp.abs(self - target)
-    return reduced(jnp.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
+    size, width = jnp.abs(self - target), cast(beta, self.dtype)
+    return reduced(jnp.where(size < width, 0.5 * size * size / width, size - 0.5 * width), reduction)
 
 
 def smooth_l1_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int, beta: float) -> Array:
@@ -23,10 +23,10 @@ def smooth_l1_loss_backward(grad_output: Array, self: Array, target: Array, redu
     return reduced_backward(grad_output, jnp.where((d <= -beta) | (d >= beta), sign, d / beta), reduction)
 
 
-def huber_loss(self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
+def huber_loss(self: Array, target: Array, reduction: int = MEAN, delta: float | Number = 1.0) -> Array:
     """d^2 / 2 of the difference d, or delta (|d| - delta/2) where |d| > delta."""
-    size = jnp.abs(self - target)
-    return reduced(jnp.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
+    size, width = jnp.abs(self - target), cast(delta, self.dtype)
+    return reduced(jnp.where(size <= width, 0.5 * size * size, width * (size - 0.5 * width)), reduction)
 
 
 def binary_cross_entropy_with_logits(

@@ -10,7 +10,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.words import FEW_ROWS, FLOAT32, Array, DType, axpby, cast, contract, opmath, reduce_sum
+from tenax.words import (
+    FEW_ROWS,
+    FLOAT32,
+    Array,
+    DType,
+    axpby,
+    cast,
+    contract,
+    is_complex,
+    is_float,
+    opmath,
+    reduce_sum,
+)
 
 # `at::blas::ScalingType`: one scale per matrix, or one per row.
 _SCALINGS = {0: "TensorWise", 1: "RowWise"}
@@ -69,7 +81,7 @@ def matmul_backward(grad: Array, self: Array, other: Array, mask: Sequence[bool]
 def addr(self: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Array:
     """`beta * self + alpha * outer(vec1, vec2)` of one dtype; for bools, `or` and `and`."""
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        if self.dtype.kind in "iub" and isinstance(factor, (float, complex)):
+        if self.dtype.kind in "iub" and (is_float(factor) or is_complex(factor)):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     return axpby(alpha, vec1[:, None] * vec2[None, :], beta, self)
 

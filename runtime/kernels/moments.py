@@ -8,10 +8,12 @@ from math import prod
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, axes, cast, is_complex, is_float, opmath, real_dtype, root
+from tenax.words import FLOAT64, Array, Number, axes, cast, is_complex, is_float, opmath, real_dtype, root
+
+Correction = float | Number
 
 
-def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array, Array]:
+def moments(x: Array, dims: Sequence[int], correction: Correction = 0) -> tuple[Array, Array]:
     """(variance, mean) of `x` over `dims`, both with the axes kept, in the accumulation dtype.
 
     It takes two passes, mean first: E[x²] - E[x]² would lose all digits of a small variance. `correction` is
@@ -24,17 +26,19 @@ def moments(x: Array, dims: Sequence[int], correction: float = 0) -> tuple[Array
     mean = lax.expand_dims(lax.reduce_sum(x, dims), dims) / n
     off = x - mean
     square = jnp.real(off * jnp.conj(off)) if is_complex(x) else off * off
-    return lax.expand_dims(lax.reduce_sum(square, dims), dims) / max(n - correction, 0), mean
+    varies = isinstance(correction, Number)
+    freedom = jnp.maximum(n - cast(correction, FLOAT64), 0) if varies else max(n - correction, 0)  # type: ignore[operator]
+    return lax.expand_dims(lax.reduce_sum(square, dims), dims) / cast(freedom, square.dtype), mean
 
 
-def _spread(x: Array, dim: Sequence[int] | None, correction: float | None, keepdim: bool) -> tuple[Array, Array]:
+def _spread(x: Array, dim: Sequence[int] | None, correction: Correction | None, keepdim: bool) -> tuple[Array, Array]:
     dims = axes(x, dim)
     spread, mean = moments(x, dims, 1 if correction is None else correction)
     return (spread, mean) if keepdim else (lax.squeeze(spread, dims), lax.squeeze(mean, dims))
 
 
 def var_mean(
-    self: Array, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+    self: Array, dim: Sequence[int] | None = None, *, correction: Correction | None = None, keepdim: bool = False
 ) -> tuple[Array, Array]:
     """(variance with n - correction degrees of freedom, mean); the variance of complex values is real."""
     if not (is_float(self) or is_complex(self)):
@@ -44,7 +48,7 @@ def var_mean(
 
 
 def std_mean(
-    self: Array, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+    self: Array, dim: Sequence[int] | None = None, *, correction: Correction | None = None, keepdim: bool = False
 ) -> tuple[Array, Array]:
     """(standard deviation with n - correction degrees of freedom, mean)."""
     spread, mean = _spread(self, dim, correction, keepdim)

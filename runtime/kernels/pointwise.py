@@ -23,6 +23,7 @@ from tenax.words import (
     is_complex,
     is_float,
     is_int,
+    is_negative,
 )
 
 # Integral float powers up to this are multiplications: one rounding each, and cheaper than exp(y log x).
@@ -85,10 +86,12 @@ def power(self: Array, exponent: Array) -> Array:
     return jnp.where(exponent < 0, reciprocal, product)
 
 
-def power_scalar(self: Array, exponent: complex) -> Array:
-    """`self ** exponent` for a known number: small powers and halves become multiplications and roots."""
-    dtype, self, power = DEFAULT(self, exponent)
-    return cast(_known_power(self, power, exponent), dtype)
+def power_scalar(self: Array, exponent: complex | Number) -> Array:
+    """`self ** exponent`; small powers and halves that are known become multiplications and roots."""
+    dtype, self, number = DEFAULT(self, exponent)
+    if is_int(self) and is_negative(exponent):
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return cast(power(self, number) if isinstance(exponent, Number) else _known_power(self, number, exponent), dtype)
 
 
 def _known_power(base: Array, power: Array, exponent: Any) -> Array:
@@ -97,8 +100,6 @@ def _known_power(base: Array, power: Array, exponent: Any) -> Array:
         return lax.sqrt(base) if exponent > 0 else lax.rsqrt(base)
     whole = not isinstance(exponent, complex) and exponent == exponent // 1
     if whole and (is_int(base) or base.dtype == BOOL or abs(exponent) <= _LONGEST_PRODUCT):
-        if exponent < 0 and is_int(base):
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
         return lax.integer_pow(base, int(exponent))
     power = jnp.broadcast_to(power, base.shape)
     return complex_power(base, power) if is_complex(base) else lax.pow(base, power)

@@ -8,7 +8,54 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, as_long, axis, cast, extent, result_type
+from tenax.words import INT64, Array, Number, as_long, axes, axis, cast, extent, result_type
+
+
+def roll(self: Array, shifts: Sequence[int | Number], dims: Sequence[int] = ()) -> Array:
+    """Elements moved by `shifts` along `dims`, or by one shift along the flat array; those past an end start over."""
+    known = [n for n in shifts if isinstance(n, int)]
+    if len(known) == len(shifts):
+        return jnp.roll(self, tuple(known), axes(self, dims)) if dims and self.ndim else jnp.roll(self, known[0])
+    if not dims or not self.ndim:
+        return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
+    for shift, dim in zip(shifts, axes(self, dims), strict=True):  # without elements, torch takes any axis
+        self = _rolled(self, shift, dim)
+    return self
+
+
+def _rolled(x: Array, shift: int | Number, dim: int) -> Array:
+    """One axis, rolled by a gather: XLA slices no faster at unknown positions."""
+    size = x.shape[dim]
+    places = (lax.iota(INT64, size) - cast(shift, INT64)) % max(size, 1)
+    return jnp.take(x, places, axis=dim, mode="clip", unique_indices=True)
+
+
+def tril(self: Array, diagonal: int | Number = 0) -> Array:
+    """(..., n, m): zeros above a diagonal of the last two axes, 0 for the main one and positive above it."""
+    return (
+        jnp.tril(self, diagonal)
+        if isinstance(diagonal, int)
+        else jnp.where(_below(self, diagonal, 0), self, _zero(self))
+    )
+
+
+def triu(self: Array, diagonal: int | Number = 0) -> Array:
+    """(..., n, m): zeros below a diagonal, as in `tril`."""
+    return (
+        jnp.triu(self, diagonal)
+        if isinstance(diagonal, int)
+        else jnp.where(_below(self, diagonal, 1), _zero(self), self)
+    )
+
+
+def _below(x: Array, diagonal: Number, by: int) -> Array:
+    """Which elements lie on or below the diagonal that is `by` below the given one."""
+    rows, columns = (lax.broadcasted_iota(INT64, x.shape[-2:], d) for d in (0, 1))
+    return columns - rows <= cast(diagonal, INT64) - by
+
+
+def _zero(x: Array) -> Array:
+    return jnp.zeros((), x.dtype)
 
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:

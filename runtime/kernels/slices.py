@@ -10,7 +10,7 @@ from jax import lax
 
 from tenax.kernels.in_place import computed
 from tenax.kernels.scatter import Places, combine, slices
-from tenax.words import INT64, Array, axis, cast, place
+from tenax.words import INT64, Array, Number, as_long, axis, cast, place
 
 
 def _zeros(grad: Array, sizes: Sequence[int]) -> Array:
@@ -34,10 +34,14 @@ def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
     return lax.dynamic_update_slice_in_dim(self, part, place(index % self.shape[dim]), dim)
 
 
-def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
+def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int | Number) -> Array:
     """Zeros with `grad_output` as the slice `index` across `dim`."""
     dim = dim % len(input_sizes)
     size = input_sizes[dim]
+    if isinstance(index, Number):  # any of several slices
+        grad = jnp.broadcast_to(jnp.expand_dims(grad_output, dim), tuple(input_sizes))
+        at = lax.broadcasted_iota(place(size).dtype, grad.shape, dim)
+        return jnp.where(at == cast(as_long(index) % size, at.dtype), grad, cast(0, grad.dtype))
     index = index % size
     grad = jnp.expand_dims(grad_output, dim)
     edges = [(index, size - 1 - index, 0) if d == dim else (0, 0, 0) for d in range(grad.ndim)]
@@ -65,10 +69,18 @@ def slice_scatter(
     return combine(self, places, src)
 
 
-def slice_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int) -> Array:
+def slice_backward(
+    grad_output: Array, input_sizes: Sequence[int], dim: int, start: int | Number, end: int | Number, step: int
+) -> Array:
     """Zeros with `grad_output` at `[start:end:step]` along `dim`."""
     dim = dim % len(input_sizes)
     size = input_sizes[dim]
+    if isinstance(start, Number) or isinstance(end, Number):  # any slice of the length of `grad_output`
+        around = [(size, size, step - 1) if d == dim else (0, 0, 0) for d in range(grad_output.ndim)]
+        padded = lax.pad(grad_output, jnp.zeros((), grad_output.dtype), around)
+        at = as_long(start)
+        at = jnp.clip(jnp.where(at < 0, at + size, at), 0, size)
+        return lax.dynamic_slice_in_dim(padded, size - at, size, dim)
     first, last = _bounds(size, start, end)
     count = len(range(first, last, step))
     if count == 0:

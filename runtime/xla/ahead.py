@@ -130,5 +130,4 @@ class PendingExecutable:
 
     def __call__(self, operands: tuple[Any, ...]) -> Sequence[jax.Array | None]:
         """Run the executable, waiting for it if necessary."""
-        run = observed(lambda *given: call_compiled(self.wait(), given), self.program)
-        return run(*operands)
+        return observed(lambda *given: call_compiled(self.wait(), given), self.program)(*operands)

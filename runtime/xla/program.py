@@ -7,9 +7,9 @@ it is enough (`takeover.py`). Which call that is depends only on the program, so
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -19,7 +19,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import ENOUGH, has_one_tier
+from .options import ENOUGH, Options, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -28,10 +28,18 @@ class EagerProgram:
     """Handles calls that JAX's C++ function has not seen before. It has one executable, for the shapes and settings of
     its first call, and uses `jax.jit` for anything else: traces, committed arrays, other shapes or settings."""
 
+    observer: ClassVar[Callable[..., Any] | None] = None  # of metrics: makes the function that runs a program
+
     def __init__(
-        self, function: Callable[..., Any], key: str | None, donated: tuple[int, ...], one_tier: bool = False
+        self,
+        function: Callable[..., Any],
+        key: str | None,
+        donated: tuple[int, ...],
+        one_tier: bool = False,
+        options: Options | None = None,
     ) -> None:
         self.function, self.key, self.donated = function, key, donated
+        self.options = options or {}  # of XLA, besides those of its tier
         self.one_tier = one_tier  # whether the first call already runs good code
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
@@ -76,11 +84,8 @@ class EagerProgram:
 
     def signature(self, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The types and settings for which an executable is compiled; None if `jax.jit` should handle the call."""
-        if not trace_state_clean():
-            return None
         arrays = jax.tree.leaves(operands)
-        default = jax.config.jax_default_device  # type: ignore[attr-defined]
-        if default is not None or not jax.sharding.get_abstract_mesh().empty or not all(map(_is_plain, arrays)):
+        if not is_plain_call(arrays):
             return None
         return trace_settings(), jax.tree.structure(operands), [_signature(x) for x in arrays]
 
@@ -114,7 +119,7 @@ class EagerProgram:
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """Compile a lowered program, and store it under a key."""
         options, work = lowered.good_code() if good or self.one_tier else lowered.first_code
-        compiled = lowered.compile(options)
+        compiled = lowered.compile({**(options or {}), **self.options} or None)
         # Custom calls depend on state that their lowering sets up in the process, such as pointers to LAPACK functions.
         if key is not None and "custom_call" not in lowered.text:
             stored.store(key, compiled, work)
@@ -123,21 +128,22 @@ class EagerProgram:
         return compiled
 
 
-class EagerRuns:
-    """The observer of eager operations, for metrics: it returns a function that runs the function of a program.
-    Programs that were made before it was set are not observed. Without an observer, this costs nothing."""
-
-    observer: Callable[[EagerProgram, Callable[..., Any]], Callable[..., Any]] | None = None
-
-
 def observed(call: Any, program: EagerProgram) -> Any:
-    """The function of a program as the observer runs it; without an observer, the function itself."""
-    observer = EagerRuns.observer
-    if observer is None:
-        return call
-    run = observer(program, call)
-    vars(run).update(getattr(call, "__dict__", {}))  # `program` and `__wrapped__`
+    """The function of a program, or of the observer that was set before it was made."""
+    run = call if EagerProgram.observer is None else EagerProgram.observer(program, call)
+    run.__dict__.update(vars(call))  # `program` and `__wrapped__`
     return run
+
+
+def is_plain_call(operands: Sequence[Any]) -> bool:
+    """Whether a call is for the first device, outside of all traces, so that JAX's defaults apply."""
+    default = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return (
+        trace_state_clean()
+        and default is None
+        and jax.sharding.get_abstract_mesh().empty
+        and all(map(_is_plain, operands))
+    )
 
 
 def _is_plain(operand: Any) -> bool:

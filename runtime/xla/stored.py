@@ -14,7 +14,7 @@ from jax.experimental.serialize_executable import deserialize_and_load, serializ
 from . import folder
 from .environment import key_of
 from .totals import totals
-from .waiting import waiting_for
+from .waiting import Waiting, waiting_for
 
 logger = logging.getLogger("tenax")
 T = TypeVar("T")
@@ -71,7 +71,7 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
 
 
 def compile_or_load(
-    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any
+    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any, wait: Waiting = waiting_for
 ) -> jax.stages.Compiled:
     """Load the stored executable of a lowered program, or compile and store it.
 
@@ -80,6 +80,7 @@ def compile_or_load(
         lowered: the program; the executable is stored under its text.
         options: additional XLA options.
         facts: further parts of the key, which the text does not contain.
+        wait: the context of a compilation, which counts and reports it.
     """
     key, text = None, "" if folder.folder() is None else lowered.as_text()
     if text and "callback" not in text:  # the text of a callback contains a pointer into this process
@@ -88,7 +89,7 @@ def compile_or_load(
         found = load(key)
         if found is not None:
             return found.compiled
-    with waiting_for(name):
+    with wait(name):
         compiled = lowered.compile(options)
     if key is not None:
         store(key, compiled)

@@ -7,13 +7,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .totals import count_compiled
 
 logger = logging.getLogger("tenax")
+Waiting = Callable[[str], AbstractContextManager[None]]  # `timed` or `waiting_for`
 
 _PATIENCE = 2.0  # seconds of waiting before the line is printed
 _PAUSE = 2.0  # seconds without compilation after which the waiting time is reset

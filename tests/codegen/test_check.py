@@ -115,6 +115,14 @@ REFUSED = {
         ADD + "  jnp: self\n  static: [other]\n",
         "ops_spec/ops.yaml:3: `other` is not a Scalar or float of add.Tensor; expected some of `alpha`",
     ),
+    "a special value of a tensor": (
+        ADD + "  jnp: self\n  special: {other: [0]}\n",
+        "ops_spec/ops.yaml:3: `other` is not a traced number of add.Tensor; expected some of `alpha`",
+    ),
+    "a special value of a static number": (
+        ADD + "  jnp: self\n  static: [alpha]\n  special: {alpha: [0]}\n",
+        "ops_spec/ops.yaml:4: `alpha` is not a traced number of add.Tensor; expected some of `alpha`",
+    ),
     "a written argument that is no tensor": (
         ADD + "  jnp: self\n  writes: [alpha]\n",
         "ops_spec/ops.yaml:3: `alpha` is not an unmarked Tensor of add.Tensor; expected some of `self`, `other`",

@@ -89,6 +89,15 @@ RENDERED = {
 """,
         "    dtype, self, threshold = DEFAULT(self, scalars=(threshold,))\n",
     ),
+    "a number with special values": (
+        """
+- func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+  promote: DEFAULT(self)
+  special: {beta: [0, -inf, sign]}
+  jnp: jnp.where(self > threshold, self, self * cast(beta, self.dtype))
+""",
+        "    dtype, self, threshold = DEFAULT(self, scalars=(threshold,))\n",
+    ),
     "a kernel that serves a longer schema too, by name": (
         "- func: mean(Tensor self, *, ScalarType? dtype=None) -> Tensor\n  kernel: curve.mean\n",
         '''def mean(self: Array, *, dtype: DType | None = None) -> Array:
@@ -319,6 +328,14 @@ def test_one_changed_line_of_a_spec_changes_one_function(built: Built) -> None:
     assert list(changed) == ["ops.py"]
     lines = [x for x in difflib.ndiff(*(text.splitlines() for text in changed["ops.py"])) if x[0] in "+-"]
     assert lines == ["-     return jnp.maximum(self, 0)", "+     return jnp.maximum(self, self * 0)"]
+
+
+def test_the_table_has_the_special_values_of_numbers(built: Built) -> None:
+    build = built(RENDERED["a number with special values"][0])
+    made: dict = {}
+    exec(build.files()[build.tree.generated / "table.py"], made)
+    assert made["ROWS"]["softplus"].special == (("beta", (0, float("-inf"), "sign")),)
+    assert made["ROWS"]["softplus.out"].special == made["ROWS"]["softplus"].special
 
 
 def test_the_table_says_what_the_runtime_needs(built: Built) -> None:

@@ -24,6 +24,15 @@ REFUSED = [
         ADD + "  jnp: self\n  static: alpha\n",
         "ops_spec/ops.yaml:3: `static`: `alpha` is not a list; expected a list of ",
     ),
+    (ADD + "  jnp: self\n  special: [alpha]\n", "ops_spec/ops.yaml:3: `special`: a sequence in place of a mapping; "),
+    (
+        ADD + "  jnp: self\n  special: {alpha: 1}\n",
+        "ops_spec/ops.yaml:3: `special`: `1` is not a list; expected a list",
+    ),
+    (
+        ADD + "  jnp: self\n  special: {alpha: [one]}\n",
+        "ops_spec/ops.yaml:3: `special`: `one` is neither a number nor `sign`; expected a list of ",
+    ),
     (ADD + "  jnp: self\n  random: yes\n", "ops_spec/ops.yaml:3: `random`: `yes`; expected true, or no such key"),
     (ADD + "  promote: DEFAULT self\n  jnp: self\n", "ops_spec/ops.yaml:2: `promote`: `DEFAULT self` does not parse; "),
     (ADD + "  jnp: self\n  check: [{that: x}]\n", "ops_spec/ops.yaml:3: `check`: a check with the keys that; expected"),
@@ -59,7 +68,7 @@ def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
     text = (
         ADD
         + "  jnp: '{''a'': self}[''a''] != other'\n  promote: DEFAULT(self, other)\n  static: [alpha]\n"
-        + "  dtypes: {self: floating, other: not complex}\n"
+        + "  special: {alpha: [0, -0.5, -inf, sign], p: []}\n  dtypes: {self: floating, other: not complex}\n"
         + "  dynamic: 'because: of data'\n  on_host: host.add\n  writes: [self]\n  note: \"a formula #3\"\n"
         + "  check:\n  - that: jnp.all(self > 0)\n    error: 'ValueError: too small: expected > 0'\n"
         + '  - in_bounds(self, 3)\n  overwrites: true\n  draws_if: [alpha]\n  prepare: raise_info("a.b")\n'

@@ -23,7 +23,7 @@ from ..._jax import trace_state_clean
 from ..._lazy import programs
 from ..._lazy.programs import TapeProgram
 from ...trace.transfer import transfers
-from ...xla.program import EagerProgram, EagerRuns
+from ...xla.program import EagerProgram
 from ...xla.stored import LOADED
 
 # The metric of each event of JAX whose duration is recorded.
@@ -165,7 +165,7 @@ def listen() -> None:
     jax.monitoring.register_event_listener(_event)
     programs.listeners.append(_program_ran)
     transfers.measure = _transfer
-    EagerRuns.observer = _operation
+    EagerProgram.observer = _operation
 
 
 def _transfer(direction: str, nbytes: int, transfer: Callable[[], Any]) -> Any:
