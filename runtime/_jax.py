@@ -200,6 +200,14 @@ def join_coordinator(address: str, process: int, processes: int, timeout: int) -
         state.coordinator_address, state.process_id, state.num_processes = address, process, processes
 
 
+def tpu_chips() -> int:
+    """The number of TPU chips of this host; a backend is not initialized."""
+    with private_names("jax", jax.__version__):
+        from jax._src import hardware_utils
+
+        return int(hardware_utils.num_available_tpu_chips_and_device_id()[0])
+
+
 def random_keys(data: jax.Array, aval: Any) -> jax.Array:
     """The random keys of a type, made from their data."""
     with private_names("jax", jax.__version__):

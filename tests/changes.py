@@ -192,7 +192,10 @@ report("TORCHAX", changed(grouped, others := snapshot()))
 
 import tenax.compat.torch_xla.distributed.spmd  # noqa: E402
 
-report("TORCH_XLA", changed(others, snapshot()))
+report("TORCH_XLA", changed(others, named := snapshot()))
+
+tenax.compat.torch_xla.install()
+report("TORCH_XLA_INSTALL", changed(named, snapshot()))
 
 for stage, names in TRAINERS.items():
     for name in names:

@@ -76,5 +76,29 @@ def test_what_cannot_be_distributed_is_an_error(mesh: DeviceMesh) -> None:
         distribute_tensor(x, mesh, [Shard(2), Replicate()])
     with pytest.raises(ValueError, match="1 placements for a mesh of 2 axes"):
         distribute_tensor(x, mesh, [Shard(0)])
-    with pytest.raises(NotImplementedError, match=r"tenax.shard\(module"):
-        distribute_module(nn.Linear(2, 2), mesh, xs.auto_policy)
+    for name, options in ("input_fn", {"input_fn": lambda x: x}), ("output_fn", {"output_fn": lambda *_, x, y, z: x}):
+        with pytest.raises(ValueError, match=f"distribute_module: {name} takes . arguments; expected a module"):
+            distribute_module(nn.Linear(2, 2), mesh, **options)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="auto_policy without a mesh"):
+        xs.xla_distribute_module(nn.Linear(2, 2), None, xs.auto_policy)
+
+
+def test_a_policy_chooses_the_shardings_of_a_module(mesh: DeviceMesh) -> None:
+    plain = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 64))
+    x = torch.randn(8, 64)
+    expected = plain(x)
+    expected.sum().backward()
+    gradients = [p.grad for p in plain.parameters()]
+    plain.zero_grad()
+
+    def inputs(module: nn.Module, args: Any, mesh: DeviceMesh) -> Any:
+        return tuple(distribute_tensor(x, mesh, [Shard(0), Replicate()]) for x in args)
+
+    model = distribute_module(plain, mesh, xs.auto_policy, inputs, lambda module, outputs, mesh: 2 * outputs)  # type: ignore[arg-type]
+    parameters: list[Any] = list(model.parameters())
+    assert all(isinstance(p, xs.XLAShardedTensor) for p in parameters)
+    assert [p.sharding_type is xs.ShardingType.REPLICATED for p in parameters] == [False, True] * 2
+    found = model(x)
+    close(found.detach(), 2 * expected.detach())
+    (found / 2).sum().backward()
+    close([p.grad for p in parameters], gradients)

@@ -159,3 +159,27 @@ def test_a_random_operation_in_a_function_marked_as_pure_raises() -> None:
 def test_layers_without_parameters_are_applied_in_sequence() -> None:
     x = torch.arange(3.0)
     close(scan_layers([nn.Tanh(), nn.Tanh()], x.to(device)), x.tanh().tanh())
+
+
+class Pair(torch.nn.Linear):
+    def forward(self, pair: Any) -> Any:
+        x, scale = pair
+        return super().forward(x) * scale, scale
+
+
+class Apart(torch.nn.Linear):
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> Any:
+        return super().forward(x) * scale, scale
+
+
+@pytest.mark.parametrize("pure", [False, True])
+@pytest.mark.parametrize("kind", [Pair, Apart])
+def test_layers_take_a_tuple_or_its_elements(kind: Any, pure: bool) -> None:
+    layers = [kind(3, 3) for _ in range(4)]
+    x, scale = torch.randn(2, 3), torch.tensor([1.0, 2.0, 3.0])
+    expected = x
+    for layer in layers:
+        expected = torch.nn.functional.linear(expected, layer.weight, layer.bias) * scale
+    found, kept = scan_layers([layer.to(device) for layer in layers], (x.to(device), scale.to(device)), None, pure)
+    close(found.detach().cpu(), expected.detach())
+    close(kept.cpu(), scale)

@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
+import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.profiler as xp
 from tenax.compat.torch_xla.utils.utils import get_free_tcp_ports
 
@@ -58,3 +60,23 @@ def test_a_process_may_end_while_a_thread_writes_a_profile(tmp_path: Path) -> No
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert [*tmp_path.rglob("*.xplane.pb")]
+
+
+def test_a_profile_has_the_names_of_traces_and_ends_their_steps(tmp_path: Path) -> None:
+    seen: list[float] = []
+    xp.start_trace(str(tmp_path))
+    for step in range(2):
+        with xp.StepTrace("train_mnist", step_num=step):
+            with xp.Trace("build_graph"):
+                x = torch.full((3,), float(step), device="jax").sum()
+            xm.add_step_closure(lambda x: seen.append(x.item()), args=(x,))
+        assert len(seen) == step + 1  # the end of a StepTrace is that of a step
+    xm.add_step_closure(seen.append, args=(7.0,))
+    with pytest.raises(ValueError, match="of the step"), xp.StepTrace("failed"):
+        raise ValueError("of the step")
+    assert seen == [0.0, 3.0]  # a step that failed has not ended
+    xp.trace_me("named")(xm.mark_step)()
+    xp.stop_trace()
+    (file,) = (tmp_path / "plugins" / "profile").glob("*/*.xplane.pb")
+    recorded = file.read_bytes()
+    assert all(name in recorded for name in (b"train_mnist", b"build_graph", b"named"))

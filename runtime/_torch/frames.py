@@ -27,12 +27,17 @@ def is_dynamo_loaded() -> bool:
 # The modules in which Dynamo decides which Python frames to compile, and in which it traces optimizers.
 TRACE_RULES = "torch._dynamo.trace_rules"
 OPTIMIZERS = "torch._dynamo.variables.optimizer"
+VARIABLES = "torch._dynamo.variables.tensor"  # its tensors
+
+FAKE_TENSORS = "torch._subclasses.fake_tensor"  # with which torch traces
+PRINTER = "torch._tensor_str"  # which shows tensors
 
 
 _INLINED = (
     "interop/calls.py",
     "compat/torchax/conversion.py",
     "compat/torch_xla/collectives.py",
+    "compat/torch_xla/ordinals.py",
     "_torch/graph_collectives.py",
 )
 
@@ -40,8 +45,8 @@ _INLINED = (
 def skip_frames() -> None:
     """Make Dynamo skip the frames of tenax and JAX, which run while it looks for frames to compile.
 
-    A compiled function's call of `call_jax`, or of torchax's, and `xm.all_reduce` become graph nodes, so Dynamo must
-    inline those.
+    A compiled function's call of `call_jax`, or of torchax's, and `xm.all_reduce` become graph nodes, and
+    `xr.world_size()` a constant, so Dynamo must inline those.
     """
     for package in ("tenax", "tenax.generated", "jax", "jaxlib", "ml_dtypes"):
         sys.modules[TRACE_RULES].add(package)

@@ -312,6 +312,25 @@ LIBRARIES = (
         '`torch.autocast("xla")` is `torch.autocast("jax")`, in bfloat16 by default.',
     ),
     Patch(
+        "torch._subclasses.fake_tensor.FakeTensorMode",
+        "dispatch",
+        (When.TORCH_XLA,),
+        'Operators that name device "xla" are traced for device "jax". Other devices behave as before.',
+    ),
+    Patch(
+        "torch.Tensor",
+        "device is_xla",
+        (When.TORCH_XLA_INSTALL,),
+        "Programs and libraries see the device as `xla:0`; torch, JAX and tenax see `jax:0`, as before.",
+        added=True,
+    ),
+    Patch(
+        "torch._dynamo.variables.tensor.TensorVariable",
+        "method_attr_device",
+        (When.TORCH_XLA_INSTALL,),
+        "The same in functions of `torch.compile`.",
+    ),
+    Patch(
         "torch.distributed",
         "init_process_group",
         (When.TORCH_XLA,),

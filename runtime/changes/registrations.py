@@ -120,20 +120,19 @@ ENTRIES = (
         "`jax.monitoring`",
         "two listeners",
         (When.TORCH_XLA,),
-        "They count compilations for `torch_xla.debug.metrics`.",
+        "They count compilations for `torch_xla.debug.metrics`, and an observer in tenax counts eager operations.",
     ),
     Entry(
         "`sys.meta_path`, `sys.path`",
         "a finder and a folder",
-        (When.TORCH_XLA,),
-        "Only with `tenax.compat.torch_xla.install()` and `tenax xla`: `import torch_xla` finds tenax's modules.",
+        (When.TORCH_XLA_INSTALL,),
+        "`import torch_xla` finds tenax's modules.",
     ),
     Entry(
         "operations of the device",
         "recorded",
-        (When.TORCH_XLA,),
-        "Only with `tenax.compat.torch_xla.install()` and `tenax xla`, unless `TENAX_LAZY=0`: they run as `tenax.lazy` "
-        "runs them.",
+        (When.TORCH_XLA_INSTALL,),
+        "Unless `TENAX_LAZY=0`, they run as `tenax.lazy` runs them.",
     ),
     Entry(
         "torch's hooks of all modules and all optimizers",

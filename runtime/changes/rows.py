@@ -24,6 +24,7 @@ class When(enum.Enum):
     GROUP = "with the first group of the backend `tenax`"
     TORCHAX = "with `import tenax.compat.torchax`"
     TORCH_XLA = "with `import tenax.compat.torch_xla`"
+    TORCH_XLA_INSTALL = "with `tenax.compat.torch_xla.install()` and `tenax xla`"
     ACCELERATE = "with the import of both tenax and accelerate"
     TRANSFORMERS = "with the import of both tenax and the trainer of transformers"
     LIGHTNING = "with the import of both tenax and Lightning"

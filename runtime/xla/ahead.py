@@ -13,7 +13,7 @@ import jax
 from .._jax import call_compiled, result_avals
 from .environment import cores
 from .lowering import LoweredProgram
-from .program import EagerProgram
+from .program import EagerProgram, observed
 from .waiting import waiting_for
 
 T = TypeVar("T")
@@ -130,4 +130,4 @@ class PendingExecutable:
 
     def __call__(self, operands: tuple[Any, ...]) -> Sequence[jax.Array | None]:
         """Run the executable, waiting for it if necessary."""
-        return call_compiled(self.wait(), operands)
+        return observed(lambda *given: call_compiled(self.wait(), given), self.program)(*operands)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._jax import jit_of_compiled
 from .options import has_tiers
-from .program import EagerProgram
+from .program import EagerProgram, observed
 
 
 def program(
@@ -24,7 +24,7 @@ def program(
     """
     source = EagerProgram(function, key, tuple(donated), one_tier)
     call = jit_of_compiled(function, source)
-    return counting(call) if has_tiers() and not one_tier else call
+    return observed(counting(call) if has_tiers() and not one_tier else call, source)
 
 
 def counting(call: Any) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -27,6 +27,8 @@ from .waiting import waiting_for
 class EagerProgram:
     """Handles calls that JAX's C++ function has not seen before. It has one executable, for the shapes and settings of
     its first call, and uses `jax.jit` for anything else: traces, committed arrays, other shapes or settings."""
+
+    observer: ClassVar[Callable[..., Any] | None] = None  # of metrics: makes the function that runs a program
 
     def __init__(
         self,
@@ -124,6 +126,13 @@ class EagerProgram:
         if not good:
             self.work = work
         return compiled
+
+
+def observed(call: Any, program: EagerProgram) -> Any:
+    """The function of a program, or of the observer that was set before it was made."""
+    run = call if EagerProgram.observer is None else EagerProgram.observer(program, call)
+    run.__dict__.update(vars(call))  # `program` and `__wrapped__`
+    return run
 
 
 def is_plain_call(operands: Sequence[Any]) -> bool:

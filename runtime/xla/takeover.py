@@ -15,7 +15,7 @@ from .._jax import ask_again, trace_state_clean
 from .ahead import background
 from .lowering import LoweredProgram
 from .options import ENOUGH, has_one_tier
-from .program import EagerProgram
+from .program import EagerProgram, observed
 from .waiting import timed
 
 logger = logging.getLogger("tenax")
@@ -71,4 +71,4 @@ def finish(program: EagerProgram, call: Any) -> None:
     program.keep(executable, signature)
     ask_again(call)
     if (holder := program.holder()) is not None:
-        holder.run = call
+        holder.run = observed(call, program)

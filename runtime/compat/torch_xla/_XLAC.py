@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import torch
 
-from .core.xla_model import get_rng_state, set_rng_state, unlazy
+from ...dtypes import numpy_dtype
+from ...interop.calls import call_jax
+from .backends import get_mat_mul_precision, set_mat_mul_precision
+from .core.xla_model import get_rng_state, lowered, set_rng_state, unlazy
 from .debug import metrics
 from .devices import wait_device_ops, xla_device, xla_devices, xla_real_devices
 from .distributed.spmd.xla_sharded_tensor import sharding_on_mesh, xla_text
-from .runtime import local_device_count
+from .ordinals import local_device_count
+from .statistics import count
 from .steps import end_step
 
 
@@ -84,9 +89,53 @@ def _get_xla_tensors_hlo(tensors: Sequence[torch.Tensor]) -> str:
     Raises:
         RuntimeError: nothing is recorded, as in eager mode.
     """
-    from .core.xla_model import lowered
-
     return str(lowered(tensors).as_text(dialect="hlo"))
+
+
+def _get_xla_tensors_text(tensors: Sequence[torch.Tensor]) -> str:
+    """The program that would compute recorded tensors, as StableHLO text.
+
+    Raises:
+        RuntimeError: nothing is recorded, as in eager mode.
+    """
+    return str(lowered(tensors).as_text())
+
+
+def _xla_increment_counter(name: str, value: int) -> None:
+    """Add to a counter of `torch_xla.debug.metrics`."""
+    count(name, value)
+
+
+def _xla_set_mat_mul_precision(precision: str) -> None:
+    """Set the precision of float32 products: 'default', 'high' or 'highest'."""
+    set_mat_mul_precision(precision)
+
+
+def _xla_get_mat_mul_precision() -> str:
+    """The precision of float32 products."""
+    return get_mat_mul_precision()
+
+
+def _xla_dot_general(
+    lhs: torch.Tensor,
+    rhs: torch.Tensor,
+    dim_numbers: Any,
+    precision_config: Any = None,
+    preferred_element_type: torch.dtype | None = None,
+) -> torch.Tensor:
+    """`jax.lax.dot_general` of tensors.
+
+    Args:
+        lhs: the first factor.
+        rhs: the second factor.
+        dim_numbers: ((contracted dimensions of both), (batch dimensions of both)).
+        precision_config: not needed; the precision is that of `torch.set_float32_matmul_precision`.
+        preferred_element_type: the dtype of the result.
+    """
+    (ours, others), batch = dim_numbers[0], dim_numbers[1] or ((), ())
+    contracted = tuple(d % lhs.dim() for d in ours), tuple(d % rhs.dim() for d in others)
+    dtype = None if preferred_element_type is None else numpy_dtype(preferred_element_type)
+    return call_jax(jax.lax.dot_general, lhs, rhs, (contracted, batch), None, dtype)
 
 
 _xla_metrics_report = metrics.metrics_report

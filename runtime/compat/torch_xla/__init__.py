@@ -14,10 +14,12 @@ from typing import Any
 import torch
 
 from . import bfloat16, device_type, process, statistics
+from ._internal import tpu as tpu
 from .alias import install as install
 from .devices import xla_device, xla_devices, xla_real_devices
+from .missing import names_of
 from .steps import end_step
-from .submodules import submodules_of
+from .version import __version__ as __version__
 
 process.take_environment()
 device_type.enable()
@@ -25,8 +27,7 @@ process.register_backend()
 statistics.listen()
 bfloat16.follow_environment()
 
-__getattr__ = submodules_of(__name__)
-__version__ = "2.9.0"  # the PyTorch/XLA release with these names
+__getattr__ = names_of(__name__)
 
 
 def device(index: int | None = None) -> torch.device:

@@ -17,6 +17,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..._lazy.mode import record_everywhere
+from .missing import exists, missing_module
+from .presented import present
 
 NAME = "torch_xla"
 _HOME = __package__
@@ -45,6 +47,16 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
+class _WithoutFile(Loader):
+    """Loads a module whose names raise."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return missing_module(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: the module is complete."""
+
+
 class _Names(MetaPathFinder):
     """Finds `torch_xla` and its submodules."""
 
@@ -54,7 +66,9 @@ class _Names(MetaPathFinder):
         if fullname != NAME and not fullname.startswith(f"{NAME}."):
             return None
         name = _HOME + fullname.removeprefix(NAME)
-        found = find_spec(name)
+        found = find_spec(name) if exists(name) else None
+        if found is None and missing_module(fullname) is not None:
+            return ModuleSpec(fullname, _WithoutFile(), is_package=hasattr(sys.modules[fullname], "__path__"))
         if found is None:
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: tenax lacks this module of PyTorch/XLA. `tenax doctor --xla script.py` "
@@ -65,8 +79,8 @@ class _Names(MetaPathFinder):
 
 
 def install() -> None:
-    """Make `import torch_xla` mean `tenax.compat.torch_xla`, in spawned processes as well, and record operations like
-    PyTorch/XLA (see `tenax.lazy`). With `TENAX_LAZY=0` in the environment they run immediately.
+    """Make `import torch_xla` mean `tenax.compat.torch_xla`, in spawned processes as well, show devices as "xla", and
+    record operations like PyTorch/XLA (see `tenax.lazy`). With `TENAX_LAZY=0` in the environment they run immediately.
 
     Raises:
         ImportError: PyTorch/XLA itself has been imported.
@@ -82,5 +96,6 @@ def install() -> None:
     sys.meta_path.insert(0, _Names())
     sys.modules[NAME] = home
     sys.path.insert(0, _FOLDER)
+    present()
     if os.environ.get("TENAX_LAZY") != "0":
         record_everywhere()

@@ -259,33 +259,6 @@ def xla_rendezvous(payload: bytes = b"", ordinals: Sequence[int] | None = None, 
     return rendezvous(tag or "", payload, ordinals or ())
 
 
-def send(value: Tensor, channel_id: int) -> Any:
-    """Raise NotImplementedError: PyTorch/XLA leaves the choice of the receiver to the launcher."""
-    raise NotImplementedError("xm.send: expected torch.distributed.send(tensor, rank), or xm.collective_permute")
-
-
-def recv(output: Tensor, channel_id: int) -> Any:
-    """Raise NotImplementedError, as `send`."""
-    raise NotImplementedError("xm.recv: expected torch.distributed.recv(tensor, rank), or xm.collective_permute")
-
-
-def xla_replication_devices(local_devices: Sequence[Any]) -> Any:
-    """Raise NotImplementedError, as `set_replication`."""
-    raise _no_replication("xla_replication_devices")
-
-
-def set_replication(device: Any, devices: Any) -> None:
-    """Raise NotImplementedError: a thread becomes a replica by `DataParallel` alone."""
-    raise _no_replication("set_replication")
-
-
-def _no_replication(name: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"xm.{name}: expected torch_xla.distributed.data_parallel.DataParallel, or a process per device "
-        "(torch_xla.launch)"
-    )
-
-
 def mesh_reduce(tag: str, data: Any, reduce_fn: Callable[[list[Any]], Any]) -> Any:
     """Apply a function to the list of all replicas' data, whose tensors are on the CPU."""
     met = current().objects((tag, on_cpu(data)))

@@ -13,7 +13,9 @@ import torch
 
 from ... import errors, patches
 from ..._torch.device import guard_xla
+from ..._torch.frames import FAKE_TENSORS
 from ...aten.registration import library, register_all
+from ...device.after_import import after_import
 from ...storage.ordinals import NAME, NAMES, device_index
 
 TYPE = "xla"
@@ -29,6 +31,7 @@ def enable() -> None:
     for name in ("to.device", "to.dtype_layout"):
         library("aten").impl(name, _moved(getattr(torch.ops.aten.to, name.partition(".")[2])), "AutogradPrivateUse1")
     patches.wrap("torch.amp.autocast_mode.autocast.__init__", _autocast)
+    after_import(FAKE_TENSORS, lambda: patches.wrap(f"{FAKE_TENSORS}.FakeTensorMode.dispatch", _fake))
     errors.mixed_device_texts.append(_mixed_text)
 
 
@@ -56,6 +59,17 @@ def _moved(op: Any) -> Any:
         return op.decompose(*map(_renamed, args), **{name: _renamed(value) for name, value in kwargs.items()})
 
     return to
+
+
+def _fake(plain: Any) -> Any:
+    """The operators of the tensors with which torch traces, which would be on a device of that type."""
+
+    @functools.wraps(plain)
+    def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        renamed = {name: _renamed(value) for name, value in (kwargs or {}).items()}
+        return plain(self, func, types, tuple(map(_renamed, args)), renamed)
+
+    return dispatch
 
 
 def _autocast(plain: Any) -> Any:

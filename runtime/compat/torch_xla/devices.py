@@ -12,7 +12,7 @@ from ...device.memory_statistics import max_memory_allocated, mem_get_info, memo
 from ...device.torch_jax import synchronize
 from ...storage.ordinals import NAME, current_index, device_count, jax_devices
 from .device_type import TYPE, jax_device
-from .replicas import place
+from .presented import xla_named
 
 _PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 
@@ -35,12 +35,12 @@ def xla_device(n: int | None = None, devkind: str | None = None) -> torch.device
     """
     if devkind is not None and platform() != devkind.upper():
         raise RuntimeError(f"xla_device: no devices of kind {devkind!r}; this process has {platform()} devices")
-    return jax_device(current_index() if n is None else n)
+    return xla_named(jax_device(current_index() if n is None else n))
 
 
 def xla_devices() -> list[torch.device]:
     """The devices of this process."""
-    return [torch.device(NAME, i) for i in range(device_count())]
+    return [xla_named(torch.device(NAME, i)) for i in range(device_count())]
 
 
 def get_xla_supported_devices(devkind: str | int | None = None, max_devices: int | None = None) -> list[str] | None:
@@ -131,23 +131,3 @@ def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None)
     datas = [datas] if isinstance(datas, torch.Tensor) else datas
 
     return [moved(data, device, input_sharding) for data in datas]
-
-
-def xrt_world_size(defval: int = 1) -> int:
-    """The number of replicas."""
-    return int(place().size)
-
-
-def get_ordinal(defval: int = 0) -> int:
-    """The ordinal of this replica among all, from 0."""
-    return int(place().rank)
-
-
-def get_local_ordinal(defval: int = 0) -> int:
-    """The ordinal of this replica among those of this host, from 0."""
-    return int(place().local_rank)
-
-
-def is_master_ordinal(local: bool = True) -> bool:
-    """Whether this replica is the first of its host, or of all with `local=False`."""
-    return (get_local_ordinal() if local else get_ordinal()) == 0

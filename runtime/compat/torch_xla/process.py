@@ -48,6 +48,7 @@ class _Spawned:
 
 _spawned: list[_Spawned] = []
 _made: list[Any] = []  # the default group, if the program has not made it itself
+groups = 0  # how often the program has made a default group, which may change this replica's place
 
 
 @functools.cache
@@ -145,7 +146,7 @@ def required_group() -> Any:
     return dist
 
 
-def _rendezvous(url: str, timeout: timedelta = TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
+def rendezvous(url: str, timeout: timedelta = TIMEOUT, **_: Any) -> Iterator[tuple[Any, int, int]]:
     """Store, rank and world size of `init_method="xla://"`."""
     if _spawned:
         yield dist.PrefixStore("xla", _spawned[0].store), _spawned[0].rank, _spawned[0].size
@@ -167,6 +168,8 @@ def _replacing(plain: Any) -> Any:
 
     @functools.wraps(plain)
     def init_process_group(*args: Any, **kwargs: Any) -> None:
+        global groups
+        groups += 1
         if _made and dist.is_initialized() and dist.group.WORLD is _made[0]:
             dist.destroy_process_group()
         _made.clear()
@@ -181,5 +184,5 @@ def register_backend() -> None:
     program makes replaces the one of earlier collectives of `xla_model`."""
     if dist.is_available():
         dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=["jax"])
-        dist.register_rendezvous_handler("xla", _rendezvous)
+        dist.register_rendezvous_handler("xla", rendezvous)
         patches.wrap("torch.distributed.init_process_group", _replacing)

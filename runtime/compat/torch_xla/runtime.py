@@ -10,22 +10,24 @@ import jax
 from ..._jax import backends_are_initialized
 from ..._lazy import programs
 from ...dispatch.jax_config import compilation_cache
-from ...storage.ordinals import device_count
-from .devices import device_attributes, get_local_ordinal, get_ordinal, platform, xrt_world_size
-from .process import JAX_PLATFORMS, launched
+from .devices import device_attributes, platform
+from .ordinals import addressable_device_count as addressable_device_count
+from .ordinals import addressable_runtime_device_count as addressable_runtime_device_count
+from .ordinals import device_type as device_type
+from .ordinals import global_device_count as global_device_count
+from .ordinals import global_ordinal as global_ordinal
+from .ordinals import global_runtime_device_count as global_runtime_device_count
+from .ordinals import host_index as host_index
+from .ordinals import is_spmd as is_spmd
+from .ordinals import local_device_count as local_device_count
+from .ordinals import local_ordinal as local_ordinal
+from .ordinals import local_process_count as local_process_count
+from .ordinals import process_count as process_count
+from .ordinals import process_index as process_index
+from .ordinals import using_pjrt as using_pjrt
+from .ordinals import world_size as world_size
+from .process import JAX_PLATFORMS
 from .spmd_mode import mode
-
-world_size = xrt_world_size
-global_ordinal = get_ordinal
-local_ordinal = get_local_ordinal
-
-
-def device_type() -> str:
-    """'CPU', 'GPU' or 'TPU'. JAX is not started if `PJRT_DEVICE` says which, so that this may precede `xmp.spawn`."""
-    name = os.environ.get("PJRT_DEVICE", "").upper()
-    if backends_are_initialized() or name not in ("CPU", "TPU") or "JAX_PLATFORMS" in os.environ:
-        return platform()
-    return name
 
 
 def set_device_type(pjrt_device: str) -> None:
@@ -49,50 +51,6 @@ def set_device_type(pjrt_device: str) -> None:
         )
 
 
-def using_pjrt() -> bool:
-    """True: JAX has no other runtime."""
-    return True
-
-
-def process_count() -> int:
-    """The number of processes of the program."""
-    return jax.process_count()
-
-
-def process_index() -> int:
-    """The index of this process."""
-    return jax.process_index()
-
-
-def local_process_count() -> int:
-    """The number of processes of the program on this host."""
-    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-
-
-def host_index() -> int:
-    """The index of this host."""
-    return int(os.environ.get("GROUP_RANK", "0")) if launched() else process_index() // local_process_count()
-
-
-def addressable_device_count() -> int:
-    """The number of devices of this process."""
-    return 1 if xrt_world_size() > 1 else device_count()
-
-
-def local_device_count() -> int:
-    """The number of devices of the processes on this host."""
-    return addressable_device_count() * local_process_count()
-
-
-def global_device_count() -> int:
-    """The number of devices of the program."""
-    return xrt_world_size() if xrt_world_size() > 1 else jax.device_count()
-
-
-addressable_runtime_device_count = addressable_device_count
-global_runtime_device_count = global_device_count
-
-
 def global_runtime_device_attributes() -> list[dict[str, Any]]:
     """The attributes of each device of the program."""
     return [{"name": f"{platform()}:{d.id}", "device_kind": d.device_kind} for d in jax.devices()]
@@ -110,11 +68,6 @@ def use_spmd(auto: bool = False) -> None:
     if auto:
         raise NotImplementedError("use_spmd(auto=True): expected xs.mark_sharding, or tenax.shard(module, rules, mesh)")
     mode.spmd = True
-
-
-def is_spmd() -> bool:
-    """Whether `use_spmd` was called."""
-    return mode.spmd
 
 
 def initialize_cache(path: str, readonly: bool = False) -> None:

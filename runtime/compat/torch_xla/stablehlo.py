@@ -16,6 +16,9 @@ from torch.export import ExportedProgram
 from ... import export
 from ..._torch import pytree
 from ...trace.transfer import from_jax, to_jax
+from .missing import names_of
+
+__getattr__ = names_of(__name__)
 
 
 @dataclass

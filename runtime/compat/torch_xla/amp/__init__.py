@@ -9,9 +9,9 @@ from torch.amp.grad_scaler import GradScaler as _GradScaler
 
 from ..collectives import fetch_gradients
 from ..devices import platform
-from ..submodules import submodules_of
+from ..missing import names_of
 
-__getattr__ = submodules_of(__name__)
+__getattr__ = names_of(__name__)
 
 
 class XlaAutocast(torch.autocast):

@@ -10,7 +10,10 @@ from torch import fx
 
 from ....compile.graph import CompiledGraph
 from ....compile.graph_program import BackendOptions
+from ..missing import names_of
 from ..statistics import executed
+
+__getattr__ = names_of(__name__)
 
 graphs: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
 

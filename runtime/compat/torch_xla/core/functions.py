@@ -8,12 +8,17 @@ import torch
 from torch import nn
 
 from .. import collectives
+from ..missing import names_of
 from ..replicas import Groups, current
+
+__getattr__ = names_of(__name__)
 
 Tensor = torch.Tensor
 
 
-class _AllReduce(torch.autograd.Function):
+class AllReduce(torch.autograd.Function):
+    """`all_reduce` as an `autograd.Function`: `apply(value, reduce_type, scale, groups)`."""
+
     @staticmethod
     def forward(ctx: Any, value: Tensor, kind: str, scale: float, groups: Groups) -> Tensor:
         ctx.kind, ctx.scale, ctx.groups = kind, scale, groups
@@ -40,10 +45,12 @@ def all_reduce(reduce_type: str, value: Tensor, scale: float = 1.0, groups: Grou
     """
     if reduce_type not in ("sum", "mul", "min", "max"):
         raise NotImplementedError(f"functions.all_reduce({reduce_type!r}) has no gradient; expected xm.all_reduce")
-    return _AllReduce.apply(value, reduce_type, scale, groups)
+    return AllReduce.apply(value, reduce_type, scale, groups)
 
 
-class _AllGather(torch.autograd.Function):
+class AllGather(torch.autograd.Function):
+    """`all_gather` as an `autograd.Function`: `apply(value, dim)`."""
+
     @staticmethod
     def forward(ctx: Any, value: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
@@ -57,14 +64,47 @@ class _AllGather(torch.autograd.Function):
 
 def all_gather(value: Tensor, dim: int = 0) -> Tensor:
     """The tensors of the replicas, concatenated along a dimension, with a gradient."""
-    return _AllGather.apply(value, dim)
+    return AllGather.apply(value, dim)
 
 
-def nms(boxes: Tensor, scores: Tensor, score_threshold: float, iou_threshold: float, output_size: int) -> Any:
-    """Raise NotImplementedError: `torchvision.ops.nms` runs on the device."""
-    raise NotImplementedError(
-        "torch_xla.core.functions.nms: expected torchvision.ops.nms(boxes, scores, iou_threshold)"
-    )
+class AllReduceSumLayer(torch.autograd.Function):
+    """The sum over the replicas, and of the gradients: `apply(value)`."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor) -> Tensor:
+        result: Tensor = collectives.all_reduce("sum", value)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        return collectives.all_reduce("sum", grads[0])
+
+
+def distributed_mm(w: Tensor, x: Tensor, split: int = 1) -> Tensor:
+    """The product of a matrix whose columns are split over the replicas, and another one, with gradients.
+
+    Args:
+        w: this replica's columns of the first matrix, (n, k).
+        x: this replica's second matrix, (k * replicas, m), with a row for each column of the whole first matrix.
+        split: the number of parts, along m, that are gathered one after the other.
+
+    Returns:
+        (n, m): the whole first matrix times `x`.
+
+    Raises:
+        ValueError: the shapes do not fit, or `split` does not divide m.
+    """
+    size, rank = current().size, current().rank
+    if x.shape[0] != w.shape[1] * size or x.shape[1] % split:
+        raise ValueError(
+            f"distributed_mm: w of shape {[*w.shape]}, x of shape {[*x.shape]} and split={split} for {size} replicas; "
+            f"expected {w.shape[1] * size} rows of x, and a split that divides its columns"
+        )
+    results = []
+    for part in x.chunk(split, 1):
+        rows = all_gather(part, 1).narrow(0, rank * w.shape[1], w.shape[1])
+        results.append(all_reduce("sum", w @ rows).narrow(1, rank * part.shape[1], part.shape[1]))
+    return torch.cat(results, 1)
 
 
 class XlaSyncBatchNorm(nn.Module):

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ....interop.calls import call_jax as _call_jax
+from ..missing import names_of
+
+__getattr__ = names_of(__name__)
 
 
 def call_jax(

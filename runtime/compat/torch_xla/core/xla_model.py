@@ -17,6 +17,8 @@ import torch
 from ...._lazy.mode import own_tape, sync
 from ....storage import random
 from ....storage.tensors import cell_of
+from ..channels import recv as recv
+from ..channels import send as send
 from ..collectives import REDUCE_AND as REDUCE_AND
 from ..collectives import REDUCE_MAX as REDUCE_MAX
 from ..collectives import REDUCE_MIN as REDUCE_MIN
@@ -35,21 +37,14 @@ from ..collectives import collective_permute as collective_permute
 from ..collectives import do_on_ordinals as do_on_ordinals
 from ..collectives import fetch_gradients as _fetch_gradients  # noqa: F401 (examples call it)
 from ..collectives import mesh_reduce as mesh_reduce
-from ..collectives import recv as recv
 from ..collectives import reduce_gradients as reduce_gradients
 from ..collectives import reduce_scatter as reduce_scatter
 from ..collectives import reduce_scatter_bucketized as reduce_scatter_bucketized
 from ..collectives import rendezvous as rendezvous
-from ..collectives import send as send
-from ..collectives import set_replication as set_replication
 from ..collectives import xla_rendezvous as xla_rendezvous
-from ..collectives import xla_replication_devices as xla_replication_devices
 from ..devices import MemoryInfo as MemoryInfo
-from ..devices import get_local_ordinal as get_local_ordinal
 from ..devices import get_memory_info as get_memory_info
-from ..devices import get_ordinal as get_ordinal
 from ..devices import get_xla_supported_devices as get_xla_supported_devices
-from ..devices import is_master_ordinal as is_master_ordinal
 from ..devices import is_xla_tensor as is_xla_tensor
 from ..devices import parse_xla_device as parse_xla_device
 from ..devices import send_cpu_data_to_device as send_cpu_data_to_device
@@ -58,12 +53,17 @@ from ..devices import xla_device as xla_device
 from ..devices import xla_device_hw as xla_device_hw
 from ..devices import xla_device_kind as xla_device_kind
 from ..devices import xla_real_devices as xla_real_devices
-from ..devices import xrt_world_size as xrt_world_size
+from ..missing import names_of
+from ..ordinals import get_local_ordinal as get_local_ordinal
+from ..ordinals import get_ordinal as get_ordinal
+from ..ordinals import is_master_ordinal as is_master_ordinal
+from ..ordinals import xrt_world_size as xrt_world_size
 from ..steps import add_step_closure as add_step_closure
 from ..steps import end_step
 from ..transfers import mapped, on_cpu
 from ..transfers import save as save
 
+__getattr__ = names_of(__name__)
 _print_lock = threading.Lock()
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..submodules import submodules_of
+from ..missing import names_of
 
-__getattr__ = submodules_of(__name__)
+__getattr__ = names_of(__name__)

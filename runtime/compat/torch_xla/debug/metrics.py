@@ -27,14 +27,21 @@ def metric_names() -> list[str]:
 
 
 def metric_data(name: str) -> tuple[int, float, list[tuple[float, float]]] | None:
-    """(number of samples, their sum, the latest samples with times) of a metric; None if there are no samples."""
+    """(number of samples, their sum, the latest samples as (when, value)) of a metric; None if there are no samples.
+
+    Values are in nanoseconds if the name ends in "Time", and in bytes if it ends in "Data"; `when` is as in
+    `time.time()`.
+    """
     metric = statistics.metrics.get(name)
-    return None if metric is None else (metric.count, metric.total, list(metric.samples))
+    if metric is None:
+        return None
+    unit = 1e9 if name.endswith("Time") else 1.0
+    return metric.count, metric.total * unit, [(when, value * unit) for when, value in list(metric.samples)]
 
 
 def executed_fallback_ops() -> list[str]:
-    """The operations that fell back to the host, of which there are none."""
-    return []
+    """The counters of operations of the host. The only one is that of reading a value: tenax has no fallback."""
+    return [name for name in counter_names() if name.startswith("aten::")]
 
 
 def clear_all() -> None:
@@ -42,7 +49,14 @@ def clear_all() -> None:
     statistics.clear()
 
 
-clear_counters = clear_metrics = clear_all
+def clear_counters() -> None:
+    """Clear all counters."""
+    statistics.clear(metrics_too=False)
+
+
+def clear_metrics() -> None:
+    """Clear all metrics."""
+    statistics.clear(counters_too=False)
 
 
 def _shown(name: str, value: float) -> str:
@@ -75,8 +89,8 @@ def metrics_report() -> str:
 
 
 def short_metrics_report(counter_names: Sequence[str] | None = None, metric_names: Sequence[str] | None = None) -> str:
-    """A report of the named counters and metrics; by default, of those of compilation and execution."""
-    wanted_counters = counter_names or ["CachedCompile", "UncachedCompile", "MarkStep"]
+    """A report of the named counters and metrics, by default those of compilation, execution and reading values."""
+    wanted_counters = [*(counter_names or ["CachedCompile", "UncachedCompile", "MarkStep"]), *executed_fallback_ops()]
     wanted_metrics = metric_names or ["CompileTime", "ExecuteTime", "TransferToDeviceTime", "TransferFromDeviceTime"]
     lines: list[Any] = [line for n in wanted_metrics if n in statistics.metrics for line in _metric(n)]
     for name in wanted_counters:

@@ -10,6 +10,7 @@ import jax
 
 from ....device.torch_jax import synchronize
 from ....xla import recording
+from ..steps import end_step
 
 
 class ProfilerServer:
@@ -35,7 +36,7 @@ def start_server(port: int, only_on_master: bool = True) -> ProfilerServer | Non
     Raises:
         ValueError: the process has a server at another port.
     """
-    from ..devices import is_master_ordinal
+    from ..ordinals import is_master_ordinal
 
     if only_on_master and not is_master_ordinal():
         return None
@@ -150,7 +151,15 @@ class XlaTrace(jax.profiler.TraceAnnotation):
 
 
 class XlaStepTrace(jax.profiler.StepTraceAnnotation):
-    """A context manager that marks a step in the profile: `StepTrace("train", step_num=i)`."""
+    """A context manager that marks a step in the profile, `StepTrace("train", step_num=i)`, and ends it as
+    `torch_xla.sync()` does."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                end_step()
+        finally:
+            super().__exit__(kind, error, trace)
 
 
 Trace, StepTrace = XlaTrace, XlaStepTrace

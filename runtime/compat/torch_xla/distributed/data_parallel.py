@@ -12,6 +12,7 @@ import torch
 from ....device.torch_jax import set_device
 from ..device_type import jax_device
 from ..devices import get_xla_supported_devices
+from ..presented import xla_named
 from ..replicas import ThreadGroup, ThreadReplicas, join
 from .parallel_loader import ParallelLoader
 
@@ -51,7 +52,7 @@ class DataParallel:
             self._models = [copy.deepcopy(module).to(device) for device in self.devices]
         else:
             self._models = [module]
-        self._contexts = [ReplicaContext(d) for d in self.devices or [torch.device("cpu")]]
+        self._contexts = [ReplicaContext(xla_named(d)) for d in self.devices or [torch.device("cpu")]]
 
     @property
     def models(self) -> list[torch.nn.Module]:
@@ -97,7 +98,7 @@ class DataParallel:
             join(ThreadReplicas(rank, device, group))
             try:
                 loader = parallel.per_device_loader(device)
-                results[rank] = loop_fn(self._models[rank], loader, device, self._contexts[rank], **kwargs)
+                results[rank] = loop_fn(self._models[rank], loader, xla_named(device), self._contexts[rank], **kwargs)
             except BaseException as error:  # re-raised by the caller
                 errors.append(error)
             finally:

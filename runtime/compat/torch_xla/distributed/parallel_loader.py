@@ -13,8 +13,11 @@ import torch
 
 from ...._torch import pytree
 from ....data import to_device
+from ..missing import names_of
 from ..steps import end_step
 from ..transfers import moved
+
+__getattr__ = names_of(__name__)
 
 _END = object()
 

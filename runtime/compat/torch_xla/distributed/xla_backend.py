@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..missing import names_of
 from ..process import register_backend
+
+__getattr__ = names_of(__name__)
 
 register_backend()

@@ -56,6 +56,10 @@ def _call(fn: Callable[..., Any], args: Sequence[Any]) -> None:
     fn(0, *args)
 
 
+def create_optimized_replica_groups() -> None:
+    """None: XLA orders the devices of a collective by itself."""
+
+
 class MpModelWrapper:
     """A model that is created in each process, and moved to the device with the values of the first process."""
 

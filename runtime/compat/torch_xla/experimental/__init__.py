@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..submodules import submodules_of
+from ..missing import names_of
 from .eager import compile as compile  # noqa: A004
 from .eager import eager_mode as eager_mode
 from .eager import is_eager_mode as is_eager_mode
 
-__getattr__ = submodules_of(__name__)
+__getattr__ = names_of(__name__)
 
 
 def eager_mode_context(enable: bool) -> Any:

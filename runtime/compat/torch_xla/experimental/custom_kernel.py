@@ -14,6 +14,9 @@ from jax.experimental.pallas import tpu as pltpu
 
 from ....interop.calls import call_jax
 from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
+from ..missing import names_of
+
+__getattr__ = names_of(__name__)
 
 _KERNELS = "jax.experimental.pallas.ops.tpu"
 

@@ -7,6 +7,10 @@ from typing import Any
 
 import torch
 
+from ..missing import names_of
+
+__getattr__ = names_of(__name__)
+
 
 def gradient_accumulation(
     accumulated_step: Callable[..., Any],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,7 +14,10 @@ from torch import nn
 
 from ....functional.pure import run_pure
 from ....interop.calls import call_jax
+from ..missing import names_of
 from .retrace import Draws, call_retraced, refuse_in_pure
+
+__getattr__ = names_of(__name__)
 
 
 def scan(
@@ -59,7 +63,8 @@ def scan_layers(
 
     Args:
         layers: modules of the same structure, whose buffers are not written.
-        input_data: a tree of tensors, the structure of each layer's input and output.
+        input_data: a tree of tensors, the structure of each layer's input and output; the elements of a tuple are the
+            arguments of a layer that takes as many.
         partition_fn: not needed.
         is_layer_pure: trace the first layer once and not in each call. Its forward must depend only on its arguments,
             parameters and buffers, and draw no random numbers. Otherwise each layer draws its own.
@@ -73,17 +78,28 @@ def scan_layers(
             "scan_layers: the layers differ in the names or shapes of their parameters; expected equal ones"
         )
     if not states[0]:  # nothing to stack, and so nothing to scan over
-        return functools.reduce(lambda x, layer: layer(x), modules, input_data)
+        return functools.reduce(lambda x, layer: layer(*_arguments(layer, x)), modules, input_data)
     stacked = {name: torch.stack([state[name] for state in states]) for name in states[0]}
     layer = (_layer_of if is_layer_pure else _calling)(modules[0], modules[0].training)
     return scan(layer, input_data, stacked, partition_fn, is_layer_pure)[0]
+
+
+def _arguments(module: nn.Module, carry: Any) -> tuple[Any, ...]:
+    """The arguments of a layer: a tuple is passed as such, or apart if the layer takes as many arguments."""
+    if type(carry) is tuple:
+        try:
+            inspect.signature(module.forward).bind(*carry)
+        except TypeError:
+            return (carry,)
+        return carry
+    return (carry,)
 
 
 def _calling(module: nn.Module, training: bool) -> Callable[[Any, Any], tuple[Any, None]]:
     """The module as a body of `scan`; `training` is part of the key of `_layer_of`."""
 
     def layer(carry: Any, state: Any) -> tuple[Any, None]:
-        return torch.func.functional_call(module, state, carry), None
+        return torch.func.functional_call(module, state, _arguments(module, carry)), None
 
     return layer
 

@@ -9,6 +9,9 @@ import jax
 import torch
 
 from ....interop.calls import call_jax
+from ..missing import names_of
+
+__getattr__ = names_of(__name__)
 
 
 def place_to_host(t: torch.Tensor | None) -> torch.Tensor | None:

@@ -46,7 +46,7 @@ def print_test_update(device: Any, accuracy: float | None, epoch: int | None = N
 
 def get_summary_writer(logdir: str | None) -> Any:
     """A TensorBoard writer on the first replica; None on others, and without a folder."""
-    from ..devices import is_master_ordinal
+    from ..ordinals import is_master_ordinal
 
     if not logdir or not is_master_ordinal(local=False):
         return None

@@ -7,6 +7,10 @@ from typing import Any
 
 from torch.utils.checkpoint import checkpoint as _checkpoint
 
+from ..missing import names_of
+
+__getattr__ = names_of(__name__)
+
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = True, **kwargs: Any) -> Any:
     """Call a function whose intermediate values are recomputed for the gradient."""

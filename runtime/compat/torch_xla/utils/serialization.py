@@ -7,6 +7,9 @@ from typing import Any
 import torch
 
 from .. import transfers
+from ..missing import names_of
+
+__getattr__ = names_of(__name__)
 
 
 def save(data: Any, path: Any, master_only: bool = True, global_master: bool = False) -> None:

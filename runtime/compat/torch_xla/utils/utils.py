@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import sys
+import tempfile
+import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -57,6 +62,94 @@ class DataWrapper:
     def from_tensors(self, tensors: Sequence[torch.Tensor]) -> Any:
         """A batch of other tensors."""
         raise NotImplementedError(f"{type(self).__name__}.from_tensors: expected a method that makes a batch")
+
+
+class Cleaner:
+    """Calls a function when it is dropped."""
+
+    def __init__(self, func: Callable[[], Any]) -> None:
+        weakref.finalize(self, func)
+
+
+class LazyProperty:
+    """A value that is computed at its first use."""
+
+    def __init__(self, gen_fn: Callable[[], Any]) -> None:
+        self._function = gen_fn
+
+    @functools.cached_property
+    def value(self) -> Any:
+        """The value."""
+        return self._function()
+
+
+class TmpFolder:
+    """A temporary folder, which exists as long as this object; `name` is its path."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp()
+        weakref.finalize(self, shutil.rmtree, self.name)
+
+
+class TimedScope:
+    """A context manager that prints how long its block took."""
+
+    def __init__(self, msg: str = "", printfn: Callable[[str], Any] | None = None) -> None:
+        self._message, self._print = msg, printfn or eprint
+        self._error: Any = None
+
+    def set_error(self, error: Any) -> None:
+        """Print nothing at the end of the block."""
+        self._error = error
+
+    def __enter__(self) -> TimedScope:
+        self._start = time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._error is None:
+            self._print(f"{self._message}{1e3 * (time.perf_counter() - self._start):.3f}ms")
+
+
+def timed(fn: Callable[[], Any], msg: str = "", printfn: Callable[[str], Any] | None = None) -> Any:
+    """The result of a function; prints how long it took."""
+    with TimedScope(msg, printfn):
+        return fn()
+
+
+def shape(inputs: Any) -> list[int]:
+    """The shape of nested lists of equal lengths.
+
+    Raises:
+        ValueError: lists next to each other have different shapes.
+    """
+    if not isinstance(inputs, list | tuple):
+        return []
+    inner = [shape(x) for x in inputs]
+    if any(found != inner[0] for found in inner):
+        raise ValueError(f"shape: lists of shapes {inner}; expected equal ones")
+    return [len(inputs), *(inner[0] if inner else [])]
+
+
+def flatten_nested_tuple(inputs: Any) -> tuple[Any, ...]:
+    """The leaves of nested lists and tuples."""
+    if not isinstance(inputs, list | tuple):
+        return (inputs,)
+    return tuple(leaf for x in inputs for leaf in flatten_nested_tuple(x))
+
+
+def list_copy_append(ilist: Sequence[Any], item: Any) -> list[Any]:
+    """A copy of a list with one more item."""
+    return [*ilist, item]
+
+
+def null_print(*args: Any, **kwargs: Any) -> None:
+    """Print nothing."""
+
+
+def get_print_fn(debug: int | None = None) -> Callable[..., None]:
+    """`eprint` if `debug`, by default the variable `DEBUG`, is not 0, else `null_print`."""
+    return eprint if (int(os.environ.get("DEBUG", "0")) if debug is None else debug) else null_print
 
 
 def getenv_as(name: str, type: Any, defval: Any = None) -> Any:

@@ -8,9 +8,12 @@ from typing import Any
 
 from torch import nn
 
+from ...missing import names_of
 from ...utils.checkpoint import checkpoint
 from ..spmd.xla_sharding import XLAPatchedLinear as XLAPatchedLinear
 from ..spmd.xla_sharding import xla_patched_nn_linear_forward
+
+__getattr__ = names_of(__name__)
 
 
 def checkpoint_module(module: nn.Module) -> nn.Module:

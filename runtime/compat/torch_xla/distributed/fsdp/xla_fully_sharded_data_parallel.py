@@ -14,7 +14,10 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
 from ... import process
+from ...missing import names_of
 from .wrap import Policy, recursive_wrap, refuse_module
+
+__getattr__ = names_of(__name__)
 
 # Options that do not change values: of layouts, of scheduling, and for debugging.
 _IGNORED = {

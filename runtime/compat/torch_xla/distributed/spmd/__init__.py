@@ -6,7 +6,7 @@ returns its argument.
 
 from __future__ import annotations
 
-from ...submodules import submodules_of
+from ...missing import names_of
 from .api import auto_policy as auto_policy
 from .api import xla_distribute_module as xla_distribute_module
 from .api import xla_distribute_tensor as xla_distribute_tensor
@@ -34,4 +34,4 @@ from .xla_sharding import wrap_as_sharded_tensor as wrap_as_sharded_tensor
 from .xla_sharding import wrap_if_sharded as wrap_if_sharded
 from .xla_sharding import xla_patched_nn_linear_forward as xla_patched_nn_linear_forward
 
-__getattr__ = submodules_of(__name__)
+__getattr__ = names_of(__name__)

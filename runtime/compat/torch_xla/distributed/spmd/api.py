@@ -6,6 +6,7 @@ ranks: the whole mesh belongs to one program. Results are ordinary tensors on th
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor.placement_types import Placement, Replicate, Shard
 
+from .....sharding.current import automatic
+from .....sharding.placing import shard
+from .....sharding.presets import fsdp
 from .....storage.ordinals import NAME
 from .meshes import LogicalMesh
 from .xla_sharding import mark_sharding
@@ -77,26 +81,52 @@ def xla_distribute_module(
     Args:
         module: a module, which is changed in place.
         device_mesh: the result of `init_device_mesh("xla", sizes)`.
-        partition_fn: called with the name of each submodule, the submodule and the mesh, to shard its parameters.
-        input_fn: called with the inputs of a forward and the mesh; its result replaces the inputs.
-        output_fn: called with the outputs and the mesh; its result replaces the outputs.
+        partition_fn: called with the name of each submodule, the submodule and the mesh, to shard its parameters; or
+            `auto_policy`.
+        input_fn: called with the module, the inputs of a forward and the mesh, or without the module; its result, if it
+            is not None, replaces the inputs.
+        output_fn: called with the module, the outputs and the mesh, or without the module; its result, if it is not
+            None, replaces the outputs.
 
     Returns:
         The module.
     """
-    if partition_fn is not None:
+    if partition_fn is auto_policy:
+        _shard_largest_dimensions(module, device_mesh)
+    elif partition_fn is not None:
         for name, submodule in module.named_modules():
             partition_fn(name, submodule, device_mesh)
     if input_fn is not None:
-        module.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, device_mesh))
+        before = _with_module("input_fn", input_fn)
+        module.register_forward_pre_hook(lambda module, inputs: before(module, inputs, device_mesh))
     if output_fn is not None:
-        module.register_forward_hook(lambda _, inputs, outputs: output_fn(outputs, device_mesh))
+        after = _with_module("output_fn", output_fn)
+        module.register_forward_hook(lambda module, inputs, outputs: after(module, outputs, device_mesh))
     return module
 
 
-def auto_policy(mod_name: str, mod: nn.Module, mesh: DeviceMesh) -> None:
-    """Raise NotImplementedError: XLA's automatic sharding is not available."""
-    raise NotImplementedError(
-        "auto_policy: shardings are not chosen automatically; expected a partition_fn that shards the parameters, or "
-        "tenax.shard(module, tenax.sharding.fsdp())"
-    )
+def _with_module(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a module, a value and a mesh, whether it takes the module or not.
+
+    Raises:
+        ValueError: it takes another number of arguments.
+    """
+    count = len(inspect.signature(function).parameters)
+    if count not in (2, 3):
+        raise ValueError(f"distribute_module: {name} takes {count} arguments; expected a module, a value and a mesh")
+    return function if count == 3 else lambda _, *args: function(*args)
+
+
+def auto_policy(mod_name: str, mod: nn.Module, mesh: Any) -> None:
+    """The `partition_fn` of `distribute_module` that chooses shardings by itself.
+
+    PyTorch/XLA has XLA choose. Here the rules of `tenax.sharding.fsdp` do: each parameter of at least 1,024
+    elements is sharded along its largest dimension that the largest axis of the mesh divides. A call does nothing.
+    """
+
+
+def _shard_largest_dimensions(module: nn.Module, device_mesh: Any) -> None:
+    if device_mesh is None:
+        raise ValueError("distribute_module: auto_policy without a mesh; expected init_device_mesh('xla', sizes)")
+    mesh = automatic(convert_to_xla_mesh(device_mesh).get_jax_mesh())
+    shard(module, fsdp(max(mesh.axis_names, key=mesh.shape.__getitem__)), mesh)

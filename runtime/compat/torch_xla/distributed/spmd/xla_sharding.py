@@ -196,6 +196,10 @@ class XLAPatchedLinear:
     apply = staticmethod(nn.functional.linear)
 
 
+EinsumLinear = XLAPatchedLinear
+PartitionSpec = tuple[Any, ...]  # for annotations: axes by name or number, tuples of these, or None
+
+
 def xla_patched_nn_linear_forward(m: nn.Linear, input: torch.Tensor) -> torch.Tensor:
     """The result of a linear layer."""
     return XLAPatchedLinear.apply(input, m.weight, m.bias)

@@ -19,10 +19,10 @@ from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystem
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from ...._torch import pytree
-from ....trace.transfer import read
-from ..replicas import current
-from ..transfers import mapped
+from ....._torch import pytree
+from .....trace.transfer import read
+from ...replicas import current
+from ...transfers import mapped
 
 
 def prime_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:

@@ -1,0 +1,167 @@
+"""The place of this replica, and the numbers of devices and processes. TorchDynamo inlines this file.
+
+In a graph of `torch.compile` they are constants. Its guards compare the number of process groups made so far, which
+may change them, and whether there are threads of `DataParallel`, which share graphs but not their places.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import torch
+
+from ..._jax import backends_are_initialized
+from ..._torch.frames import assume_constant
+from ..._torch.graph_collectives import break_graph
+from ...storage.ordinals import device_count
+from . import process, replicas
+from .devices import platform
+from .spmd_mode import mode
+
+
+def _addressable() -> int:
+    return 1 if replicas.place().size > 1 else device_count()
+
+
+def _local_processes() -> int:
+    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+
+
+def _platform() -> str:
+    name = os.environ.get("PJRT_DEVICE", "").upper()
+    if backends_are_initialized() or name not in ("CPU", "TPU") or "JAX_PLATFORMS" in os.environ:
+        return platform()
+    return name
+
+
+_READ: dict[str, Callable[[], Any]] = {
+    "world_size": lambda: int(replicas.place().size),
+    "rank": lambda: int(replicas.place().rank),
+    "local_rank": lambda: int(replicas.place().local_rank),
+    "addressable": _addressable,
+    "of_host": lambda: _addressable() * _local_processes(),
+    "everywhere": lambda: int(replicas.place().size) if replicas.place().size > 1 else jax.device_count(),
+    "device_type": _platform,
+    "processes": jax.process_count,
+    "process": jax.process_index,
+    "local_processes": _local_processes,
+    "host": lambda: (
+        int(os.environ.get("GROUP_RANK", "0")) if process.launched() else jax.process_index() // _local_processes()
+    ),
+}
+
+
+def _constant(name: str, groups: int) -> Any:
+    return _READ[name]()
+
+
+assume_constant(_constant)
+
+
+def _read(name: str) -> Any:
+    if not torch.compiler.is_dynamo_compiling():
+        return _READ[name]()
+    if replicas.has_threads:
+        break_graph(
+            f"{name} of a replica differs among the threads of DataParallel, which share a graph; expected "
+            "torch.compile without fullgraph=True, or the number as an argument"
+        )
+    return _constant(name, process.groups)
+
+
+def xrt_world_size(defval: int = 1) -> int:
+    """The number of replicas."""
+    return _read("world_size")
+
+
+def get_ordinal(defval: int = 0) -> int:
+    """The ordinal of this replica among all, from 0."""
+    return _read("rank")
+
+
+def get_local_ordinal(defval: int = 0) -> int:
+    """The ordinal of this replica among those of this host, from 0."""
+    return _read("local_rank")
+
+
+def is_master_ordinal(local: bool = True) -> bool:
+    """Whether this replica is the first of its host, or of all with `local=False`."""
+    return (get_local_ordinal() if local else get_ordinal()) == 0
+
+
+def world_size() -> int:
+    """The number of replicas."""
+    return xrt_world_size()
+
+
+def global_ordinal() -> int:
+    """The ordinal of this replica among all, from 0."""
+    return get_ordinal()
+
+
+def local_ordinal() -> int:
+    """The ordinal of this replica among those of this host, from 0."""
+    return get_local_ordinal()
+
+
+def addressable_device_count() -> int:
+    """The number of devices of this process."""
+    return _read("addressable")
+
+
+def local_device_count() -> int:
+    """The number of devices of the processes on this host."""
+    return _read("of_host")
+
+
+def global_device_count() -> int:
+    """The number of devices of the program."""
+    return _read("everywhere")
+
+
+def addressable_runtime_device_count() -> int:
+    """The number of devices of this process."""
+    return addressable_device_count()
+
+
+def global_runtime_device_count() -> int:
+    """The number of devices of the program."""
+    return global_device_count()
+
+
+def process_count() -> int:
+    """The number of processes of the program."""
+    return _read("processes")
+
+
+def process_index() -> int:
+    """The index of this process."""
+    return _read("process")
+
+
+def local_process_count() -> int:
+    """The number of processes of the program on this host."""
+    return _read("local_processes")
+
+
+def host_index() -> int:
+    """The index of this host."""
+    return _read("host")
+
+
+def device_type() -> str:
+    """'CPU', 'GPU' or 'TPU'. JAX is not started if `PJRT_DEVICE` says which, so that this may precede `xmp.spawn`."""
+    return _read("device_type")
+
+
+def is_spmd() -> bool:
+    """Whether `xr.use_spmd` was called."""
+    return mode.spmd
+
+
+def using_pjrt() -> bool:
+    """True: JAX has no other runtime."""
+    return True
