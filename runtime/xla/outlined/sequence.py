@@ -176,4 +176,4 @@ def _is_key(variable: Any) -> bool:
 
 def _literal(literal: Any) -> jax.Array:
     with jax.enable_x64(True):
-        return jnp.asarray(literal.val, literal.aval.dtype)
+        return jnp.array(literal.val, literal.aval.dtype)  # a copy, because calls share the value
