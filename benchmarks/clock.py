@@ -10,6 +10,8 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
+SETTLED = 20  # calls; the first 16 of a large compiled program may run a sequence of small ones
+
 
 def interleaved(
     contenders: Mapping[str, Callable[[], object]], seconds: float = 1.0, *, warmup: float = 0.0
@@ -17,13 +19,15 @@ def interleaved(
     """Median microseconds of one call of each contender.
 
     Args:
-        contenders: functions without arguments; each is called at least twice before the measurement.
+        contenders: functions without arguments; each is called before the measurement until compiled programs have
+            settled, which takes less than `SETTLED` calls.
         seconds: the approximate total time of the measurement.
         warmup: seconds for which each contender is called before it, while programs are compiled in the background.
     """
     counts = {}
     for name, call in contenders.items():
-        call(), call()
+        for _ in range(SETTLED):
+            call()
         ready = time.perf_counter() + warmup
         while time.perf_counter() < ready:
             call()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 import torch
-from clock import interleaved
+from clock import SETTLED, interleaved
 from models.cases import CASES, Case
 from models.training import train_step
 from tables import MEDIANS, publish
@@ -71,7 +71,7 @@ def row(case: Case, seconds: float, cold: bool) -> tuple[str, ...]:
 
     times = interleaved({mode: counted(mode, stepper(case, mode)) for mode in MODES}, seconds)
     loops = interleaved({mode: stepper(case, mode, LOOP) for mode in MODES}, seconds)
-    spent = {mode: statistics.median(used[mode][3:]) for mode in MODES}
+    spent = {mode: statistics.median(used[mode][SETTLED + 1 :]) for mode in MODES}
     begun = f"{first(case, 'lazy') / first(case, 'eager'):.2f}" if cold else "-"
     ratios = [f"{found['lazy'] / found[other]:.2f}" for found in (times, loops, spent) for other in ("jit", "eager")]
     return case.name, *(f"{times[mode] / 1e3:.2f}" for mode in MODES), *ratios, begun
