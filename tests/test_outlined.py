@@ -18,7 +18,7 @@ from torch import nn
 import tenax
 from tenax.dispatch import outlined_start
 from tenax.dispatch.aot_call import AotCall
-from tenax.xla.outlined import sequence
+from tenax.xla.outlined import costs, sequence
 from tenax.xla.outlined.equations import flatten
 from tenax.xla.outlined.fingerprint import Fingerprints, is_portable
 from tenax.xla.outlined.repeats import parts
@@ -132,7 +132,7 @@ def test_what_is_called_once_is_never_compiled_as_a_whole(started: list[AotCall]
     assert call.call is None and call._start is not None and call._start._whole is None
 
 
-@pytest.mark.parametrize("why", ["deterministic", "small", "large arrays", "options", "no gain"])
+@pytest.mark.parametrize("why", ["deterministic", "small", "large arrays", "options", "long run", "no gain"])
 def test_what_is_compiled_as_a_whole_immediately(
     why: str, started: list[AotCall], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +148,8 @@ def test_what_is_compiled_as_a_whole_immediately(
             module = model().to("jax")
             chosen = {"compiler_options": {"xla_cpu_enable_fast_math": False}}
             function = torch.compile(module, backend="tenax", options=chosen)
+        case "long run":
+            monkeypatch.setattr(costs, "_ELEMENT", 1.0)
         case _:
             monkeypatch.setattr(outlined_start, "_GAIN", 0)
     try:

@@ -39,7 +39,7 @@ class OutlinedStart:
     ) -> None:
         """Prepare the calls; see `of`."""
         self._sequence, self._name, self._options, self._begin = sequence, name, options, begin
-        self._left = max(1, min(_MOST_CALLS, round(sequence.whole_seconds() / sequence.run_seconds())))
+        self._left = min(_MOST_CALLS, round(sequence.whole_seconds() / sequence.run_seconds()))
         self._whole: Callable[[], jax.stages.Compiled] | None = None
         self._has_run = False
 
@@ -70,7 +70,8 @@ class OutlinedStart:
         if costs.whole(costs.operations(traced.jaxpr.jaxpr)) < _WORTHWHILE:
             return None
         sequence = Sequenced(traced.jaxpr)
-        if sequence.takes_keys() or sequence.apart_seconds() > _GAIN * sequence.whole_seconds():
+        whole = sequence.whole_seconds()
+        if sequence.takes_keys() or sequence.apart_seconds() > _GAIN * whole or sequence.run_seconds() > whole:
             return None
         return cls(sequence, name, options, begin)
 
