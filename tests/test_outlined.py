@@ -18,6 +18,7 @@ from torch import nn
 import tenax
 from tenax.dispatch import outlined_start
 from tenax.dispatch.aot_call import AotCall
+from tenax.xla.folder import folder
 from tenax.xla.outlined import costs, sequence
 from tenax.xla.outlined.equations import flatten
 from tenax.xla.outlined.fingerprint import Fingerprints, is_portable
@@ -37,6 +38,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Ao
     monkeypatch.delenv("XLA_FLAGS")
     monkeypatch.setenv("TENAX_CACHE", "1")
     monkeypatch.setenv("TENAX_CACHE_DIR", str(tmp_path))
+    folder.cache_clear()
     monkeypatch.setattr(outlined_start, "_WORTHWHILE", 0.03)
     monkeypatch.setattr(outlined_start, "_GAIN", 100)
     monkeypatch.setattr(outlined_start, "_MOST_CALLS", CALLS)
@@ -54,6 +56,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Ao
     yield made
     made.clear()
     gc.collect()
+    folder.cache_clear()
 
 
 class Block(nn.Module):
