@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from ...device.torch_jax import set_device
 from . import process
 
 Tensor = torch.Tensor
@@ -156,6 +157,38 @@ class ThreadReplicas(Replicas):
     def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
         met = self.group.exchange(self.rank, tensor.detach().clone())  # the clone is not affected by later writes
         return [met[i].to(tensor.device, copy=True) for i in self.members(groups)]
+
+
+def run_threads(devices: Sequence[torch.device], name: str, call: Callable[[int], None]) -> None:
+    """Call a function in a thread for each device. The threads are the replicas of collectives.
+
+    Args:
+        devices: those of type "jax".
+        name: the name of the threads, before their ranks.
+        call: takes the rank of the thread.
+
+    Raises:
+        Exception: the first exception of a thread.
+    """
+    group, errors = ThreadGroup(len(devices)), []
+
+    def run(rank: int) -> None:
+        set_device(devices[rank])
+        join(ThreadReplicas(rank, devices[rank], group))
+        try:
+            call(rank)
+        except BaseException as error:  # re-raised by the caller
+            errors.append(error)
+        finally:
+            group.end(rank)
+
+    threads = [threading.Thread(target=run, args=(i,), name=f"{name} {i}") for i in range(group.size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 class ProcessReplicas(Replicas):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jax.extend.core import Jaxpr, JaxprEqn
 
-from .equations import nested_jaxprs, shape_of
+from ..equation_costs import iterations, multiplications, nested_jaxprs, shape_of
 
 # Measured on two cores of a server, for training steps of language and vision models.
 _COMPILED_WHOLE = 0.9e-3  # seconds to compile an operation of a large program
@@ -51,17 +51,10 @@ def operations(jaxpr: Jaxpr) -> int:
 
 def cost(equation: JaxprEqn) -> Cost:
     """Estimate the cost of an equation; a loop is assumed to run as often as it says, and once if it does not say."""
+    products = multiplications(equation)
+    if products is not None:
+        return Cost(1, products * _PRODUCT)
     nested = [cost(e) for jaxpr in nested_jaxprs(equation) for e in jaxpr.eqns]
     if nested:
-        times = equation.params.get("length", 1)
-        return Cost(sum(c.operations for c in nested), times * sum(c.seconds for c in nested))
-    made = sum(math.prod(shape_of(v)) for v in equation.outvars)
-    if equation.primitive.name == "dot_general":
-        (contracted, _), _ = equation.params["dimension_numbers"]
-        shape = shape_of(equation.invars[0])
-        return Cost(1, made * math.prod(shape[i] for i in contracted) * _PRODUCT)
-    if equation.primitive.name == "conv_general_dilated":
-        kernel = shape_of(equation.invars[1])
-        each = math.prod(kernel) // kernel[equation.params["dimension_numbers"].rhs_spec[0]]
-        return Cost(1, made * each * _PRODUCT)
-    return Cost(1, made * _ELEMENT)
+        return Cost(sum(c.operations for c in nested), iterations(equation) * sum(c.seconds for c in nested))
+    return Cost(1, sum(math.prod(shape_of(v)) for v in equation.outvars) * _ELEMENT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
@@ -93,19 +92,3 @@ def _inlined(equation: JaxprEqn) -> ClosedJaxpr | None:
     """The function that an equation calls, if it is inlined."""
     nested: ClosedJaxpr | None = equation.params.get("jaxpr") if equation.primitive.name == "jit" else None
     return nested if nested is not None and len(nested.jaxpr.eqns) > _LARGE else None
-
-
-def nested_jaxprs(equation: JaxprEqn) -> Iterator[Jaxpr]:
-    """The jaxprs among the parameters of an equation."""
-    for value in equation.params.values():
-        for part in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(part, ClosedJaxpr):
-                yield part.jaxpr
-            elif isinstance(part, Jaxpr):
-                yield part
-
-
-def shape_of(variable: Any) -> tuple[int, ...]:
-    """The shape of a variable."""
-    shape: tuple[int, ...] = getattr(variable.aval, "shape", ())
-    return shape

@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import pickle
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ....device.torch_jax import set_device
 from .. import process
 from ..device_type import jax_device
 from ..devices import get_xla_supported_devices
 from ..distributed.xla_multiprocessing import spawn as _spawn
-from ..replicas import ThreadGroup, ThreadReplicas, join
+from ..replicas import run_threads
 
 
 def spawn(
@@ -51,25 +49,7 @@ def spawn_threads(fn: Callable[..., Any], args: Sequence[Any] = ()) -> None:
         Exception: the first exception of a thread.
     """
     devices = [jax_device(d) for d in get_xla_supported_devices() or []]
-    group, errors = ThreadGroup(len(devices)), []
-
-    def run(rank: int) -> None:
-        set_device(devices[rank])
-        join(ThreadReplicas(rank, devices[rank], group))
-        try:
-            fn(rank, *args)
-        except BaseException as error:  # re-raised by the caller
-            errors.append(error)
-        finally:
-            group.end(rank)
-
-    threads = [threading.Thread(target=run, args=(i,), name=f"spawn_threads {i}") for i in range(group.size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+    run_threads(devices, "spawn_threads", lambda rank: fn(rank, *args))
 
 
 def initialize_singleprocess() -> None:

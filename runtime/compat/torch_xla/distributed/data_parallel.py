@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 
-from ....device.torch_jax import set_device
 from ..device_type import jax_device
 from ..devices import get_xla_supported_devices
 from ..presented import xla_named
-from ..replicas import ThreadGroup, ThreadReplicas, join
+from ..replicas import run_threads
 from .parallel_loader import ParallelLoader
 
 
@@ -88,29 +86,16 @@ class DataParallel:
             return [loop_fn(self._models[0], loader, torch.device("cpu"), self._contexts[0], **kwargs)]
         options = {"batchdim": batchdim, "fixed_batch_size": fixed_batch_size, **self._kwargs}
         parallel = ParallelLoader(loader, self.devices, **options)
-        group = ThreadGroup(len(self.devices))
-        results: list[Any] = [None] * group.size
-        errors: list[BaseException] = []
+        results: list[Any] = [None] * len(self.devices)
 
         def run(rank: int) -> None:
             device = self.devices[rank]
-            set_device(device)
-            join(ThreadReplicas(rank, device, group))
             try:
                 loader = parallel.per_device_loader(device)
                 results[rank] = loop_fn(self._models[rank], loader, xla_named(device), self._contexts[rank], **kwargs)
-            except BaseException as error:  # re-raised by the caller
-                errors.append(error)
-            finally:
-                group.end(rank)
-                if errors:
-                    parallel.close()
+            except BaseException:
+                parallel.close()
+                raise
 
-        threads = [threading.Thread(target=run, args=(i,), name=f"DataParallel {i}") for i in range(group.size)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if errors:
-            raise errors[0]
+        run_threads(self.devices, "DataParallel", run)
         return results
