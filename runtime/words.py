@@ -479,7 +479,7 @@ def all_within(indices: Sequence[Array | None], shape: Sequence[int]) -> Any:
 
     For an empty result any indices are in bounds, except non-empty indices into an axis of length 0."""
     places = [(i, n) for i, n in zip(indices, shape, strict=False) if i is not None]
-    if 0 in np.broadcast_shapes(*(i.shape for i, _ in places)):
+    if 0 in jnp.broadcast_shapes(*(i.shape for i, _ in places)):
         return True
     if any(n == 0 for _, n in places):
         return False

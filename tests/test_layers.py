@@ -33,7 +33,7 @@ LAYERS = (
     {"xla"},
     {"storage"},
     {"trace"},
-    {"dispatch"},
+    {"dispatch", "padded"},
     {"aten"},
     {"functional"},
     {

@@ -26,6 +26,7 @@ from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
 _LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
+_FEW = 2  # executables of an overload before programs for many sizes are considered
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
 
@@ -43,6 +44,7 @@ class Dispatcher:
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
+        self.families: Any = None  # of calls that programs for many sizes may serve (`padded/families.py`)
         # Returns the executable for a new key that writes a long list, or None if it has executed the call itself.
         self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)
@@ -102,6 +104,10 @@ class Dispatcher:
             else:
                 code_memory.make_room(signature.name, key)
                 executable = build_executable(signature, values, call, self.one_tier)
+                if len(self.entries) >= _FEW:
+                    from ..padded.families import serve
+
+                    serve(self, executable, call)
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable

@@ -34,7 +34,8 @@ class Executable:
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
-        *("recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround", "__weakref__"),
+        *("padded", "recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround"),
+        "__weakref__",
     )
 
     def __init__(
@@ -66,6 +67,7 @@ class Executable:
         self.order = order
         self.specs: list[TensorSpec] = list(leaves(results))
         self.count = len(self.specs)
+        self.padded = False  # whether a program for many sizes runs it (`padded/families.py`)
         self.age = 0  # when dispatch last looked it up (`xla/memory.py`)
         self.results = map_specs(lambda spec: NewResult(spec, spread), results)
         # (size, dtype, aval) if the only result is contiguous and not empty: the fast path then creates its tensor.

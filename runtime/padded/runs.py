@@ -1,0 +1,111 @@
+"""Runs a call by a program for larger sizes: pads its operands and cuts the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..dispatch.executable import Executable
+from ..storage.avals import contiguous_strides
+from ..storage.placement import no_jax_trace, put
+from ..storage.spec import Operand
+from ..storage.views import plan
+from ..xla.options import has_one_tier
+from .symbols import Dims
+
+_OFTEN = 128  # calls with one combination of sizes after which a program is compiled for it
+
+
+class Pad(NamedTuple):
+    """An operand to be padded."""
+
+    position: int
+    operand: Operand
+    start: int | None  # the position of the operand that states where its view starts
+    shape: Dims  # the larger one
+
+    def array(self, operands: Sequence[Any]) -> np.ndarray:
+        """The elements of the tensor in a larger array, of which the rest is zeros."""
+        operand, spec = self.operand, self.operand.spec
+        if operand.overwritten:
+            return np.zeros(self.shape, operand.base.dtype)
+        memory = np.asarray(operands[self.position])
+        if not spec.covers(operand.base):
+            offset = spec.offset if self.start is None else _offset(operand, operands[self.start])
+            strides = [stride * memory.itemsize for stride in spec.stride]
+            memory = as_strided(memory.reshape(-1)[offset:], spec.size, strides, writeable=False)
+        larger = np.zeros(self.shape, memory.dtype)
+        larger[tuple(map(slice, spec.size))] = memory
+        return larger
+
+
+def _offset(operand: Operand, starts: jax.Array) -> int:
+    """The offset of a view whose starts are an operand."""
+    found = plan(operand.base.shape, operand.spec.size, operand.spec.stride, 0)
+    assert found is not None
+    return int(np.dot(np.asarray(starts), contiguous_strides(found.refined)))
+
+
+class PaddedRun:
+    """Takes the place of an executable's function: it runs a program for larger sizes, and after many calls that
+    function."""
+
+    def __init__(
+        self,
+        executable: Executable,
+        name: str,
+        larger: Callable[..., Any],
+        pads: Sequence[Pad],
+        cuts: Sequence[tuple[slice, ...]],
+        sizes: Dims,
+    ) -> None:
+        """See the class.
+
+        Args:
+            executable: that of the call.
+            name: the attribute of the executable in whose place this is.
+            larger: the program for larger sizes, which is passed the true ones first.
+            pads: the operands to be padded.
+            cuts: the parts of the results that are true.
+            sizes: the true sizes that `larger` is passed.
+        """
+        self._executable, self._name = executable, name
+        self._exact: Callable[..., Any] = getattr(executable, name)
+        self.larger, self._pads, self._cuts = larger, pads, cuts
+        self._sizes = np.array(sizes, np.int32)
+        self._starts = sorted((pad.start for pad in pads if pad.start is not None), reverse=True)
+        self._left = _OFTEN
+
+    @property
+    def program(self) -> Any:
+        """That of the exact sizes, as that of `xla.calls.program`."""
+        return self._exact.program  # type: ignore[attr-defined]
+
+    @property
+    def __wrapped__(self) -> Any:
+        return self._exact.__wrapped__  # type: ignore[attr-defined]
+
+    def __call__(self, *operands: Any) -> Sequence[Any]:
+        """The results, of their true sizes."""
+        if not no_jax_trace() or has_one_tier():
+            return self._exact(*operands)
+        self._left -= 1
+        if self._left < 0:
+            setattr(self._executable, self._name, self._exact)
+            return self._exact(*operands)
+        larger = list(operands)
+        for pad in self._pads:
+            array = pad.array(operands)
+            larger[pad.position] = put(array, 0) if array.itemsize >= 8 else array  # JAX would narrow 64-bit dtypes
+        for start in self._starts:
+            del larger[start]
+        results = list(self.larger(self._sizes, *larger))
+        for i, cut in enumerate(self._cuts):
+            array = results[i]
+            if array is not None and array.shape != tuple([s.stop for s in cut]):
+                results[i] = put(np.ascontiguousarray(np.asarray(array)[cut]), 0)
+        return results
