@@ -21,6 +21,7 @@ from ..storage.cell import Cell, FreshCell
 donating = threading.RLock()
 
 _WORTHWHILE = 1 << 16  # bytes per array on average; allocating a smaller buffer is cheaper than counting
+MANY = 16  # arrays of any size: counting references takes less time than allocating as many
 _WORTHWHILE_ALONE = 1 << 20  # bytes, if an operation writes only one array: the fast path does not count references
 
 
@@ -31,7 +32,7 @@ def is_worthwhile(nbytes: int, arrays: int) -> bool:
 
 def is_worthwhile_in_eager(nbytes: int, arrays: int) -> bool:
     """As `is_worthwhile`, for the arrays that one eager operation writes."""
-    return nbytes >= (_WORTHWHILE_ALONE if arrays == 1 else _WORTHWHILE * arrays)
+    return arrays >= MANY or nbytes >= (_WORTHWHILE_ALONE if arrays == 1 else _WORTHWHILE * arrays)
 
 
 def _counts(objects: list[Any], positions: Iterable[int]) -> Iterator[int]:

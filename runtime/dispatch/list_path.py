@@ -22,7 +22,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..trace.core import current_trace
 from .dispatcher import Dispatcher
-from .donation import held_elsewhere, is_worthwhile, repeat_until_done
+from .donation import MANY, held_elsewhere, is_worthwhile, repeat_until_done
 from .executable import BoundExecutable, Executable
 from .operands import device_scalar, is_in_key
 from .signature import hashable
@@ -174,7 +174,7 @@ class ListKernel:
         ran: list[Any] = []
         donate = (
             bool(cells)
-            and is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells))
+            and (len(cells) >= MANY or is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells)))
             and not held_elsewhere(operands, call.positions, cells, at_hand=True)
         )
         try:
