@@ -209,7 +209,7 @@ def test_large_arrays_have_programs_of_their_own() -> None:
 
 
 def test_a_size_that_is_called_often_gets_its_own_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_OFTEN", 5)
+    monkeypatch.setattr(runs, "_ENOUGH", 5 * (runs._CALL + 2 * 16 * 3 * 4))
     xs = [numbers(n, 3).detach().to("jax") for n in (4, 5, 6, 7)]
     compiled(lambda: [x.exp() for x in xs])
     assert [compiled(xs[-1].exp) for _ in range(8)] == [0, 0, 0, 0, 1, 0, 0, 0]

@@ -28,7 +28,7 @@ from ..xla.calls import program
 from .evaluation import evaluate
 from .parts import Shapes, structs, with_shapes
 from .runs import Pad, PaddedRun
-from .sizes import NotPaddableError, Sizes
+from .sizes import Sizes
 from .symbols import Dims, rounded, substituted
 
 logger = logging.getLogger("tenax")
@@ -102,6 +102,9 @@ class SymbolicOperation:
             if tuple([_size(n, true) for n in aval.shape]) != spec.size or aval.dtype != numpy_dtype(spec.dtype):
                 return
         larger = tuple(map(rounded, sizes))
+        moved = self._moved(operands, larger)
+        if moved > _LARGE:
+            return
         run = None if larger in self._impossible else self._programs.get(larger) or self._program(call, larger)
         if run is None:
             self._impossible.add(larger)
@@ -116,11 +119,20 @@ class SymbolicOperation:
         ]
         cuts = [tuple(map(slice, memory_shape(spec))) for spec in specs]
         name = "checked" if checks else "run"
-        setattr(executable, name, PaddedRun(executable, name, run, pads, cuts, sizes))
+        setattr(executable, name, PaddedRun(executable, name, run, pads, cuts, sizes, moved))
         executable.padded = True
 
+    def _moved(self, operands: dict[int, Operand], larger: Dims) -> int:
+        """The bytes of the padded operands and results."""
+        sizes = dict(zip(self.names, larger, strict=True))
+        arrays = [(v.aval.dtype, [_size(n, sizes) for n in v.aval.shape]) for v in self.closed.jaxpr.outvars]
+        for place, shape in self.symbolic.items():
+            if isinstance(place, int):
+                arrays.append((operands[place].base.dtype, [*substituted(shape, larger)]))
+        return sum(dtype.itemsize * prod(shape) for dtype, shape in arrays)
+
     def _program(self, call: EncodedCall, larger: Dims) -> Callable[..., Any] | None:
-        """The program for rounded sizes; None if they are large, or if an operation cannot be computed on them."""
+        """The program for rounded sizes; None if an operation cannot be computed on padded arrays."""
         signature, names, closed, orders = self.signature, self.names, self.closed, self.orders
         jaxpr = closed.jaxpr
         sizes = dict(zip(names, larger, strict=True))
@@ -146,7 +158,7 @@ class SymbolicOperation:
         try:
             with jax.enable_x64(True):
                 jax.eval_shape(padded, jax.ShapeDtypeStruct((len(names),), np.int32), *given)
-        except NotPaddableError as error:
+        except Exception as error:  # above all NotPaddableError; the program for exact sizes works in any case
             logger.debug("%s is compiled for each size: %s", signature.name, error)
             return None
         name = stored_key(signature, changed)

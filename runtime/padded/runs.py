@@ -17,7 +17,9 @@ from ..storage.views import plan
 from ..xla.options import has_one_tier
 from .symbols import Dims
 
-_OFTEN = 128  # calls with one combination of sizes after which a program is compiled for it
+# A call costs as much more than that of a program for its sizes as copying the padded arrays and `_CALL` further bytes.
+# After `_ENOUGH` bytes that program would have paid for its compilation, and is compiled.
+_CALL, _ENOUGH = 3 << 16, 1 << 26
 
 
 class Pad(NamedTuple):
@@ -62,6 +64,7 @@ class PaddedRun:
         pads: Sequence[Pad],
         cuts: Sequence[tuple[slice, ...]],
         sizes: Dims,
+        moved: int,
     ) -> None:
         """See the class.
 
@@ -72,13 +75,15 @@ class PaddedRun:
             pads: the operands to be padded.
             cuts: the parts of the results that are true.
             sizes: the true sizes that `larger` is passed.
+            moved: the bytes of padded operands and results.
         """
         self._executable, self._name = executable, name
         self._exact: Callable[..., Any] = getattr(executable, name)
         self.larger, self._pads, self._cuts = larger, pads, cuts
         self._sizes = np.array(sizes, np.int32)
         self._starts = sorted((pad.start for pad in pads if pad.start is not None), reverse=True)
-        self._left = _OFTEN
+        # Which call is the first of the other program depends only on the shapes, so that results are reproducible.
+        self._cost, self._left = _CALL + moved, _ENOUGH
 
     @property
     def program(self) -> Any:
@@ -93,7 +98,7 @@ class PaddedRun:
         """The results, of their true sizes."""
         if not no_jax_trace() or has_one_tier():
             return self._exact(*operands)
-        self._left -= 1
+        self._left -= self._cost
         if self._left < 0:
             setattr(self._executable, self._name, self._exact)
             return self._exact(*operands)
