@@ -30,7 +30,7 @@ from ..words import mesh_devices
 from .dtype_support import check_dtypes
 from .encode import NO_KEY, draw_key_for
 from .jax_call import Arrays, call, function_number, shape_of
-from .operands import StaticValue
+from .operands import StaticValue, is_in_key
 from .shape_inference import describe_results, infer_results
 from .signature import Signature
 from .stored_key import text
@@ -122,7 +122,16 @@ class OpaqueComposite:
 
     def operands(self, values: list[Any]) -> list[Any]:
         """The arguments, with tensors in place of values that should not be static."""
-        return values
+        slots = self.signature.arguments
+        if all(s.special is None for s in slots) or is_traced(tensors(values)):
+            return values
+        name, device = self.signature.name, next(tensors(values)).device
+        return [
+            torch.full((), v, dtype=torch.float64, device=device)
+            if s.kind == "number" and s.special is not None and type(v) is float and not is_in_key(name, s, v)
+            else v
+            for s, v in zip(slots, values, strict=True)
+        ]
 
     def outputs(self, values: list[Any]) -> list[TensorSpec]:
         """The specs of the results, according to torch."""
