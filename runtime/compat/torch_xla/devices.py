@@ -79,11 +79,6 @@ def parse_xla_device(device: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found else None
 
 
-def is_xla_tensor(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is on the device."""
-    return tensor.device.type == NAME
-
-
 def wait_device_ops(devices: Any = ()) -> None:
     """Wait until the given devices, by default all, have finished."""
     for device in devices or xla_devices():
