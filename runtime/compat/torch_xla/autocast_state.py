@@ -33,7 +33,7 @@ def _init(plain: Any) -> Any:
     @functools.wraps(plain)
     def init(self: Any, device_type: str, dtype: torch.dtype | None = None, *args: Any, **kwargs: Any) -> None:
         if device_type == TYPE:
-            self._states_before: list[tuple[bool, torch.dtype]] = []
+            self._states_before = []
             device_type, dtype = NAME, torch.get_autocast_dtype(TYPE) if dtype is None else dtype
         plain(self, device_type, dtype, *args, **kwargs)
 

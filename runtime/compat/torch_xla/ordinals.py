@@ -95,7 +95,8 @@ def xla_device(n: int | None = None, devkind: str | None = None) -> torch.device
         devkind: 'TPU', 'GPU' or 'CPU'.
 
     Raises:
-        RuntimeError: there is no such device.
+        IndexError: there is no device with this ordinal.
+        RuntimeError: there is no device of this kind.
     """
     if not torch.compiler.is_dynamo_compiling():
         return named_device(n, devkind)
