@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from math import inf, nan
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
@@ -15,6 +16,8 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tenax
+from tenax.aten.registry import signature_of
+from tenax.dispatch import operands
 from tenax.xla.totals import totals
 from tests.agreement import agree
 from tests.tolerances import COMPOSED, IN_HALVES
@@ -250,6 +253,15 @@ def test_probabilities_of_dropout_share_one_program(mode: str) -> None:
         agree(results[0].detach(), constant.cpu())
         assert (results[0] == 0).any() or p < 0.9  # all of five keys were dropped
         assert results[1].isfinite().all()
+
+
+def test_numbers_of_attention_are_constants_on_other_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels of GPUs and TPUs have a constant scale."""
+    signature = signature_of("scaled_dot_product_attention")
+    slots = [s for s in signature.arguments if s.name in ("scale", "dropout_p")]
+    assert not any(operands.is_in_key(signature.name, slot, 0.5) for slot in slots)
+    monkeypatch.setattr(operands, "jax_devices", lambda: [SimpleNamespace(platform="gpu")])
+    assert all(operands.is_in_key(signature.name, slot, 0.5) for slot in slots)
 
 
 @pytest.mark.parametrize("mode", MODES)
