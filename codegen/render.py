@@ -21,7 +21,7 @@ from tenax.codegen.operators import Arithmetic
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import DTYPES, Entry, Preparation, call
+from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, Entry, Preparation, call
 from tenax.codegen.traits import TRAITS
 
 WIDTH = 120
@@ -372,7 +372,7 @@ def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> 
 
 def _value(text: str) -> str:
     """A special value as source."""
-    return _quote(text) if text == "sign" else text.replace("inf", 'float("inf")')
+    return _quote(text) if text in SPECIAL_WORDS else text.replace("inf", 'float("inf")')
 
 
 def _trait(value: Any) -> str:

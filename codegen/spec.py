@@ -191,6 +191,11 @@ def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str
     return tuple((now, scalar(before, fail)) for now, before in mapping(node, fail))
 
 
+# Words among the special values: negative numbers have a program of their own, the number is passed with 64 bits, and
+# only programs for the CPU have an operand for it.
+SPECIAL_WORDS = ("sign", "wide", "cpu")
+
+
 def _special(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The special values of each argument."""
     if not isinstance(node, yaml.MappingNode):
@@ -203,8 +208,8 @@ def _values(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
         fail(f"`{node.value}` is not a list", "a list of numbers, such as [0, 0.5, inf, sign]")
     texts = tuple(scalar(item, fail) for item in node.value)
     for text in texts:
-        if not re.fullmatch(r"-?(\d+(\.\d+)?|inf)|sign", text):
-            fail(f"`{text}` is neither a number nor `sign`", "a list of numbers, such as [0, 0.5, inf, sign]")
+        if not re.fullmatch(rf"-?(\d+(\.\d+)?|inf)|{'|'.join(SPECIAL_WORDS)}", text):
+            fail(f"`{text}` is neither a number nor a known word", f"numbers, inf, and {', '.join(SPECIAL_WORDS)}")
     return texts
 
 

@@ -6,6 +6,7 @@ Each trait is a key of an entry, and is rendered into the rows of its variants.
 from __future__ import annotations
 
 import difflib
+import keyword
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,24 @@ PREPARATIONS = {
     "widen_to_out": 1,
 }
 # The checks of `guard`, each with its number of arguments (runtime/aten/guards.py).
-GUARDS = {"index_in_axis": 3, "slice_of_length": 6}
+GUARDS = {
+    "diagonal_of_length": 5,
+    "diagonal_of_size": 5,
+    "finite_range": 2,
+    "index_in_axis": 3,
+    "index_in_axis_of": 3,
+    "integer_range": 3,
+    "integer_range_like": 4,
+    "integers_below": 2,
+    "integers_below_like": 3,
+    "part_of_axis": 4,
+    "probability": 1,
+    "random_below": 2,
+    "random_range": 3,
+    "rank_in_axis": 3,
+    "slice_of_length": 6,
+    "slice_of_size": 6,
+}
 # Preparations that apply only to rows that write in place or to `out=`.
 OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
 # Preparations whose argument is text.
@@ -123,7 +141,7 @@ def _in_place(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[
 
 
 def _arguments(entry: Entry, key: str, given: Sequence[str], func: FunctionSchema) -> Iterator[Fault]:
-    known = [a.name for a in func.arguments.flat_non_out]
+    known = [f"{a.name}_" if keyword.iskeyword(a.name) else a.name for a in func.arguments.flat_non_out]
     for name in given:
         if name not in known:
             near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(name, known, 2) or known)

@@ -69,7 +69,7 @@ def sorter_in_bounds(sorted_sequence: Any, sorter: Any) -> Array:
 
 def target_in_bounds(target: Any, classes: Any, ignore_index: Any) -> Array:
     """IndexError: Target is out of bounds."""
-    return jnp.all((as_long(target) == ignore_index) | ((target >= 0) & (target < classes)))
+    return jnp.all((as_long(target) == as_long(ignore_index)) | ((target >= 0) & (target < classes)))
 
 
 def std_not_negative(std: Any) -> Array:

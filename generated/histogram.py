@@ -12,12 +12,12 @@ from jax.typing import ArrayLike
 
 from tenax.generated import checks
 from tenax.kernels import histogram as histogram_kernels
-from tenax.words import Array
+from tenax.words import FLOAT64, Array, cast
 
 
 def histc__checks(self: Array, bins: int = 100, min: ArrayLike = 0, max: ArrayLike = 0) -> tuple[Array, ...]:
     """The conditions of histc; its row of the table has their errors."""
-    return ((min != max) | jnp.all(jnp.isfinite(self)),)
+    return (jnp.any(cast(min, FLOAT64) != cast(max, FLOAT64)) | jnp.all(jnp.isfinite(self)),)
 
 
 def histogram__bin_ct(

@@ -65,14 +65,6 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
     return jnp.tile(self, tuple(repeats))
 
 
-def narrow_copy(self: Array, dim: int, start: int, length: int) -> Array:
-    """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
-
-    Spec: ops_spec/shape.yaml
-    """
-    return lax.slice_in_dim(self, start % max(self.shape[dim], 1), start % max(self.shape[dim], 1) + length, axis=dim)
-
-
 def _reshape_copy(self: Array, size: Sequence[int]) -> Array:
     """_reshape_copy(Tensor self, SymInt[] size) -> Tensor
 

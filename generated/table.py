@@ -14,7 +14,8 @@ class Row(NamedTuple):
     random: bool = False  # the first argument is a PRNG key
     dynamic: str = ""  # why the result's shape depends on data
     static: tuple[str, ...] = ()  # numbers passed as Python numbers
-    # The same at these values, others are traced; with "sign", negative numbers have a program of their own.
+    # The same at these values, others are traced. With "sign", negative numbers have a program of their own; with
+    # "wide", all 64 bits are passed; with "cpu", other platforms pass Python numbers.
     special: tuple[tuple[str, tuple[float | str, ...]], ...] = ()
     writes: tuple[str, ...] = ()  # arguments that are written although the schema does not say so
     renamed: tuple[tuple[str, str], ...] = ()  # arguments, with their names in earlier releases of torch
@@ -202,6 +203,7 @@ ROWS: dict[str, Row] = {
     "_embedding_bag": Row(
         "generated.embedding",
         "_embedding_bag",
+        special=(("padding_idx", (-1,)),),
         conditions="embedding._embedding_bag__checks",
         compared_results=1,
         dtypes=(("weight", "floating"), ("indices", "bool integral"), ("offsets", "bool integral")),
@@ -218,6 +220,7 @@ ROWS: dict[str, Row] = {
         "generated.embedding",
         "_embedding_bag",
         "out",
+        special=(("padding_idx", (-1,)),),
         conditions="embedding._embedding_bag__checks",
         dtypes=(("weight", "floating"), ("indices", "bool integral"), ("offsets", "bool integral")),
         checks=(
@@ -229,11 +232,16 @@ ROWS: dict[str, Row] = {
             ("RuntimeError", "offsets[-1] can not be greater than input's length"),
         ),
     ),
-    "_embedding_bag_dense_backward": Row("kernels.embedding", "_embedding_bag_dense_backward"),
-    "_embedding_bag_dense_backward.out": Row("kernels.embedding", "_embedding_bag_dense_backward", "out"),
+    "_embedding_bag_dense_backward": Row(
+        "kernels.embedding", "_embedding_bag_dense_backward", special=(("padding_idx", (-1,)),)
+    ),
+    "_embedding_bag_dense_backward.out": Row(
+        "kernels.embedding", "_embedding_bag_dense_backward", "out", special=(("padding_idx", (-1,)),)
+    ),
     "_embedding_bag_forward_only": Row(
         "generated.embedding",
         "_embedding_bag_forward_only",
+        special=(("padding_idx", (-1,)),),
         conditions="embedding._embedding_bag_forward_only__checks",
         compared_results=1,
         checks=(
@@ -249,6 +257,7 @@ ROWS: dict[str, Row] = {
         "generated.embedding",
         "_embedding_bag_forward_only",
         "out",
+        special=(("padding_idx", (-1,)),),
         conditions="embedding._embedding_bag_forward_only__checks",
         checks=(
             ("RuntimeError", "embedding_bag: an index of input takes a value which is not in the valid range of rows"),
@@ -260,10 +269,10 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "_embedding_bag_per_sample_weights_backward": Row(
-        "kernels.embedding", "_embedding_bag_per_sample_weights_backward"
+        "kernels.embedding", "_embedding_bag_per_sample_weights_backward", special=(("padding_idx", (-1,)),)
     ),
     "_embedding_bag_per_sample_weights_backward.out": Row(
-        "kernels.embedding", "_embedding_bag_per_sample_weights_backward", "out"
+        "kernels.embedding", "_embedding_bag_per_sample_weights_backward", "out", special=(("padding_idx", (-1,)),)
     ),
     "_euclidean_dist": Row("kernels.distance", "_euclidean_dist", dtypes=(("", "bool integral floating"),)),
     "_euclidean_dist.out": Row("kernels.distance", "_euclidean_dist", "out", dtypes=(("", "bool integral floating"),)),
@@ -723,27 +732,41 @@ ROWS: dict[str, Row] = {
     "_fused_adagrad.tensor_lr_out": Row("kernels.optim", "adagrad", "out", dtypes=(("", "floating"),)),
     "_fused_adagrad_": Row("kernels.optim", "_fused_adagrad_", "inplace", dtypes=(("", "floating"),)),
     "_fused_adagrad_.tensor_lr": Row("kernels.optim", "adagrad", "inplace", dtypes=(("", "floating"),)),
-    "_fused_adam": Row("generated.optim", "_fused_adam_", static=("beta2",), dtypes=(("", "floating"),)),
-    "_fused_adam.out": Row("generated.optim", "_fused_adam_", "out", static=("beta2",), dtypes=(("", "floating"),)),
+    "_fused_adam": Row("generated.optim", "_fused_adam_", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)),
+    "_fused_adam.out": Row(
+        "generated.optim", "_fused_adam_", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+    ),
     "_fused_adam.tensor_lr": Row(
-        "generated.optim", "_fused_adam___tensor_lr", static=("beta2",), dtypes=(("", "floating"),)
+        "generated.optim", "_fused_adam___tensor_lr", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
     ),
     "_fused_adam.tensor_lr_out": Row(
-        "generated.optim", "_fused_adam___tensor_lr", "out", static=("beta2",), dtypes=(("", "floating"),)
+        "generated.optim", "_fused_adam___tensor_lr", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
     ),
-    "_fused_adam_": Row("generated.optim", "_fused_adam_", "inplace", static=("beta2",), dtypes=(("", "floating"),)),
+    "_fused_adam_": Row(
+        "generated.optim", "_fused_adam_", "inplace", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+    ),
     "_fused_adam_.tensor_lr": Row(
-        "generated.optim", "_fused_adam___tensor_lr", "inplace", static=("beta2",), dtypes=(("", "floating"),)
+        "generated.optim",
+        "_fused_adam___tensor_lr",
+        "inplace",
+        special=(("beta2", ("wide",)),),
+        dtypes=(("", "floating"),),
     ),
-    "_fused_adamw": Row("kernels.optim", "_fused_adamw_", static=("beta2",), dtypes=(("", "floating"),)),
-    "_fused_adamw.out": Row("kernels.optim", "_fused_adamw_", "out", static=("beta2",), dtypes=(("", "floating"),)),
-    "_fused_adamw.tensor_lr": Row("kernels.optim", "_fused_adamw_", static=("beta2",), dtypes=(("", "floating"),)),
+    "_fused_adamw": Row("kernels.optim", "_fused_adamw_", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)),
+    "_fused_adamw.out": Row(
+        "kernels.optim", "_fused_adamw_", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+    ),
+    "_fused_adamw.tensor_lr": Row(
+        "kernels.optim", "_fused_adamw_", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+    ),
     "_fused_adamw.tensor_lr_out": Row(
-        "kernels.optim", "_fused_adamw_", "out", static=("beta2",), dtypes=(("", "floating"),)
+        "kernels.optim", "_fused_adamw_", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
     ),
-    "_fused_adamw_": Row("kernels.optim", "_fused_adamw_", "inplace", static=("beta2",), dtypes=(("", "floating"),)),
+    "_fused_adamw_": Row(
+        "kernels.optim", "_fused_adamw_", "inplace", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+    ),
     "_fused_adamw_.tensor_lr": Row(
-        "kernels.optim", "_fused_adamw_", "inplace", static=("beta2",), dtypes=(("", "floating"),)
+        "kernels.optim", "_fused_adamw_", "inplace", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
     ),
     "_fused_dropout": Row("kernels.random", "_fused_dropout", random=True),
     "_fused_dropout.out": Row("kernels.random", "_fused_dropout", "out", random=True),
@@ -1043,11 +1066,15 @@ ROWS: dict[str, Row] = {
     "_scaled_dot_product_flash_attention_for_cpu": Row(
         "kernels.attention",
         "_scaled_dot_product_flash_attention_for_cpu",
-        static=("dropout_p", "scale"),
+        static=("dropout_p",),
+        special=(("scale", ()),),
         dtypes=(("query", "floating"),),
     ),
     "_scaled_dot_product_flash_attention_for_cpu_backward": Row(
-        "kernels.attention", "_scaled_dot_product_flash_attention_for_cpu_backward", static=("dropout_p", "scale")
+        "kernels.attention",
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        static=("dropout_p",),
+        special=(("scale", ()),),
     ),
     "_scaled_mm": Row("kernels.matmul", "_scaled_mm", rewrite="matmul"),
     "_scaled_mm.out": Row("kernels.matmul", "_scaled_mm", "out", rewrite="matmul"),
@@ -1950,10 +1977,32 @@ ROWS: dict[str, Row] = {
     "deg2rad_": Row("generated.pointwise", "deg2rad", "inplace", dtypes=(("", "not complex float8"),)),
     "diag_embed": Row("kernels.slices", "diag_embed"),
     "diag_embed.out": Row("kernels.slices", "diag_embed", "out"),
-    "diagonal_backward": Row("generated.shape", "diagonal_backward"),
-    "diagonal_backward.out": Row("generated.shape", "diagonal_backward", "out"),
-    "diagonal_scatter": Row("kernels.slices", "diagonal_scatter"),
-    "diagonal_scatter.out": Row("kernels.slices", "diagonal_scatter", "out"),
+    "diagonal_backward": Row(
+        "generated.shape",
+        "diagonal_backward",
+        special=(("offset", (0,)),),
+        guard=("diagonal_of_length", "grad_output", "input_sizes", "offset", "dim1", "dim2"),
+    ),
+    "diagonal_backward.out": Row(
+        "generated.shape",
+        "diagonal_backward",
+        "out",
+        special=(("offset", (0,)),),
+        guard=("diagonal_of_length", "grad_output", "input_sizes", "offset", "dim1", "dim2"),
+    ),
+    "diagonal_scatter": Row(
+        "kernels.slices",
+        "diagonal_scatter",
+        special=(("offset", (0,)),),
+        guard=("diagonal_of_size", "self", "src", "offset", "dim1", "dim2"),
+    ),
+    "diagonal_scatter.out": Row(
+        "kernels.slices",
+        "diagonal_scatter",
+        "out",
+        special=(("offset", (0,)),),
+        guard=("diagonal_of_size", "self", "src", "offset", "dim1", "dim2"),
+    ),
     "digamma": Row("generated.special", "digamma", dtypes=(("", "not complex float8"),)),
     "digamma.out": Row("generated.special", "digamma", "out", dtypes=(("", "not complex float8"),)),
     "digamma_": Row("generated.special", "digamma", "inplace", dtypes=(("", "not complex float8"),)),
@@ -1992,6 +2041,7 @@ ROWS: dict[str, Row] = {
     "embedding": Row(
         "generated.embedding",
         "embedding",
+        special=(("padding_idx", (-1,)),),
         conditions="embedding.embedding__checks",
         dtypes=(("indices", "int32 int64"),),
         checks=(("IndexError", "index out of range in self"),),
@@ -2000,12 +2050,15 @@ ROWS: dict[str, Row] = {
         "generated.embedding",
         "embedding",
         "out",
+        special=(("padding_idx", (-1,)),),
         conditions="embedding.embedding__checks",
         dtypes=(("indices", "int32 int64"),),
         checks=(("IndexError", "index out of range in self"),),
     ),
-    "embedding_dense_backward": Row("kernels.embedding", "embedding_dense_backward"),
-    "embedding_dense_backward.out": Row("kernels.embedding", "embedding_dense_backward", "out"),
+    "embedding_dense_backward": Row("kernels.embedding", "embedding_dense_backward", special=(("padding_idx", (-1,)),)),
+    "embedding_dense_backward.out": Row(
+        "kernels.embedding", "embedding_dense_backward", "out", special=(("padding_idx", (-1,)),)
+    ),
     "embedding_renorm": Row(
         "kernels.embedding",
         "embedding_renorm_",
@@ -2299,8 +2352,9 @@ ROWS: dict[str, Row] = {
     "histc": Row(
         "kernels.histogram",
         "histc",
-        static=("min", "max"),
+        special=(("min", (0,)), ("max", (0,))),
         conditions="histogram.histc__checks",
+        guard=("finite_range", "min", "max"),
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "torch.histc: range of the data is not finite"),),
     ),
@@ -2308,8 +2362,9 @@ ROWS: dict[str, Row] = {
         "kernels.histogram",
         "histc",
         "out",
-        static=("min", "max"),
+        special=(("min", (0,)), ("max", (0,))),
         conditions="histogram.histc__checks",
+        guard=("finite_range", "min", "max"),
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "torch.histc: range of the data is not finite"),),
     ),
@@ -2561,8 +2616,21 @@ ROWS: dict[str, Row] = {
     "isneginf.out": Row("generated.pointwise", "isneginf", "out", dtypes=(("", "not complex float8"),)),
     "isposinf": Row("generated.pointwise", "isposinf", dtypes=(("", "not complex float8"),)),
     "isposinf.out": Row("generated.pointwise", "isposinf", "out", dtypes=(("", "not complex float8"),)),
-    "kthvalue": Row("kernels.sort", "kthvalue", dtypes=(("", "integral floating"),)),
-    "kthvalue.values": Row("kernels.sort", "kthvalue", "out", dtypes=(("", "integral floating"),)),
+    "kthvalue": Row(
+        "kernels.sort",
+        "kthvalue",
+        special=(("k", ()),),
+        guard=("rank_in_axis", "self", "k", "dim"),
+        dtypes=(("", "integral floating"),),
+    ),
+    "kthvalue.values": Row(
+        "kernels.sort",
+        "kthvalue",
+        "out",
+        special=(("k", ()),),
+        guard=("rank_in_axis", "self", "k", "dim"),
+        dtypes=(("", "integral floating"),),
+    ),
     "lcm": Row("generated.pointwise", "lcm", dtypes=(("", "integral"),)),
     "lcm.out": Row("generated.pointwise", "lcm", "out", dtypes=(("", "integral"),)),
     "lcm_": Row("generated.pointwise", "lcm", "inplace", dtypes=(("", "integral"),)),
@@ -3081,8 +3149,19 @@ ROWS: dict[str, Row] = {
         prepare=("dtype_of_wider_out", "dtype"),
         dtypes=(("self", "not float8"), ("out", "not complex")),
     ),
-    "narrow_copy": Row("generated.shape", "narrow_copy"),
-    "narrow_copy.out": Row("generated.shape", "narrow_copy", "out"),
+    "narrow_copy": Row(
+        "kernels.slices",
+        "narrow_copy",
+        special=(("start", (0,)),),
+        guard=("part_of_axis", "self", "dim", "start", "length"),
+    ),
+    "narrow_copy.out": Row(
+        "kernels.slices",
+        "narrow_copy",
+        "out",
+        special=(("start", (0,)),),
+        guard=("part_of_axis", "self", "dim", "start", "length"),
+    ),
     "native_batch_norm": Row(
         "kernels.batchnorm",
         "native_batch_norm",
@@ -3136,11 +3215,14 @@ ROWS: dict[str, Row] = {
     "nextafter": Row("generated.pointwise", "nextafter", dtypes=(("", "floating"),)),
     "nextafter.out": Row("generated.pointwise", "nextafter", "out", dtypes=(("", "floating"),)),
     "nextafter_": Row("generated.pointwise", "nextafter", "inplace", dtypes=(("", "floating"),)),
-    "nll_loss2d_backward": Row("kernels.nll", "nll_loss_backward"),
-    "nll_loss2d_backward.grad_input": Row("kernels.nll", "nll_loss_backward", "out"),
+    "nll_loss2d_backward": Row("kernels.nll", "nll_loss_backward", special=(("ignore_index", (-100,)),)),
+    "nll_loss2d_backward.grad_input": Row(
+        "kernels.nll", "nll_loss_backward", "out", special=(("ignore_index", (-100,)),)
+    ),
     "nll_loss2d_forward": Row(
         "kernels.nll",
         "nll_loss_forward",
+        special=(("ignore_index", (-100,)),),
         conditions="loss.nll_loss2d_forward__checks",
         dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
@@ -3149,15 +3231,19 @@ ROWS: dict[str, Row] = {
         "kernels.nll",
         "nll_loss_forward",
         "out",
+        special=(("ignore_index", (-100,)),),
         conditions="loss.nll_loss2d_forward__checks",
         dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
     ),
-    "nll_loss_backward": Row("kernels.nll", "nll_loss_backward"),
-    "nll_loss_backward.grad_input": Row("kernels.nll", "nll_loss_backward", "out"),
+    "nll_loss_backward": Row("kernels.nll", "nll_loss_backward", special=(("ignore_index", (-100,)),)),
+    "nll_loss_backward.grad_input": Row(
+        "kernels.nll", "nll_loss_backward", "out", special=(("ignore_index", (-100,)),)
+    ),
     "nll_loss_forward": Row(
         "kernels.nll",
         "nll_loss_forward",
+        special=(("ignore_index", (-100,)),),
         conditions="loss.nll_loss_forward__checks",
         dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
@@ -3166,6 +3252,7 @@ ROWS: dict[str, Row] = {
         "kernels.nll",
         "nll_loss_forward",
         "out",
+        special=(("ignore_index", (-100,)),),
         conditions="loss.nll_loss_forward__checks",
         dtypes=(("self", "floating"), ("target", "uint8 int32 int64")),
         checks=(("IndexError", "Target is out of bounds."),),
@@ -3438,19 +3525,69 @@ ROWS: dict[str, Row] = {
         "generated.random", "rand_like__generator", "out", random=True, prepare=("on_named_device", "device")
     ),
     "rand_like.out": Row("generated.random", "rand_like", "out", random=True, prepare=("on_named_device", "device")),
-    "randint": Row("generated.random", "randint", random=True),
-    "randint.generator": Row("generated.random", "randint__generator", random=True),
-    "randint.generator_out": Row("generated.random", "randint__generator", "out", random=True),
-    "randint.low": Row("kernels.random", "randint", random=True),
-    "randint.low_generator": Row("generated.random", "randint__low_generator", random=True),
-    "randint.low_generator_out": Row("generated.random", "randint__low_generator", "out", random=True),
-    "randint.low_out": Row("kernels.random", "randint", "out", random=True),
-    "randint.out": Row("generated.random", "randint", "out", random=True),
+    "randint": Row(
+        "generated.random", "randint", random=True, special=(("high", ()),), guard=("integers_below", "high", "dtype")
+    ),
+    "randint.generator": Row(
+        "generated.random",
+        "randint__generator",
+        random=True,
+        special=(("high", ()),),
+        guard=("integers_below", "high", "dtype"),
+    ),
+    "randint.generator_out": Row(
+        "generated.random",
+        "randint__generator",
+        "out",
+        random=True,
+        special=(("high", ()),),
+        guard=("integers_below", "high", "dtype"),
+    ),
+    "randint.low": Row(
+        "kernels.random",
+        "randint",
+        random=True,
+        special=(("low", (0,)), ("high", ())),
+        guard=("integer_range", "low", "high", "dtype"),
+    ),
+    "randint.low_generator": Row(
+        "generated.random",
+        "randint__low_generator",
+        random=True,
+        special=(("low", (0,)), ("high", ())),
+        guard=("integer_range", "low", "high", "dtype"),
+    ),
+    "randint.low_generator_out": Row(
+        "generated.random",
+        "randint__low_generator",
+        "out",
+        random=True,
+        special=(("low", (0,)), ("high", ())),
+        guard=("integer_range", "low", "high", "dtype"),
+    ),
+    "randint.low_out": Row(
+        "kernels.random",
+        "randint",
+        "out",
+        random=True,
+        special=(("low", (0,)), ("high", ())),
+        guard=("integer_range", "low", "high", "dtype"),
+    ),
+    "randint.out": Row(
+        "generated.random",
+        "randint",
+        "out",
+        random=True,
+        special=(("high", ()),),
+        guard=("integers_below", "high", "dtype"),
+    ),
     "randint_like": Row(
         "generated.random",
         "randint_like",
         random=True,
+        special=(("high", ()),),
         prepare=("on_named_device", "device"),
+        guard=("integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.Tensor": Row(
@@ -3491,7 +3628,9 @@ ROWS: dict[str, Row] = {
         "generated.random",
         "randint_like__generator",
         random=True,
+        special=(("high", ()),),
         prepare=("on_named_device", "device"),
+        guard=("integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.generator_out": Row(
@@ -3499,14 +3638,18 @@ ROWS: dict[str, Row] = {
         "randint_like__generator",
         "out",
         random=True,
+        special=(("high", ()),),
         prepare=("on_named_device", "device"),
+        guard=("integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_dtype": Row(
         "generated.random",
         "randint_like__low_dtype",
         random=True,
+        special=(("low", (0,)), ("high", ())),
         prepare=("on_named_device", "device"),
+        guard=("integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_dtype_out": Row(
@@ -3514,14 +3657,18 @@ ROWS: dict[str, Row] = {
         "randint_like__low_dtype",
         "out",
         random=True,
+        special=(("low", (0,)), ("high", ())),
         prepare=("on_named_device", "device"),
+        guard=("integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_generator_dtype": Row(
         "generated.random",
         "randint_like__low_generator_dtype",
         random=True,
+        special=(("low", (0,)), ("high", ())),
         prepare=("on_named_device", "device"),
+        guard=("integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_generator_dtype_out": Row(
@@ -3529,7 +3676,9 @@ ROWS: dict[str, Row] = {
         "randint_like__low_generator_dtype",
         "out",
         random=True,
+        special=(("low", (0,)), ("high", ())),
         prepare=("on_named_device", "device"),
+        guard=("integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.out": Row(
@@ -3537,7 +3686,9 @@ ROWS: dict[str, Row] = {
         "randint_like",
         "out",
         random=True,
+        special=(("high", ()),),
         prepare=("on_named_device", "device"),
+        guard=("integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randn": Row("kernels.random", "randn", random=True),
@@ -3564,19 +3715,63 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
     ),
     "random": Row("generated.random", "random_", random=True, dtypes=(("", "not complex float8"),)),
-    "random.from": Row("kernels.random", "random_from", random=True, dtypes=(("", "not complex float8"),)),
-    "random.from_out": Row("kernels.random", "random_from", "out", random=True, dtypes=(("", "not complex float8"),)),
+    "random.from": Row(
+        "kernels.random",
+        "random_from",
+        random=True,
+        special=(("from_", (0,)), ("to", ())),
+        guard=("random_range", "self", "from_", "to"),
+        dtypes=(("", "not complex float8"),),
+    ),
+    "random.from_out": Row(
+        "kernels.random",
+        "random_from",
+        "out",
+        random=True,
+        special=(("from_", (0,)), ("to", ())),
+        guard=("random_range", "self", "from_", "to"),
+        dtypes=(("", "not complex float8"),),
+    ),
     "random.out": Row("generated.random", "random_", "out", random=True, dtypes=(("", "not complex float8"),)),
-    "random.to": Row("generated.random", "random___to", random=True, dtypes=(("", "not complex float8"),)),
-    "random.to_out": Row("generated.random", "random___to", "out", random=True, dtypes=(("", "not complex float8"),)),
+    "random.to": Row(
+        "generated.random",
+        "random___to",
+        random=True,
+        special=(("to", ()),),
+        guard=("random_below", "self", "to"),
+        dtypes=(("", "not complex float8"),),
+    ),
+    "random.to_out": Row(
+        "generated.random",
+        "random___to",
+        "out",
+        random=True,
+        special=(("to", ()),),
+        guard=("random_below", "self", "to"),
+        dtypes=(("", "not complex float8"),),
+    ),
     "random_": Row(
         "generated.random", "random_", "inplace", random=True, overwrites=True, dtypes=(("", "not complex float8"),)
     ),
     "random_.from": Row(
-        "kernels.random", "random_from", "inplace", random=True, overwrites=True, dtypes=(("", "not complex float8"),)
+        "kernels.random",
+        "random_from",
+        "inplace",
+        random=True,
+        special=(("from_", (0,)), ("to", ())),
+        overwrites=True,
+        guard=("random_range", "self", "from_", "to"),
+        dtypes=(("", "not complex float8"),),
     ),
     "random_.to": Row(
-        "generated.random", "random___to", "inplace", random=True, overwrites=True, dtypes=(("", "not complex float8"),)
+        "generated.random",
+        "random___to",
+        "inplace",
+        random=True,
+        special=(("to", ()),),
+        overwrites=True,
+        guard=("random_below", "self", "to"),
+        dtypes=(("", "not complex float8"),),
     ),
     "randperm": Row("kernels.random", "randperm", random=True),
     "randperm.generator": Row("generated.random", "randperm__generator", random=True),
@@ -3716,11 +3911,25 @@ ROWS: dict[str, Row] = {
     "rot90": Row("generated.shape", "rot90"),
     "rot90.out": Row("generated.shape", "rot90", "out"),
     "round": Row("generated.pointwise", "round", dtypes=(("", "not bool complex float8"),)),
-    "round.decimals": Row("generated.pointwise", "round__decimals", dtypes=(("", "floating"),)),
-    "round.decimals_out": Row("generated.pointwise", "round__decimals", "out", dtypes=(("", "floating"),)),
+    "round.decimals": Row(
+        "generated.pointwise", "round__decimals", special=(("decimals", (0, "sign")),), dtypes=(("", "floating"),)
+    ),
+    "round.decimals_out": Row(
+        "generated.pointwise",
+        "round__decimals",
+        "out",
+        special=(("decimals", (0, "sign")),),
+        dtypes=(("", "floating"),),
+    ),
     "round.out": Row("generated.pointwise", "round", "out", dtypes=(("", "not bool complex float8"),)),
     "round_": Row("generated.pointwise", "round", "inplace", dtypes=(("", "not bool complex float8"),)),
-    "round_.decimals": Row("generated.pointwise", "round__decimals", "inplace", dtypes=(("", "floating"),)),
+    "round_.decimals": Row(
+        "generated.pointwise",
+        "round__decimals",
+        "inplace",
+        special=(("decimals", (0, "sign")),),
+        dtypes=(("", "floating"),),
+    ),
     "rrelu_with_noise": Row(
         "generated.activation",
         "rrelu_with_noise",
@@ -3763,8 +3972,9 @@ ROWS: dict[str, Row] = {
         "kernels.attention",
         "scaled_dot_product_attention",
         random=True,
-        static=("dropout_p", "scale"),
+        special=(("dropout_p", (0, "wide", "cpu")), ("scale", ("cpu",))),
         draws_if=("dropout_p",),
+        guard=("probability", "dropout_p"),
         results="like_query",
         dtypes=(("query", "floating"),),
         grad="vjp",
@@ -3977,8 +4187,16 @@ ROWS: dict[str, Row] = {
         special=(("index", ()),),
         guard=("index_in_axis", "input_sizes", "dim", "index"),
     ),
-    "select_scatter": Row("kernels.slices", "select_scatter"),
-    "select_scatter.out": Row("kernels.slices", "select_scatter", "out"),
+    "select_scatter": Row(
+        "kernels.slices", "select_scatter", special=(("index", ()),), guard=("index_in_axis_of", "self", "dim", "index")
+    ),
+    "select_scatter.out": Row(
+        "kernels.slices",
+        "select_scatter",
+        "out",
+        special=(("index", ()),),
+        guard=("index_in_axis_of", "self", "dim", "index"),
+    ),
     "sgn": Row("generated.pointwise", "sgn", dtypes=(("", "not unsigned float8"),)),
     "sgn.out": Row("generated.pointwise", "sgn", "out", dtypes=(("", "not unsigned float8"),)),
     "sgn_": Row("generated.pointwise", "sgn", "inplace", dtypes=(("", "not unsigned float8"),)),
@@ -4019,8 +4237,19 @@ ROWS: dict[str, Row] = {
         special=(("start", (0,)), ("end", (9223372036854775807,))),
         guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
     ),
-    "slice_scatter": Row("kernels.slices", "slice_scatter"),
-    "slice_scatter.out": Row("kernels.slices", "slice_scatter", "out"),
+    "slice_scatter": Row(
+        "kernels.slices",
+        "slice_scatter",
+        special=(("start", (0,)), ("end", (9223372036854775807,))),
+        guard=("slice_of_size", "self", "src", "dim", "start", "end", "step"),
+    ),
+    "slice_scatter.out": Row(
+        "kernels.slices",
+        "slice_scatter",
+        "out",
+        special=(("start", (0,)), ("end", (9223372036854775807,))),
+        guard=("slice_of_size", "self", "src", "dim", "start", "end", "step"),
+    ),
     "slow_conv3d_forward": Row("generated.conv", "slow_conv3d_forward", dtypes=(("", "integral floating"),)),
     "slow_conv3d_forward.output": Row(
         "generated.conv", "slow_conv3d_forward", "out", dtypes=(("", "integral floating"),)

@@ -92,7 +92,7 @@ def test_devices_have_both_names() -> None:
     assert xm.xla_device(0, "CPU") == torch_xla.device() == device
     with pytest.raises(RuntimeError, match="no devices of kind 'TPU'; this process has CPU devices"):
         xm.xla_device(devkind="TPU")
-    with pytest.raises(RuntimeError, match="invalid device ordinal 99"):
+    with pytest.raises(IndexError, match="invalid device ordinal 99"):
         xm.xla_device(99)
     assert xm.get_memory_info(device)["bytes_limit"] > xm.get_memory_info(device)["bytes_used"] >= 0
 

@@ -156,6 +156,11 @@ def test_torch_jax_module():
     torch.jax.empty_cache()
     assert torch.jax.memory_allocated() >= 0
     assert torch.accelerator.current_accelerator().type == "jax"
+    with torch.accelerator.device_index(1):
+        assert torch.jax.current_device() == torch.accelerator.current_device_index() == 1
+        torch.accelerator.set_device_index(2)
+        assert torch.empty(2, device="jax").device.index == 2
+    assert torch.jax.current_device() == torch.accelerator.current_device_index() == 0
     state = torch.jax.get_rng_state()
     a = torch.randn(3, device="jax")
     torch.jax.set_rng_state(state)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from math import inf, nan
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tenax
+from tenax.aten.registry import signature_of
+from tenax.dispatch import operands
 from tenax.xla.totals import totals
 from tests.agreement import agree
 from tests.tolerances import COMPOSED, IN_HALVES
@@ -30,7 +35,7 @@ class Case(NamedTuple):
     special: tuple[Any, ...] = ()
 
 
-SQUARE, ROWS, VECTOR = (6, 6), (6, 7), (6,)
+SQUARE, ROWS, VECTOR, HEADS = (6, 6), (6, 7), (6,), (2, 3, 5, 4)
 ORDERS, USUAL_ORDERS = (3.3, 2.6, 3.7, 7.2), (2.0, 0.0, 1.0, inf)
 FACTORS, USUAL_FACTORS = (0.5, 2.5, -1.5, 3.0), (0.0, 1.0)
 CASES = {
@@ -81,7 +86,62 @@ CASES = {
     "var": Case(lambda x, c: x.var(1, correction=c), (ROWS,), (2.0, 2.5, 3.0), (0.0, 1.0)),
     "std": Case(lambda x, c: x.std(1, correction=c), (ROWS,), (2, 3, 4), (0, 1, None)),
     "var_mean": Case(lambda x, c: torch.var_mean(x, 1, correction=c), (ROWS,), (2, 3, 4), (0, 1)),
+    "attention": Case(
+        lambda q, k, v, s: F.scaled_dot_product_attention(q, k, v - 1, scale=s),
+        (HEADS,) * 3,
+        (0.5, 1.5, -0.25),
+        (None,),
+    ),
+    "attention with a mask": Case(
+        lambda q, m, s: F.scaled_dot_product_attention(q, q, q - 1, m, scale=s),
+        (HEADS, (1, 1, 5, 5)),
+        (0.5, 1.5),
+        (None,),
+    ),
+    "attention of the CPU": Case(
+        lambda q, s: torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, q, q - 1, scale=s)[0],
+        (HEADS,),
+        (0.5, 1.5, -0.25),
+        (None,),
+    ),
+    "nll_loss": Case(lambda x, i: F.nll_loss(x, classes(x), ignore_index=i), (ROWS,), (2, 3, 0, 99), (-100,)),
+    "nll_loss of images": Case(
+        lambda x, i: F.nll_loss(x, classes(x, (2, 3, 3)), ignore_index=i), ((2, 7, 3, 3),), (2, 3, 0), (-100,)
+    ),
+    "cross_entropy": Case(
+        lambda x, i: F.cross_entropy(x, classes(x), ignore_index=i, label_smoothing=0.1), (ROWS,), (2, 3, 0), (-100,)
+    ),
+    "embedding": Case(lambda x, i: F.embedding(classes(x) % 6, x, i), (ROWS,), (2, 3, 5), (None,)),
+    "embedding_bag": Case(
+        lambda x, w, i: F.embedding_bag(
+            classes(x).reshape(3, 2) % 6, x, padding_idx=i, mode="sum", per_sample_weights=w
+        ),
+        (ROWS, (3, 2)),
+        (2, 3, 5),
+        (None,),
+    ),
+    "histc": Case(lambda x, n: torch.histc(x, 5, n, 1.5), (ROWS,), (0.5, 1.25, -1.0), (0.0, 1.5)),
+    "histc from 0": Case(lambda x, n: torch.histc(x, 5, 0, n), (ROWS,), (1.25, 1.5, 3.0), (0.0,)),
+    "round to digits": Case(lambda x, n: x.round(decimals=n), (ROWS,), (1, 2, 3, 39, 400), (0,)),
+    "round to powers of 10": Case(lambda x, n: (x * 1e4).round(decimals=n), (ROWS,), (-1, -3, -2, -39)),
+    "kthvalue": Case(lambda x, k: x.kthvalue(k), (ROWS,), (1, 2, 5, 7)),
+    "kthvalue of columns": Case(lambda x, k: x.kthvalue(k, 0, True), (ROWS,), (1, 2, 5)),
+    "narrow_copy": Case(lambda x, i: torch.narrow_copy(x, 1, i, 3), (ROWS,), (1, 3, 4, -5), (0,)),
+    "select_scatter": Case(lambda x, y, i: x.select_scatter(y, 0, i), (ROWS, (7,)), (1, 3, -1, 0)),
+    "slice_scatter": Case(lambda x, y, i: x.slice_scatter(y, 1, i, i + 2), (ROWS, (6, 2)), (1, 3, 5), (0,)),
+    "slice_scatter by a step": Case(lambda x, y, i: x.slice_scatter(y, 1, i, i + 4, 2), (ROWS, (6, 2)), (1, 2, 3)),
+    "diagonal_scatter": Case(lambda x, y, i: x.diagonal_scatter(y.detach(), i), (SQUARE, (4,)), (2, -2)),
+    "diagonal_backward": Case(
+        lambda x, i: torch.ops.aten.diagonal_backward(x.detach(), [3, 6, 6], i, 1, 2), ((3, 4),), (2, -2)
+    ),
 }
+# Those for which torch has no second derivatives on the CPU.
+ONCE = ("cdist", "pdist", "attention", "attention with a mask", "attention of the CPU", "embedding_bag")
+
+
+def classes(x: Tensor, shape: tuple[int, ...] = (6,)) -> Tensor:
+    """Class indices below 7, on the device of a tensor."""
+    return (torch.arange(torch.Size(shape).numel()).reshape(shape) * 5 % 7).to(x.device)
 
 
 def tensors(case: Case, dtype: torch.dtype = torch.float32) -> list[Tensor]:
@@ -133,9 +193,11 @@ def test_values_share_one_program(name: str, mode: str) -> None:
 def test_values_and_derivatives_are_those_of_the_cpu(name: str, mode: str) -> None:
     case = CASES[name]
     for value in (*case.values, *case.special):
-        twice = name not in ("cdist", "pdist")  # for which torch has no second derivatives
+        twice = name not in ONCE
         expected = results(case, value, tensors(case), twice)
-        agree(on_device(case, value, mode, twice=twice), expected, COMPOSED, nan=True)
+        found = on_device(case, value, mode, twice=twice)
+        # The CPU's fused attention has gradients in the memory order of its own kernel.
+        agree(found, expected, COMPOSED, nan=True, strides=not name.startswith("attention"))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16], ids=str)
@@ -158,6 +220,92 @@ def test_the_kind_of_an_exponent_decides_the_dtype(exponent: Any, dtype: torch.d
             x.to("jax") ** exponent
     else:
         agree(x.to("jax") ** exponent, expected, COMPOSED, nan=True)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_second_derivatives_of_attention_with_a_scale(mode: str) -> None:
+    function = partial(F.scaled_dot_product_attention, is_causal=True)
+    case = Case(lambda q, k, v, s: function(q, k, v, scale=s), (HEADS,) * 3, ())
+    for scale in (0.5, -0.25):
+        with sdpa_kernel(SDPBackend.MATH):
+            expected = results(case, scale, tensors(case, torch.float64))
+        agree(on_device(case, scale, mode, torch.float64), expected, COMPOSED, strides=False)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_probabilities_of_dropout_share_one_program(mode: str) -> None:
+    x = torch.rand(HEADS).to("jax")
+
+    def run(p: float) -> list[Tensor]:
+        torch.manual_seed(3)
+        with MODES[mode]():
+            q = x.clone().requires_grad_()
+            found = F.scaled_dot_product_attention(q, q, x, dropout_p=p)
+            return [found, *torch.autograd.grad(found.square().sum(), q)]
+
+    for p in (0.1, 0.25, 0.0):
+        run(p)
+    found: dict[float, list[Tensor]] = {}
+    assert compiled(lambda: found.update({p: run(p) for p in (0.3, 0.6, 0.9)})) == 0
+    for p, results in found.items():
+        torch.manual_seed(3)
+        constant = tenax.jit(lambda q, p=p: F.scaled_dot_product_attention(q, q, q, dropout_p=p))(x)
+        agree(results[0].detach(), constant.cpu())
+        assert (results[0] == 0).any() or p < 0.9  # all of five keys were dropped
+        assert results[1].isfinite().all()
+
+
+def test_numbers_of_attention_are_constants_on_other_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels of GPUs and TPUs have a constant scale."""
+    signature = signature_of("scaled_dot_product_attention")
+    slots = [s for s in signature.arguments if s.name in ("scale", "dropout_p")]
+    assert not any(operands.is_in_key(signature.name, slot, 0.5) for slot in slots)
+    monkeypatch.setattr(operands, "jax_devices", lambda: [SimpleNamespace(platform="gpu")])
+    assert all(operands.is_in_key(signature.name, slot, 0.5) for slot in slots)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
+def test_fused_adam_takes_any_beta(kind: Any, mode: str) -> None:
+    def steps(device: str, betas: list[float]) -> list[Tensor]:
+        x = torch.linspace(-1, 1, 40).to(device).requires_grad_()
+        optimizer = kind([x], lr=0.01, fused=True)
+        with MODES[mode]() if device == "jax" else nullcontext():
+            for beta in betas:
+                optimizer.param_groups[0]["betas"] = (beta - 0.1, beta)
+                optimizer.zero_grad()
+                (x * x).sum().backward()
+                optimizer.step()
+                tenax.sync()
+        return [x.detach(), optimizer.state[x]["exp_avg_sq"]]
+
+    betas = [0.9, 0.999, 0.99, 0.9999]
+    agree(steps("jax", betas), steps("cpu", betas), COMPOSED)
+    assert compiled(lambda: steps("jax", [0.8, 0.95, 0.97, 0.9995])) == 0
+
+
+RANGES_OF_INTEGERS = [(0, 10), (-5, 1000), (-(2**31), 2**31 - 1), (2**40, 2**40 + 7), (0, 2**32), (-(2**63), 2**63 - 1)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_integers_have_any_bounds(mode: str) -> None:
+    """The numbers are those of a compiled function, where the bounds are constants."""
+
+    def run(low: int, high: int) -> Tensor:
+        return torch.randint(low, high, (100,), device="jax")
+
+    for low, high in RANGES_OF_INTEGERS:
+        torch.manual_seed(5)
+        with MODES[mode]():
+            found = run(low, high).cpu()
+        assert low <= found.min().item() <= found.max().item() < high
+        torch.manual_seed(5)
+        assert torch.equal(found, tenax.jit(lambda low=low, high=high: run(low, high))().cpu())
+    with MODES[mode]():
+        assert compiled(lambda: [run(3, n).tolist() for n in (7, 8, 9, 100)]) <= 1
+        x = torch.empty(50, dtype=torch.int16, device="jax")
+        compiled(lambda: x.random_(5, 7).tolist())
+        assert compiled(lambda: [x.random_(n, n + 9).tolist() for n in (1, -2, 4)]) == 0
 
 
 def test_a_float_with_integers_has_the_precision_of_the_default_dtype() -> None:
@@ -257,6 +405,21 @@ REFUSED = {
     "select_backward": (lambda x, n: torch.ops.aten.select_backward(x[0], [6, 7], 0, n), 2, 6),
     "slice_backward to one": (lambda x, n: torch.ops.aten.slice_backward(x[:2], [6, 7], 0, n, n + 2, 1), 2, 5),
     "slice_backward": (lambda x, n: torch.ops.aten.slice_backward(x[:3], [6, 7], 0, n, n + 3, 1), 2, 4),
+    "dropout": (lambda x, n: F.scaled_dot_product_attention(*[x[None, None]] * 3, dropout_p=n)[..., :0], 1.0, 1.5),
+    "histc": (lambda x, n: torch.histc(x, 5, n, 1.5), 0.5, 2.5),
+    "histc of an infinite range": (lambda x, n: torch.histc(x, 5, n, 1.5), 0.5, -inf),
+    "kthvalue": (lambda x, n: x.kthvalue(n)[0], 2, 8),
+    "narrow_copy beyond the end": (lambda x, n: torch.narrow_copy(x, 0, n, 2), 2, 5),
+    "narrow_copy beyond the axis": (lambda x, n: torch.narrow_copy(x, 0, n, 2), 2, 9),
+    "select_scatter": (lambda x, n: x.select_scatter(x[0], 0, n), 2, 6),
+    "slice_scatter": (lambda x, n: x.slice_scatter(x[:2], 0, n, n + 2), 2, 5),
+    "diagonal_scatter": (lambda x, n: x.diagonal_scatter(x[0, :5], n), 2, 4),
+    "diagonal_backward": (lambda x, n: torch.ops.aten.diagonal_backward(x[0, :5], [6, 7], n, 0, 1), 2, 4),
+    "randint": (lambda x, n: torch.randint(3, n, (0,), device=x.device), 5, 3),
+    "randint of bytes": (lambda x, n: torch.randint(n, 5, (0,), dtype=torch.uint8, device=x.device), 3, -1),
+    "randint_like": (lambda x, n: torch.randint_like(x[:0], n, dtype=torch.int8), 5, 300),
+    "random_": (lambda x, n: x[:0].to(torch.int8).random_(n, 100), 5, -200),
+    "random_ below": (lambda x, n: x[:0].random_(n), 5, 0),
 }
 
 

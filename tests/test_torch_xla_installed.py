@@ -55,6 +55,39 @@ if __name__ == "__main__":
 """
 
 
+DEVICES = """
+import torch, torch_xla, torch_xla.core.xla_model as xm, torch_xla.distributed.data_parallel as dp
+from torch._dynamo.utils import counters
+
+def created(x):
+    a, b = torch.ones(2, device=xm.xla_device()), x.to(torch_xla.device())
+    assert xm.is_xla_tensor(a) and torch_xla.device_count() == len(torch_xla.devices()) == 2
+    return (a + b) * (2 if a.device == torch_xla.device() else 3), xm.xla_device(), torch_xla.device(1)
+
+def place(x):
+    return torch.ones(1, device=torch_xla.device()) * 2
+
+compiled = torch.compile(created, backend="openxla", fullgraph=True)
+for index in (0, 1, 0):
+    torch.jax.set_device(index)
+    sum_, device, other = compiled(torch.ones(2))
+    assert sum_.tolist() == [4.0, 4.0] and sum_.device == device == torch.device("xla", index), (sum_.device, device)
+    assert other == torch.device("xla", 1)
+assert counters["stats"]["unique_graphs"] == 2 and not counters["graph_break"], counters
+torch.jax.set_device(0)
+
+def step(model, loader, device, context):
+    return parts(torch.ones(1)).device == device
+
+parts = torch.compile(place, backend="openxla")
+assert dp.DataParallel(torch.nn.Linear(1, 1), ["xla:0", "xla:1"])(step, [torch.ones(1)] * 2) == [True, True]
+"""
+
+
+def test_devices_are_constants_of_a_compiled_graph(tmp_path: Path) -> None:
+    assert_passes(tmp_path, DEVICES, CPU_NUM_DEVICES="2")
+
+
 def test_ordinals_and_counts_are_constants_of_a_compiled_graph(tmp_path: Path) -> None:
     assert_passes(tmp_path, CONSTANTS, CPU_NUM_DEVICES="2")
 

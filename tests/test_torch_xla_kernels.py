@@ -15,7 +15,14 @@ from torch import nn
 import tenax
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.distributed.spmd as xs
-from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention, gmm, make_kernel_from_pallas, tgmm
+from tenax.compat.torch_xla.experimental.custom_kernel import (
+    GMM,
+    flash_attention,
+    gmm,
+    gmm_backward,
+    make_kernel_from_pallas,
+    tgmm,
+)
 from tenax.compat.torch_xla.experimental.splash_attention import SplashAttentionConfig, splash_attention
 from tests.agreement import close
 
@@ -95,6 +102,9 @@ def test_groups_of_rows_are_multiplied_by_a_matrix_each() -> None:
     found = gmm(*inputs, sizes.to(device))
     close(found.detach(), expected.detach())
     close(torch.autograd.grad(found.square().sum(), inputs), gradients)
+    close(torch.autograd.grad(GMM.apply(*inputs, sizes.to(device)).square().sum(), inputs), gradients)
+    plain = [t.detach() for t in inputs]
+    close(gmm_backward(2 * found.detach(), *plain, sizes.to(device)), gradients)
     others = torch.randn(10, 4)
     products = [part.detach().T @ other for part, other in zip(parts, others[:9].split(sizes.tolist()), strict=True)]
     close(tgmm(inputs[0].detach().T, others.to(device), sizes.to(device)), torch.stack(products))

@@ -33,9 +33,9 @@ def test_eager_operations_are_counted_and_timed() -> None:
     close(y.cpu(), torch.logsumexp(x.cpu() * 2.5, 0))
     counters = {name: met.counter_value(name) for name in met.counter_names()}
     assert counters["xla::mul"] == 3
-    assert samples("EagerOpExecuteTime") == samples("ExecuteTime") >= 6
+    assert samples("EagerOpExecuteTime") >= 6 and samples("ExecuteTime") == 0
     assert samples("EagerOpCompileTime") == samples("EagerOpExecuteTime") // 3  # only the first round compiles
-    assert counters["CachedCompile"] == samples("ExecuteTime") - samples("EagerOpCompileTime")
+    assert counters["CachedCompile"] == samples("EagerOpExecuteTime") - samples("EagerOpCompileTime")
     assert counters["UncachedCompile"] == samples("CompileTime") > 0
     times = met.metric_data("EagerOpExecuteTime")
     assert times is not None and 1e3 < times[1] < 60e9  # nanoseconds

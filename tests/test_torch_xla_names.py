@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +206,41 @@ def test_autocast_is_in_bfloat16_unless_it_is_told_otherwise() -> None:
         assert linear(x).dtype == torch.float32
     with amp.autocast(device, dtype=torch.float16):
         assert linear(x).dtype == torch.float16
+
+
+def states() -> tuple[bool, torch.dtype, bool, torch.dtype]:
+    of_jax = torch.is_autocast_enabled("jax"), torch.get_autocast_dtype("jax")
+    return torch.is_autocast_enabled("xla"), torch.get_autocast_dtype("xla"), *of_jax
+
+
+def test_the_state_of_autocast_is_that_of_type_xla() -> None:
+    x = torch.ones(2, 2, device=device)
+    outside = states()
+    assert outside[:2] == (False, torch.bfloat16)
+    for context in (torch.autocast("xla", torch.float16), amp.autocast(device, dtype=torch.float16)):
+        with context:
+            assert states() == (True, torch.float16) * 2
+            with torch.autocast("xla", enabled=False):
+                assert states() == (False, torch.float16) * 2
+            assert states() == (True, torch.float16) * 2 and (x @ x).dtype == torch.float16
+        assert states() == outside
+    for enable in (partial(torch.set_autocast_enabled, "xla"), torch.set_autocast_xla_enabled):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            enable(True)
+        assert states() == (True, torch.bfloat16) * 2 and (x @ x).dtype == torch.bfloat16
+        torch.set_autocast_dtype(device_type="xla", dtype=torch.float16)
+        assert (x @ x).dtype == torch.float16
+        torch.set_autocast_dtype("xla", torch.bfloat16)
+        torch.set_autocast_enabled("xla", False)
+        assert (x @ x).dtype == torch.float32
+
+    def scaled(x: torch.Tensor) -> Any:
+        with torch.autocast("xla"):
+            return x @ x, torch.is_autocast_enabled("xla")
+
+    found, enabled = torch.compile(scaled, backend="tenax", fullgraph=True)(x)
+    assert enabled and found.dtype == torch.bfloat16 and states()[0] is False
 
 
 def test_a_pure_function_is_traced_again_for_other_values() -> None:

@@ -12,7 +12,7 @@ import jax
 from .._torch.tensors import create_empty_tensor
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.executable import Executable
-from ..dispatch.fast_path import BITS, KEY_LINES, KernelText, made_of, schema_shape
+from ..dispatch.fast_path import BITS, KEY_LINES, SPECIAL, KernelText, made_of, schema_shape
 from ..dispatch.operands import NUMBER_TYPES
 from ..dispatch.pending import PendingCell
 from ..storage.recording import recording
@@ -90,10 +90,10 @@ if {a} in x{i}:
     k{i} = type({a}), {a}
 else:
     k{i} = type({a}), {sign}, None
-    words += words_of({a})
+    words += words_of({a}{wide})
 """
 _LINES = {**KEY_LINES, "N": _NUMBER, "K": _KEYWORD}
-_LINES["P"], _LINES["Q"] = (_SPECIAL.replace("{sign}", sign) for sign in ("None", "{a} < 0"))
+_LINES |= {k: _SPECIAL.replace("{sign}", sign).replace("{wide}", wide) for k, (sign, wide) in SPECIAL.items()}
 _LINES["M"] = "k{i} = len({a})\nfor n in {a}: words += words_of(n)"
 _UNUSUAL = {
     "T": "c{i}.mixed or c{i}.index",

@@ -22,8 +22,8 @@ class RecordedListCall(ListCall):
         self.words: list[int] = []
         super().__init__(dispatcher, values)
 
-    def _number(self, value: Any) -> None:
-        self.words += words_of_number(value)
+    def _number(self, value: Any, wide: bool) -> None:
+        self.words += words_of_number(value, wide)
 
     def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         if any(c.mixed or c.index for c in cells):

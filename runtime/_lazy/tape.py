@@ -136,6 +136,8 @@ class Tape:
         pending, array = cell.pending, None
         if pending is None:
             array = cell.__dict__.get("content")
+            if (found := self.input_of.get(id(array))) is not None:
+                return found
         elif pending.tape is self:
             return pending.slot
         elif pending.tape is None:
@@ -199,11 +201,9 @@ class Tape:
         self.ops.append(op)
         if op.checks:
             self.assertions += op.assertions(user_line())
-        results, filled = [], self.slots
-        for aval in op.avals:
-            pending = Pending(self, len(filled), op, aval)
-            filled.append(ref(pending))
-            results.append(pending)
+        slot, filled = len(self.slots), self.slots
+        results = [Pending(self, slot + i, op, aval) for i, aval in enumerate(op.avals)]
+        filled += map(ref, results)
         return results
 
     def run(

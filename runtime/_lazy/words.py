@@ -37,14 +37,14 @@ class Words(NamedTuple):
         return jax.lax.bitcast_convert_type(words.reshape((*self.shape, *([wide] if wide > 1 else []))), dtype)
 
 
-def words_of_number(value: Any) -> tuple[int, ...]:
-    """The words of a Python number, converted to 32 bits as in dispatch.
+def words_of_number(value: Any, wide: bool = False) -> tuple[int, ...]:
+    """The words of a Python number, converted to 32 bits as in dispatch; with `wide`, those of a float of 64 bits.
 
     Raises:
         KeyError: it is not a Python number.
         OverflowError: it is an int of more than 32 bits.
     """
-    return _NUMBERS[value.__class__](value)
+    return unpack("<II", pack("<d", value)) if wide else _NUMBERS[value.__class__](value)
 
 
 def _float(value: float) -> tuple[int, ...]:

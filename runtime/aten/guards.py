@@ -3,53 +3,35 @@ functions that `guard` in the specs names. They take the arguments by position, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import importlib
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-import torch
-
 from ..dispatch.signature import Signature
+from ..trace.core import SYMBOLIC_TYPES
 
-
-def index_in_axis(input_sizes: Sequence[int], dim: int, index: int) -> None:
-    """Raise torch's error for an index beyond the axis that it selects from."""
-    size = input_sizes[dim]
-    if not -size <= index < size:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {[*input_sizes]} at dimension "
-            f"{dim % len(input_sizes)}"
-        )
-
-
-def slice_of_length(
-    grad_output: torch.Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
-) -> None:
-    """Raise torch's error for a gradient of another length than the slice."""
-    count, shape = len(range(*slice(start, end, step).indices(input_sizes[dim]))), [*grad_output.shape]
-    if count == shape[dim]:
-        return
-    dim %= len(input_sizes)
-    if count == 1:
-        part = [*input_sizes[:dim], 1, *input_sizes[dim + 1 :]]
-        raise RuntimeError(f"output with shape {part} doesn't match the broadcast shape {shape}")
-    raise RuntimeError(
-        f"The size of tensor a ({count}) must match the size of tensor b ({shape[dim]}) at non-singleton dimension "
-        f"{dim}"
-    )
-
-
-GUARDS: dict[str, Callable[..., None]] = {"index_in_axis": index_in_axis, "slice_of_length": slice_of_length}
+# By name, the module with the check.
+GUARDS: dict[str, str] = {
+    **dict.fromkeys(("index_in_axis", "index_in_axis_of", "part_of_axis", "rank_in_axis"), "place_guards"),
+    **dict.fromkeys(("slice_of_length", "slice_of_size", "diagonal_of_length", "diagonal_of_size"), "place_guards"),
+    **dict.fromkeys(("finite_range", "probability", "random_below", "random_range"), "range_guards"),
+    **dict.fromkeys(("integers_below", "integers_below_like"), "range_guards"),
+    **dict.fromkeys(("integer_range", "integer_range_like"), "range_guards"),
+}
 
 
 def with_guard(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of an op whose spec has `guard`, called after the check."""
     word, *names = signature.row.guard
-    check, picked = GUARDS[word], itemgetter(*[signature.names.index(name) for name in names])
+    check = getattr(importlib.import_module(f"{__package__}.{GUARDS[word]}"), word)
+    positions = [[a.parameter for a in signature.arguments].index(name) for name in names]
+    picked, needed = itemgetter(*positions), max(positions)
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        passed = picked(signature.bind(args, kwargs) if kwargs else args)
-        if torch.SymInt not in map(type, passed):  # the number of a trace, which it may not know
+        found = picked(args if len(args) > needed and not kwargs else signature.bind(args, kwargs))
+        passed = found if len(names) > 1 else (found,)
+        if SYMBOLIC_TYPES.keys().isdisjoint(map(type, passed)):  # the number of a trace, which it may not know
             check(*passed)
         return kernel(*args, **kwargs)
 

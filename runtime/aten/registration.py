@@ -107,14 +107,14 @@ def _composite_when_called(name: str) -> Callable[..., Any]:
         nonlocal kernel
         if kernel is None:
             from ..dispatch.opaque_composite import OpaqueComposite
-            from .registry import signature_of
+            from .registry import guarded, signature_of
 
             of_wrappers = None
             if name == "scaled_dot_product_attention":
                 from . import flash_attention
 
                 of_wrappers = flash_attention.of_wrappers
-            kernel = OpaqueComposite(signature_of(name), of_wrappers)
+            kernel = guarded(signature_of(name), OpaqueComposite(signature_of(name), of_wrappers))
         return kernel(*args, **kwargs)
 
     return call

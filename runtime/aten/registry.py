@@ -41,7 +41,10 @@ def _preparation(signature: Signature) -> Callable[..., Any]:
     return preparation(signature)
 
 
-def _guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, called after the check that the spec names, if it names one."""
+    if not signature.row.guard:
+        return kernel
     from .guards import with_guard
 
     return with_guard(signature, kernel)
@@ -78,4 +81,4 @@ def kernel_of(name: str) -> Callable[..., Any]:
     kernel = specialize(dispatcher)
     if not dispatcher.signature.row.guard:
         return kernel
-    return _imported_when_called(lambda: _guarded(dispatcher.signature, kernel))
+    return _imported_when_called(lambda: guarded(dispatcher.signature, kernel))

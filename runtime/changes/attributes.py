@@ -196,11 +196,12 @@ LIBRARIES = (
     ),
     Patch(
         "torch._C",
-        "_accelerator_synchronizeDevice _accelerator_getStream _accelerator_isAllocatorInitialized "
-        "_accelerator_emptyCache _accelerator_emptyHostCache _accelerator_getDeviceStats "
-        "_accelerator_getMemoryInfo _accelerator_resetPeakStats _accelerator_resetAccumulatedStats",
+        "_accelerator_getDeviceIndex _accelerator_setDeviceIndex _accelerator_exchangeDevice _accelerator_getStream "
+        "_accelerator_maybeExchangeDevice _accelerator_synchronizeDevice _accelerator_isAllocatorInitialized "
+        "_accelerator_emptyCache _accelerator_emptyHostCache _accelerator_getDeviceStats _accelerator_getMemoryInfo "
+        "_accelerator_resetPeakStats _accelerator_resetAccumulatedStats",
         (When.IMPORT,),
-        "`torch.accelerator` waits for the device and reports its memory; torch has no hooks for a device in Python.",
+        "`torch.accelerator` waits for the device, reports its memory and sets the current one, without hooks.",
         optional=True,
     ),
     Patch(
@@ -307,9 +308,15 @@ LIBRARIES = (
     ),
     Patch(
         "torch.amp.autocast_mode.autocast",
-        "__init__",
+        "__init__ __enter__ __exit__",
         (When.TORCH_XLA,),
         '`torch.autocast("xla")` is `torch.autocast("jax")`, in bfloat16 by default.',
+    ),
+    Patch(
+        "torch",
+        "set_autocast_enabled set_autocast_dtype set_autocast_xla_enabled set_autocast_xla_dtype",
+        (When.TORCH_XLA,),
+        'What is set for device type "xla" is set for "jax" as well.',
     ),
     Patch(
         "torch._subclasses.fake_tensor.FakeTensorMode",

@@ -1,4 +1,4 @@
-"""`torch.accelerator` for the device: torch's Python backend has no hooks for synchronization and memory.
+"""`torch.accelerator` for the device: torch's Python backend has no hooks for memory, waiting and the current device.
 
 A registered PrivateUse1 device is always *the* accelerator, so these functions cannot refer to any other device.
 """
@@ -15,30 +15,30 @@ from .. import patches
 
 
 def _call(name: str) -> Callable[..., Any]:
-    def call(*device: int) -> Any:
-        return getattr(torch.jax, name)(*device)
-
-    return call
+    return lambda *device: getattr(torch.jax, name)(*device)
 
 
-def _is_used() -> bool:
-    return "jax" in sys.modules
-
-
-def _nothing(*device: int) -> None:
-    pass
+def _exchange(index: int) -> int:
+    before: int = torch.jax.current_device()
+    if index >= 0:
+        torch.jax.set_device(index)
+    return before
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "torch._C._accelerator_getDeviceIndex": _call("current_device"),
+    "torch._C._accelerator_setDeviceIndex": _call("set_device"),
+    "torch._C._accelerator_exchangeDevice": _exchange,
+    "torch._C._accelerator_maybeExchangeDevice": _exchange,
     "torch._C._accelerator_synchronizeDevice": _call("synchronize"),
     "torch._C._accelerator_getStream": _call("current_stream"),
-    "torch._C._accelerator_isAllocatorInitialized": _is_used,
+    "torch._C._accelerator_isAllocatorInitialized": lambda: "jax" in sys.modules,
     "torch._C._accelerator_emptyCache": _call("empty_cache"),
-    "torch._C._accelerator_emptyHostCache": _nothing,
+    "torch._C._accelerator_emptyHostCache": lambda: None,
     "torch._C._accelerator_getDeviceStats": _call("memory_stats"),
     "torch._C._accelerator_getMemoryInfo": _call("mem_get_info"),
     "torch._C._accelerator_resetPeakStats": _call("reset_peak_memory_stats"),
-    "torch._C._accelerator_resetAccumulatedStats": _nothing,
+    "torch._C._accelerator_resetAccumulatedStats": lambda device: None,
 }
 
 

@@ -126,10 +126,11 @@ def _number(call: EncodedCall, name: str, slot: Argument, value: Any) -> Any:
     if is_in_key(name, slot, value):
         call.operands.append(None)
         return StaticValue(value, type(value))
-    part, operand = encode_number(value, call.wide)
+    words = slot.special or ()
+    exact = call.wide and not (words and type(value) is int)  # 32 bits hold an int, or it is passed with 64 anyway
+    part, operand = encode_number(value, exact or "wide" in words)
     call.operands.append(operand)
-    signed = slot.special is not None and "sign" in slot.special and type(value) is not complex
-    return (part, value < 0) if signed else part
+    return (part, value < 0) if "sign" in words and type(value) is not complex else part
 
 
 def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Operand | None:

@@ -84,7 +84,8 @@ def schema_shape(signature: Signature) -> tuple[str, tuple[str, ...], tuple[Any,
         if slot.kind == "tensor":
             letter = "O" if kind.startswith("Optional") else "T"
         elif slot.special is not None:
-            letter = "M" if slot.kind == "numbers" else "Q" if "sign" in slot.special else "P"
+            words = "Q" if "sign" in slot.special else "D" if "wide" in slot.special else "P"
+            letter = "M" if slot.kind == "numbers" else words
         elif slot.kind == "number":
             letter = "K" if slot.keyword else "N"
         elif slot.kind in ("static", "dropped"):
@@ -119,7 +120,9 @@ class KernelText:
         constants = (
             [", ".join(f"d{i}" for i in range(count - optional, count)) + ", = defaults"] if optional else ["pass"]
         )
-        constants += [f"x{i} = dispatcher.signature.arguments[{i}].special" for i, k in enumerate(letters) if k in "PQ"]
+        constants += [
+            f"x{i} = dispatcher.signature.arguments[{i}].special" for i, k in enumerate(letters) if k in "PQD"
+        ]
         self.constants = "; ".join(constants)
         self.key = ", ".join(f"k{i}" for i in range(count))
 
@@ -183,7 +186,8 @@ def made_of(source: str, name: str) -> Callable[..., Any]:
 
 # The lines that parse an argument, by letter: T tensor, W tensor that is overwritten (passed only if it is a view),
 # O optional tensor, S static, I static list, N number, K keyword number, P number with special values, which are x{i},
-# Q such a number whose sign is part of the key, M list of numbers. They put the key part into k and the operand into v.
+# Q such a number whose sign is part of the key, D one with 64 bits, M list of numbers. They put the key part into k and
+# the operand into v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
 k{i} = c{i}.aval
@@ -197,8 +201,9 @@ if {a} in x{i}:
     v{i} = None
 else:
     k{i} = type({a}), {sign}, None
-    v{i} = varying({a})
+    v{i} = varying({a}{wide})
 """
+SPECIAL = {"P": ("None", ""), "Q": ("{a} < 0", ""), "D": ("None", ", True")}  # what replaces {sign} and {wide}
 KEY_LINES = {
     "T": _TENSOR,
     "W": _TENSOR,
@@ -215,8 +220,7 @@ else:
     if k{i}[1]:
         v{i} = None
 """,
-    "P": _SPECIAL.replace("{sign}", "None"),
-    "Q": _SPECIAL.replace("{sign}", "{a} < 0"),
+    **{k: _SPECIAL.replace("{sign}", sign).replace("{wide}", wide) for k, (sign, wide) in SPECIAL.items()},
     "M": "k{i} = len({a})\nv{i} = [varying(n) for n in {a}]",
 }
 # Run only once the executable is found: an array that a local variable holds cannot be donated by the slow path.
@@ -265,7 +269,7 @@ _INPLACE = """try:
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
     """The source text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
-    operands = ", ".join(f"{'*' * (k == 'M')}v{i}" for i, k in enumerate(letters) if k in "TWONKPQM")
+    operands = ", ".join(f"{'*' * (k == 'M')}v{i}" for i, k in enumerate(letters) if k in "TWONKPQDM")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)
     shared = " or ".join(text.apart()) if inplace else ""
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")

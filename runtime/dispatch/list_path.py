@@ -24,7 +24,7 @@ from ..trace.core import current_trace
 from .dispatcher import Dispatcher
 from .donation import MANY, held_elsewhere, is_worthwhile, repeat_until_done
 from .executable import BoundExecutable, Executable
-from .operands import device_scalar, is_in_key
+from .operands import is_in_key, varying_scalar
 from .signature import hashable
 
 _storage, _size, _stride = torch.Tensor.untyped_storage, torch.Tensor.size, torch.Tensor.stride
@@ -77,7 +77,7 @@ class ListCall:
             elif kind == "numbers":
                 key.append(tuple([type(v) for v in value]))
                 for v in value:
-                    self._number(v)
+                    self._number(v, False)
             elif kind == "number":
                 usual = is_in_key(dispatcher.signature.name, slot, value)
                 key.append((type(value), usual))
@@ -86,7 +86,7 @@ class ListCall:
                 if usual:
                     self.operands.append(None)
                 else:
-                    self._number(value)
+                    self._number(value, slot.special is not None and "wide" in slot.special)
             else:
                 raise UnusualArgumentError
         if dispatcher.signature.follows_default_dtype:
@@ -107,8 +107,8 @@ class ListCall:
         self.operands += self._arrays(cells)
         return cells
 
-    def _number(self, value: Any) -> None:
-        self.operands.append(device_scalar(value))
+    def _number(self, value: Any, wide: bool) -> None:
+        self.operands.append(varying_scalar(value, wide))
 
     def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         arrays = list(map(_array, cells))

@@ -30,7 +30,7 @@ from ..words import mesh_devices
 from .dtype_support import check_dtypes
 from .encode import NO_KEY, draw_key_for
 from .jax_call import Arrays, call, function_number, shape_of
-from .operands import StaticValue
+from .operands import StaticValue, is_in_key
 from .shape_inference import describe_results, infer_results
 from .signature import Signature
 from .stored_key import text
@@ -56,6 +56,10 @@ class OpaqueComposite:
         self.signature = signature
         self.of_wrappers = of_wrappers
         self.bound: dict[Any, tuple[int, list[Axes | None]]] = {}
+        # The positions of floats that are operands unless they have one of some values.
+        self.varying = [
+            (i, s.special) for i, s in enumerate(signature.arguments) if s.kind == "number" and s.special is not None
+        ]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the operator; if autograd records the call, its lowering runs as one function."""
@@ -92,11 +96,13 @@ class OpaqueComposite:
             assert isinstance(prepared, list)  # never `Handled` for these operators
             values = prepared
         operands = self.operands(values)
-        xs, form = list(tensors(operands)), form_of(operands)
+        xs = list(tensors(operands))
         devices = _devices(xs)
-        key = (form, devices, tuple((shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs))
+        statics = tuple([_static(v) for v in operands])
+        key = (statics, devices, tuple([(shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs]))
         bound = self.bound.get(key)
         if bound is None:
+            form = form_of(operands)
             memory = tuple(None if o.is_contiguous() else memory_order(o) for o in self.outputs(values))
             original = CompositeCall(signature, form, memory, devices)
             name = _name(original)
@@ -111,7 +117,7 @@ class OpaqueComposite:
         signature, index = self.signature, device.index or 0
         if not is_traced(tensors(values)):
             if signature.is_idle(values) and no_jax_trace():
-                return wrap(_no_key(index), index)
+                return _no_key(index)
             key, tape = draw_key_for(signature, values), recording.tape
             if tape is not None and not tape.ahead and not index and isinstance(key, np.ndarray):
                 return new_tensor(tape.words(key), (2,), torch.uint32)
@@ -122,7 +128,14 @@ class OpaqueComposite:
 
     def operands(self, values: list[Any]) -> list[Any]:
         """The arguments, with tensors in place of values that should not be static."""
-        return values
+        varying = [i for i, special in self.varying if type(values[i]) is float and values[i] not in special]
+        if not varying or is_traced(tensors(values)):
+            return values
+        operands, device = [*values], next(tensors(values)).device
+        for i in varying:
+            if not is_in_key(self.signature.name, self.signature.arguments[i], values[i]):
+                operands[i] = torch.full((), values[i], dtype=torch.float64, device=device)
+        return operands
 
     def outputs(self, values: list[Any]) -> list[TensorSpec]:
         """The specs of the results, according to torch."""
@@ -133,8 +146,18 @@ class OpaqueComposite:
 
 
 @lru_cache
-def _no_key(index: int) -> jax.Array:
-    return put(NO_KEY, index)
+def _no_key(index: int) -> torch.Tensor:
+    """A key that nothing is drawn from."""
+    return wrap(put(NO_KEY, index), index)
+
+
+def _static(value: Any) -> Any:
+    """The static part of an argument, as in `form_of`, as part of a key."""
+    if isinstance(value, torch.Tensor):
+        return None
+    if value.__class__ is list or value.__class__ is tuple:
+        return tuple([_static(v) for v in value])
+    return value.__class__, value
 
 
 def function_of(

@@ -13,6 +13,7 @@ from .._jax import put_on_first_device
 from ..dtypes import torch_dtype
 from ..storage.avals import Aval, LazyFill, meshes
 from ..storage.cell import Cell
+from ..storage.ordinals import jax_devices
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec, operand_of
@@ -127,14 +128,17 @@ def is_in_key(name: str, slot: Any, value: Any) -> bool:
     if type(value) in SYMBOLIC_TYPES:
         require_known(value.node.array, f"{name}: {slot.name}")
         return True
-    return value in slot.special or not no_jax_trace() or current_trace() is not None
+    if value in slot.special or not no_jax_trace() or current_trace() is not None:
+        return True
+    return "cpu" in slot.special and jax_devices()[0].platform != "cpu"
 
 
-def varying_scalar(value: Any) -> Any:
-    """As `device_scalar`, for an argument with special values; KeyError in a trace, where it is part of the key."""
+def varying_scalar(value: Any, wide: bool = False) -> Any:
+    """As `device_scalar`, for an argument with special values; KeyError in a trace, where it is part of the key. With
+    `wide`, the words of its 64 bits."""
     if not no_jax_trace() or current_trace() is not None:
         raise KeyError(value)
-    return device_scalar(value)
+    return encode_number(value, True)[1] if wide else device_scalar(value)
 
 
 class WideNumber(NamedTuple):

@@ -77,7 +77,7 @@ class Signature:
         self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
         schema = self.op._schema
         writes = set(row.writes)
-        special = dict(row.special)
+        special = {name.removesuffix("_"): values for name, values in row.special}  # `from_` is a keyword
         now = {before: parameter for parameter, before in row.renamed}
         names = [now.get(a.name, a.name) for a in schema.arguments]
         self.arguments = [

@@ -9,14 +9,18 @@ import jax.numpy as jnp
 
 from tenax.kernels import fused
 from tenax.kernels.flash import AttentionInputs, How, flash, gradients
-from tenax.words import Array, is_float, mesh_devices, product_precision
+from tenax.words import FLOAT64, Array, Number, cast, is_float, mesh_devices, opmath, product_precision
 
 Shape = tuple[int, ...]
 
 
-def _how(query: Array, scale: float | None, causal: bool) -> How:
-    scale = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
-    return How(scale, causal, devices=mesh_devices.get(), precision=product_precision())
+Scale = float | Array | Number | None  # an operand unless it is a Python number
+
+
+def _how(query: Array, scale: Scale, causal: bool) -> How:
+    scale = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
+    known = float(scale) if isinstance(scale, (int, float)) else None
+    return How(known, causal, devices=mesh_devices.get(), precision=product_precision())
 
 
 def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
@@ -33,7 +37,9 @@ def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:
     return mask.reshape(prod(outer), *((heads, groups) if own != 1 else (1, 1)), *last)
 
 
-def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: bool = False) -> AttentionInputs:
+def _inputs(
+    query: Array, key: Array, value: Array, mask: Array | None, scale: Scale, gqa: bool = False
+) -> AttentionInputs:
     """The arrays with the axes that `flash` expects."""
     if not is_float(query):
         raise NotImplementedError(f"scaled_dot_product_attention: not implemented for query of {query.dtype}")
@@ -57,14 +63,15 @@ def _inputs(query: Array, key: Array, value: Array, mask: Array | None, gqa: boo
         value.reshape(batch, heads, *value.shape[-2:]),
         None if mask is None else _mask(mask, tuple(outer), heads, groups),
         None,
+        None if scale is None or isinstance(scale, (int, float)) else cast(scale, opmath(query.dtype)),
     )
 
 
 def attend(
-    query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: float | None
+    query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: Scale
 ) -> tuple[Array, Array]:
     """The output (..., L, Ev) in the dtype of `query`, and its log-sum-exp (..., L) in the compute dtype."""
-    out, lse = flash(_how(query, scale, is_causal), _inputs(query, key, value, mask))
+    out, lse = flash(_how(query, scale, is_causal), _inputs(query, key, value, mask, scale))
     shape = query.shape[:-1]
     return out.reshape(*shape, out.shape[-1]), lse.reshape(shape)
 
@@ -75,10 +82,10 @@ def scaled_dot_product_attention(
     key: Array,
     value: Array,
     attn_mask: Array | None = None,
-    dropout_p: float = 0.0,
+    dropout_p: float | Array | Number = 0.0,
     is_causal: bool = False,
     *,
-    scale: float | None = None,
+    scale: Scale = None,
     enable_gqa: bool = False,
 ) -> Array:
     """(..., heads, L, E) x (..., heads, S, E) x (..., heads, S, Ev) to (..., heads, L, Ev).
@@ -89,9 +96,13 @@ def scaled_dot_product_attention(
     `jax.nn.dot_product_attention` materializes all scores on the CPU, and gives a fully masked query the mean of the
     values instead of torch's 0.
     """
-    how, inputs = _how(query, scale, is_causal), _inputs(query, key, value, attn_mask, enable_gqa)
-    if dropout_p > 0:
-        how = how._replace(dropout_p=dropout_p, impl=jax.random.key_impl(rng))
+    how, inputs = _how(query, scale, is_causal), _inputs(query, key, value, attn_mask, scale, enable_gqa)
+    if not isinstance(dropout_p, (int, float)):
+        inputs = inputs._replace(rest=1 - cast(dropout_p, FLOAT64))
+    elif dropout_p > 0:
+        how = how._replace(dropout_p=dropout_p)
+    if how.dropout_p or inputs.rest is not None:
+        how = how._replace(impl=jax.random.key_impl(rng))
         inputs = inputs._replace(seed=jax.random.key_data(rng))
     out = fused.attention(how, inputs)
     lead = jnp.broadcast_shapes(*(x.shape[:-2] for x in ((query,) if enable_gqa else (query, key, value))))
@@ -106,7 +117,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
     is_causal: bool = False,
     *,
     attn_mask: Array | None = None,
-    scale: float | None = None,
+    scale: Scale = None,
 ) -> tuple[Array, Array]:
     """The output (batch, heads, L, E) and log-sum-exp (batch, heads, L); graphs captured on the CPU call this."""
     if dropout_p > 0:
@@ -125,10 +136,10 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
     is_causal: bool,
     *,
     attn_mask: Array | None = None,
-    scale: float | None = None,
+    scale: Scale = None,
 ) -> tuple[Array, Array, Array]:
     """Gradients of query, key and value."""
-    inputs, how = _inputs(query, key, value, attn_mask), _how(query, scale, is_causal)
+    inputs, how = _inputs(query, key, value, attn_mask, scale), _how(query, scale, is_causal)
     rows = inputs.query.shape[:4]
     out, grad = (x.reshape(*rows, x.shape[-1]) for x in (out, grad_out))
     lse = logsumexp.reshape(rows)

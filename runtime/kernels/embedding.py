@@ -7,7 +7,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.distance import Order, linalg_vector_norm, shrink
-from tenax.words import FLOAT32, Array, cast, opmath
+from tenax.words import FLOAT32, Array, Number, cast, opmath
 
 SUM, MEAN, MAX = 0, 1, 2
 
@@ -18,14 +18,14 @@ def _rows(table: Array, indices: Array) -> Array:
 
 
 def _scatter(
-    rows: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, dtype: np.dtype
+    rows: Array, indices: Array, num_weights: int, padding_idx: int | Number, scale_grad_by_freq: bool, dtype: np.dtype
 ) -> Array:
     """Sum of the rows per index, [num_weights, D], without the padding; a mean with `scale_grad_by_freq`.
 
     The sum is accumulated in the wide dtype, because an index may occur thousands of times.
     """
     # Indices past the end are dropped; negative ones would count from the end.
-    kept = jnp.where((indices == padding_idx) | (indices < 0), num_weights, indices)
+    kept = jnp.where((indices == cast(padding_idx, indices.dtype)) | (indices < 0), num_weights, indices)
     if scale_grad_by_freq:
         times = jnp.zeros((num_weights,), FLOAT32).at[kept].add(1, mode="drop")
         rows = rows / cast(times.at[kept].get(mode="fill", fill_value=1), rows.dtype)[:, None]
@@ -34,7 +34,7 @@ def _scatter(
 
 
 def embedding_dense_backward(
-    grad_output: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+    grad_output: Array, indices: Array, num_weights: int, padding_idx: int | Number, scale_grad_by_freq: bool
 ) -> Array:
     """Gradient of the table, [num_weights, D]; 0 for `padding_idx`."""
     rows = cast(grad_output, opmath(grad_output.dtype)).reshape(indices.size, grad_output.shape[-1])
@@ -65,7 +65,7 @@ def _embedding_bag(
     sparse: bool = False,
     per_sample_weights: Array | None = None,
     include_last_offset: bool = False,
-    padding_idx: int = -1,
+    padding_idx: int | Number = -1,
 ) -> tuple[Array, Array, Array, Array]:
     """(bags [B, D], bag of each index, number of indices per offset, row that each maximum is from).
 
@@ -74,7 +74,7 @@ def _embedding_bag(
     """
     bags = offsets.shape[0] - include_last_offset
     bag = _bag(indices, offsets[:bags])
-    held = jnp.where(indices == padding_idx, bags, bag)
+    held = jnp.where(indices == cast(padding_idx, indices.dtype), bags, bag)
     sizes = jnp.zeros(offsets.shape, indices.dtype).at[held].add(jnp.where(held < bags, 1, 0), mode="drop")
     rows = _rows(cast(weight, opmath(weight.dtype)), indices)
     chosen = jnp.zeros((0,), indices.dtype)
@@ -110,7 +110,7 @@ def _embedding_bag_dense_backward(
     scale_grad_by_freq: bool,
     mode: int,
     per_sample_weights: Array | None,
-    padding_idx: int = -1,
+    padding_idx: int | Number = -1,
 ) -> Array:
     """Gradient of the table, [num_weights, D]."""
     wide, sizes = cast(grad, opmath(grad.dtype)), bag_size[: grad.shape[0]]
@@ -134,11 +134,11 @@ def _embedding_bag_per_sample_weights_backward(
     offsets: Array,
     offset2bag: Array,
     mode: int,
-    padding_idx: int = -1,
+    padding_idx: int | Number = -1,
 ) -> Array:
     """Gradient of the weight of each index: its row times the gradient of its bag."""
     if offset2bag.shape != indices.shape:
         offset2bag = _bag(indices, offsets)
     wide = opmath(weight.dtype)
     along = lax.reduce_sum(cast(grad, wide)[offset2bag] * _rows(cast(weight, wide), indices), (1,))
-    return cast(jnp.where(indices == padding_idx, cast(0, wide), along), grad.dtype)
+    return cast(jnp.where(indices == cast(padding_idx, indices.dtype), cast(0, wide), along), grad.dtype)

@@ -31,22 +31,25 @@ Start = tuple[Any, Any, Any]  # of a tile: batch, head, row
 class How(NamedTuple):
     """The parameters of an attention that are not arrays."""
 
-    scale: float
+    scale: float | None  # None if it is an operand, in the inputs
     causal: bool = False
-    dropout_p: float = 0.0
+    dropout_p: float = 0.0  # if it is not an operand
     impl: Hashable = None  # of the random key whose data is `seed`
     devices: int = 1  # over which batch and heads may be split
     precision: str | None = None  # of products; JAX traces the derivative when the setting may have changed
 
 
 class AttentionInputs(NamedTuple):
-    """The arrays that attention is a function of; `seed` is the data of a random key."""
+    """The arrays that attention is a function of. `seed` is the data of a random key, and None without dropout; `scale`
+    and `rest`, which is 1 - dropout_p in float64, are 0-d if they are operands of the program."""
 
     query: Array
     key: Array
     value: Array
     mask: Array | None
     seed: Array | None
+    scale: Array | None = None
+    rest: Array | None = None
 
 
 class Tile(NamedTuple):
@@ -96,8 +99,23 @@ def _dot(how: How, form: str, a: Array, b: Array, dtype: Any) -> Array:
     return made.reshape(*shape[:4], made.shape[3]) if form[-2] == "r" else made
 
 
+def _scale(how: How, x: AttentionInputs, dtype: Any) -> Any:
+    return how.scale if x.scale is None else cast(x.scale, dtype)
+
+
+def _rest(how: How, x: AttentionInputs) -> Any:
+    return 1 - how.dropout_p if x.rest is None else x.rest
+
+
+def _thinned(how: How, x: AttentionInputs, kept: Array, weights: Array) -> Array:
+    """What dropout leaves of the weights."""
+    rest = _rest(how, x)
+    return jnp.where(kept, weights / (rest if x.rest is None else cast(rest, weights.dtype)), 0)
+
+
 def _scores(how: How, x: AttentionInputs, start: Start) -> Array:
-    scores = _dot(how, "bnre,bnse->bnrs", x.query, x.key, opmath(x.query.dtype)) * how.scale
+    compute = opmath(x.query.dtype)
+    scores = _dot(how, "bnre,bnse->bnrs", x.query, x.key, compute) * _scale(how, x, compute)
     if how.causal:
         rows, columns = (lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
         scores = jnp.where(rows + start[2] >= columns, scores, -jnp.inf)
@@ -106,7 +124,7 @@ def _scores(how: How, x: AttentionInputs, start: Start) -> Array:
     return jnp.where(x.mask, scores, -jnp.inf) if x.mask.dtype == BOOL else scores + cast(x.mask, scores.dtype)
 
 
-def _kept(how: How, seed: Array, shape: Sequence[int], whole: Sequence[int], start: Start) -> Array:
+def _kept(how: How, x: AttentionInputs, seed: Array, shape: Sequence[int], whole: Sequence[int], start: Start) -> Array:
     """The dropout mask. Each row of the `whole` has its own random key, so the mask does not depend on the tiling."""
     index: Any = 0
     for axis, first in enumerate((start[0], start[1], 0, start[2])):
@@ -114,7 +132,7 @@ def _kept(how: How, seed: Array, shape: Sequence[int], whole: Sequence[int], sta
         index = index * jnp.uint32(whole[axis]) + place
     fold = jax.vmap(jax.random.fold_in, (None, 0))
     keys = fold(jax.random.wrap_key_data(seed, impl=how.impl), index.ravel())
-    return jax.vmap(lambda key: jax.random.bernoulli(key, 1 - how.dropout_p, shape[4:]))(keys).reshape(shape)
+    return jax.vmap(lambda key: jax.random.bernoulli(key, _rest(how, x), shape[4:]))(keys).reshape(shape)
 
 
 def _some(how: How, whole: Sequence[int], x: AttentionInputs, start: Start = (0, 0, 0)) -> tuple[Array, Array]:
@@ -127,8 +145,7 @@ def _some(how: How, whole: Sequence[int], x: AttentionInputs, start: Start = (0,
     empty = total == 0
     total = jnp.where(empty, 1, total)
     if x.seed is not None:
-        kept = _kept(how, x.seed, scores.shape, whole, start)
-        weights = jnp.where(kept, weights / (1 - how.dropout_p), 0)
+        weights = _thinned(how, x, _kept(how, x, x.seed, scores.shape, whole, start), weights)
     weights = cast(weights, x.value.dtype)
     out = _dot(how, "bnrs,bnse->bnre", weights, x.value, scores.dtype) / total
     return cast(out, x.query.dtype), jnp.where(empty, -jnp.inf, jnp.log(total) + top)[..., 0]
@@ -146,12 +163,12 @@ def _some_gradients(
     weights = jnp.exp(_scores(how, x, start) - jnp.where(lse == -jnp.inf, 0, lse)[..., None])
     given, of_weights = weights, _dot(how, "bnre,bnse->bnrs", grad, x.value, compute)
     if x.seed is not None:
-        kept = _kept(how, x.seed, weights.shape, whole, start)
-        given, of_weights = (jnp.where(kept, w / (1 - how.dropout_p), 0) for w in (given, of_weights))
+        kept = _kept(how, x, x.seed, weights.shape, whole, start)
+        given, of_weights = (_thinned(how, x, kept, w) for w in (given, of_weights))
     if dtype != compute:
         slope = slope + jnp.sum(weights * of_weights, axis=-1)
     of_scores = weights * (of_weights - slope[..., None])
-    of_products = cast(of_scores * how.scale, dtype)
+    of_products = cast(of_scores * _scale(how, x, compute), dtype)
     return (
         _dot(how, "bnrs,bnse->bnre", of_products, x.key, compute),
         _dot(how, "bnrs,bnre->bnse", of_products, x.query, compute),
@@ -188,7 +205,8 @@ def _added(x: Array, part: Array, tile: Tile, start: Start, rows: bool = True) -
 
 def _inputs(x: AttentionInputs, tile: Tile, start: Start) -> AttentionInputs:
     query, key, value = _cut(x.query, tile, start), _cut(x.key, tile, start, False), _cut(x.value, tile, start, False)
-    return AttentionInputs(query, key, value, None if x.mask is None else _cut(x.mask, tile, start), x.seed)
+    mask = None if x.mask is None else _cut(x.mask, tile, start)
+    return x._replace(query=query, key=key, value=value, mask=mask)
 
 
 def _padded(x: Array, tile: Tile) -> Array:
@@ -273,7 +291,8 @@ def _gradients_bwd(how: How, saved: Any, cotangents: Gradients) -> Any:
     x, grad, of_lse = saved
 
     def some(query: Array, key: Array, value: Array, mask: Array | None) -> tuple[Array, Array]:
-        return _some(how, query.shape[:4], AttentionInputs(query, key, value, x.mask if mask is None else mask, x.seed))
+        parts = {"query": query, "key": key, "value": value, "mask": x.mask if mask is None else mask}
+        return _some(how, query.shape[:4], x._replace(**parts))
 
     def again(parts: Gradients, grad: Array, of_lse: Array) -> Gradients:
         return jax.vjp(some, *parts)[1]((grad, of_lse))

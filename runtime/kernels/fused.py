@@ -83,7 +83,7 @@ _KERNELS: dict[str, tuple[str, Kernel]] = {"gpu": ("cuda", _cudnn), "tpu": ("tpu
 
 def _takes(kernel: Kernel, how: How, x: AttentionInputs) -> bool:
     """Whether JAX can trace the kernel and its derivative, which raise for unsupported arguments."""
-    if how.dropout_p or any(not isinstance(n, int) or n == 0 for a in x[:3] for n in a.shape):
+    if x.seed is not None or any(not isinstance(n, int) or n == 0 for a in x[:3] for n in a.shape):
         return False
     try:
         jax.eval_shape(lambda x: jax.vjp(partial(kernel, how), x)[0], x)
@@ -93,12 +93,12 @@ def _takes(kernel: Kernel, how: How, x: AttentionInputs) -> bool:
 
 
 def attention(how: How, x: AttentionInputs) -> Array:
-    """The output (batch, heads, groups, L, Ev), from a fused kernel or `flash`."""
+    """The output (batch, heads, groups, L, Ev), from a fused kernel, whose scale is a constant, or `flash`."""
 
     def default(x: AttentionInputs) -> Array:
         return flash(how, x)[0]
 
-    found = _KERNELS.get(jax.default_backend())
+    found = None if how.scale is None else _KERNELS.get(jax.default_backend())
     if found is None or not _takes(found[1], how, x):
         return default(x)
     platform, kernel = found

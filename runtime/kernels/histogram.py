@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.search import insertion
-from tenax.words import FLOAT32, FLOAT64, INT64, Array, cast, extent, may_assume, opmath
+from tenax.words import FLOAT32, FLOAT64, INT64, Array, Number, cast, extent, may_assume, opmath
 
 
 def _count(place: Array, inside: Array, bins: int, weight: Array | None, dtype: np.dtype) -> Array:
@@ -33,16 +33,21 @@ def _outer(x: Array, range: Sequence[float] | None, widen: float, empty: Sequenc
     return jnp.where(point, low - widen, low), jnp.where(point, high + widen, high)
 
 
-def histc(self: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
+def histc(self: Array, bins: int = 100, min: float | Number = 0, max: float | Number = 0) -> Array:
     """Number of elements in each of `bins` equal bins of [min, max], or of the data's range if those are equal.
 
     Integers, which CPU torch rejects, are counted exactly, as on torch's other devices. `jnp.histogram` compares values
     with edges: for 0, 0.1, ..., 9.9 in 100 bins over [0, 10], 14 of its counts differ from torch's, none here.
     """
-    if min > max:
-        raise RuntimeError("torch.histc: max must be larger than min")
     x = cast(self, INT64 if np.issubdtype(self.dtype, np.integer) else opmath(self.dtype)).reshape(-1)
-    low, high = _outer(x, None if min == max and x.size else (min, max), 1, ())
+    if not isinstance(min, Number) and not isinstance(max, Number):
+        if min > max:
+            raise RuntimeError("torch.histc: max must be larger than min")
+        low, high = _outer(x, None if min == max and x.size else (min, max), 1, ())
+    else:  # equal numbers stand for the range of the data
+        given = cast(min, x.dtype), cast(max, x.dtype)
+        of_data = _outer(x, None, 1, (0, 0))
+        low, high = (jnp.where(given[0] == given[1], a, b) for a, b in zip(of_data, given, strict=True))
     inside = (x >= low) & (x <= high)
     place = lax.div(jnp.where(inside, (x - low) * bins, cast(0, x.dtype)), high - low).astype(np.int32)
     return _count(jnp.minimum(place, bins - 1), inside, bins, None, self.dtype)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import INT64, MEAN, NONE, Array, axes, cast, opmath
+from tenax.words import INT64, MEAN, NONE, Array, Number, as_long, axes, cast, opmath
 
 
-def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int) -> tuple[Array, Array]:
+def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int | Number) -> tuple[Array, Array]:
     """(class per position in int64, its weight in the accumulation dtype); ignored ones are class 0 with weight 0."""
     target = cast(target, INT64)
-    kept = target != ignore_index
+    kept = target != as_long(ignore_index)
     wide = opmath(x.dtype)
     chosen = jnp.where(kept, target, 0)
     weights = cast(1, wide) if weight is None else cast(weight, wide)[chosen]
@@ -19,7 +19,7 @@ def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int) -
 
 
 def nll_loss_forward(
-    self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+    self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int | Number
 ) -> tuple[Array, Array]:
     """(-self[target] weighted and reduced, the sum of the weights, or 0 without a reduction)."""
     classes = min(self.ndim - 1, 1)
@@ -40,7 +40,7 @@ def nll_loss_backward(
     target: Array,
     weight: Array | None,
     reduction: int,
-    ignore_index: int,
+    ignore_index: int | Number,
     total_weight: Array,
 ) -> Array:
     """Gradient of `self`, by a comparison with the class index instead of a scatter, so that XLA can fuse it."""

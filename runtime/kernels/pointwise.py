@@ -18,6 +18,7 @@ from tenax.words import (
     INT_TO_FLOAT,
     Array,
     Number,
+    as_long,
     cast,
     dtype_of,
     is_complex,
@@ -184,17 +185,24 @@ def special_xlog1py(self: Array, other: Array) -> Array:
     return _or_zero(self, other, self * log1p(jnp.where(self == 0, 0, other)))
 
 
-def round_decimals(self: Array, *, decimals: int) -> Array:
+def round_decimals(self: Array, *, decimals: int | Number) -> Array:
     """Round half to even at a decimal place.
 
     `jnp.round` multiplies by 0.001 for `decimals=-3`: for float32 numbers around 1e4, 96 % differ from torch's.
     """
-    if decimals == 0:
+    if isinstance(decimals, int) and decimals == 0:
         return lax.round(self, lax.RoundingMethod.TO_NEAREST_EVEN)
-    scale = lax.full((), 10.0 ** abs(decimals), self.dtype)
-    if decimals > 0:
-        return lax.round(self * scale, lax.RoundingMethod.TO_NEAREST_EVEN) / scale
-    return lax.round(self / scale, lax.RoundingMethod.TO_NEAREST_EVEN) * scale
+    if isinstance(decimals, int):
+        scale = lax.full((), _POWERS_OF_10[min(abs(decimals), 309)], self.dtype)
+    else:
+        place = jnp.clip(as_long(decimals), -309, 309)
+        scale = cast(jnp.asarray(_POWERS_OF_10)[jnp.abs(place)], self.dtype)
+    if is_negative(decimals):
+        return lax.round(self / scale, lax.RoundingMethod.TO_NEAREST_EVEN) * scale
+    return lax.round(self * scale, lax.RoundingMethod.TO_NEAREST_EVEN) / scale
+
+
+_POWERS_OF_10 = np.asarray([*(10.0**n for n in range(309)), np.inf])
 
 
 def nan_to_num(

@@ -24,6 +24,7 @@ from tenax.words import (
     INT64,
     Array,
     DType,
+    Number,
     cast,
     is_complex,
     is_float,
@@ -145,8 +146,32 @@ def _integers(rng: Array, shape: Sequence[int], low: Any, count: Any, dtype: DTy
         bits = bits % count
     elif count != 2 ** (8 * bits.dtype.itemsize):
         bits = bits % lax.full((), count, bits.dtype)
+    return _from(low, bits, dtype)
+
+
+def _from(low: Any, bits: Array, dtype: DType) -> Array:
     # Unsigned sums wrap, so their bits are right for any int64 `low`.
-    return cast(lax.bitcast_convert_type(cast(bits, _UINT64) + lax.full((), low % 2**64, _UINT64), INT64), dtype)
+    return cast(lax.bitcast_convert_type(cast(bits, _UINT64) + cast(low, _UINT64), INT64), dtype)
+
+
+def _integers_between(rng: Array, shape: Sequence[int], low: int | Number, end: int | Number, dtype: DType) -> Array:
+    """Integers in [low, end), the same ones whether the bounds are Python numbers or operands."""
+    if isinstance(low, int) and isinstance(end, int):
+        return _integers(rng, shape, low, end - low, dtype)
+    count = cast(end, _UINT64) - cast(low, _UINT64)
+    narrow = jax.random.bits(rng, tuple(shape), np.dtype("uint32"))
+    narrow = (
+        cast(narrow, _UINT64) % count if _has_words(low, end) else cast(narrow % cast(count, narrow.dtype), _UINT64)
+    )
+    if _has_words(low, end):  # the count may not fit into 32 bits
+        wide = jax.random.bits(rng, tuple(shape), _UINT64) % count
+        narrow = jnp.where(count < 2**32, narrow, wide)
+    return _from(low, narrow, dtype)
+
+
+def _has_words(*bounds: int | Number) -> bool:
+    """Whether a bound may exceed 32 bits."""
+    return any(not -(2**31) <= n < 2**31 if isinstance(n, int) else n.value.dtype.itemsize > 4 for n in bounds)
 
 
 def _largest(dtype: DType) -> int:
@@ -158,32 +183,34 @@ def _largest(dtype: DType) -> int:
     return 1 if dtype == BOOL else int(jnp.iinfo(dtype).max)
 
 
-def _ordered(op: str, low: int, high: int) -> None:
-    if low >= high:
+def _ordered(op: str, low: int | Number, high: int | Number) -> None:
+    if isinstance(low, int) and isinstance(high, int) and low >= high:
         raise RuntimeError(f"{op} expects 'from' to be less than 'to', but got from={low} >= to={high}")
 
 
-def random_from(rng: Array, self: Array, from_: int, to: int | None) -> Array:
+def random_from(rng: Array, self: Array, from_: int | Number, to: int | Number | None) -> Array:
     """Integers in [from, to); without `to`, up to and including the largest of the dtype."""
     end = _largest(self.dtype) + 1 if to is None else to
     _ordered("random_", from_, end)
     if not is_float(self.dtype):
         least = 0 if self.dtype == BOOL else int(jnp.iinfo(self.dtype).min)
-        for name, bound in (("from", from_), ("to - 1", end - 1)):
-            if not least <= bound <= _largest(self.dtype):
+        for name, bound, by in (("from", from_, 0), ("to - 1", end, 1)):
+            if isinstance(bound, int) and not least <= bound - by <= _largest(self.dtype):
                 raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
-    return _integers(rng, self.shape, from_, end - from_, self.dtype)
+    return _integers_between(rng, self.shape, from_, end, self.dtype)
 
 
-def randint(rng: Array, low: int, high: int, size: Sequence[int], *, dtype: DType | None = INT64) -> Array:
+def randint(
+    rng: Array, low: int | Number, high: int | Number, size: Sequence[int], *, dtype: DType | None = INT64
+) -> Array:
     """Integers in [low, high)."""
     _ordered("random_", low, high)
-    return _integers(rng, size, low, high - low, dtype or INT64)
+    return _integers_between(rng, size, low, high, dtype or INT64)
 
 
 def randint_like(rng: Array, self: Array, high: Any, *, dtype: DType | None = None) -> Array:
     """Integers in [0, high); `high` is an int or a 0-d array."""
-    if isinstance(high, int):
+    if isinstance(high, (int, Number)):
         return randint(rng, 0, high, self.shape, dtype=dtype or self.dtype)
     return _integers(rng, self.shape, 0, cast(high, _UINT64), dtype or self.dtype)
 

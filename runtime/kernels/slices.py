@@ -23,9 +23,30 @@ def _bounds(size: int, start: int | None, end: int | None) -> tuple[int, int]:
     return first, max(first, last)
 
 
-def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
+def narrow_copy(self: Array, dim: int, start: int | Number, length: int) -> Array:
+    """A copy of `length` elements along `dim`."""
+    dim = axis(self, dim)
+    size = max(self.shape[dim], 1)
+    if isinstance(start, int):
+        return lax.slice_in_dim(self, start % size, start % size + length, axis=dim)
+    at = as_long(start)
+    return lax.dynamic_slice_in_dim(self, cast(jnp.where(at < 0, at + size, at), place(size).dtype), length, dim)
+
+
+def _first(start: int | Number | None, size: int) -> Array:
+    """The first position of a slice of an axis, which may be an operand, in int64."""
+    at = as_long(0 if start is None else start)
+    return jnp.clip(jnp.where(at < 0, at + size, at), 0, size)
+
+
+def select_scatter(self: Array, src: Array, dim: int, index: int | Number) -> Array:
     """`self` with the slice `index` across `dim` replaced by `src`."""
     dim = axis(self, dim)
+    size = self.shape[dim]
+    if isinstance(index, Number):
+        part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
+        at = cast(as_long(index) % size, place(size).dtype)
+        return lax.dynamic_update_slice_in_dim(self, part, at, dim)
     if not -self.shape[dim] <= index < self.shape[dim]:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
@@ -56,10 +77,21 @@ def _require_size(src: Array, part: list[int]) -> None:
 
 
 def slice_scatter(
-    self: Array, src: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+    self: Array,
+    src: Array,
+    dim: int = 0,
+    start: int | Number | None = None,
+    end: int | Number | None = None,
+    step: int = 1,
 ) -> Array:
     """`self` with `self[start:end:step]` along `dim` replaced by `src`."""
     dim = axis(self, dim)
+    if isinstance(start, Number) or isinstance(end, Number):  # any slice of the length of `src`
+        src, at = cast(src, self.dtype), _first(start, self.shape[dim])
+        if step == 1:
+            return lax.dynamic_update_slice_in_dim(self, computed(src), at, dim)
+        steps = jnp.arange(src.shape[dim], dtype=INT64) * step
+        return combine(self, slices(self.shape, dim, at + steps), src)
     first, last = _bounds(self.shape[dim], start, end)
     _require_size(src, [*self.shape[:dim], len(range(first, last, step)), *self.shape[dim + 1 :]])
     src = cast(src, self.dtype)
@@ -78,9 +110,7 @@ def slice_backward(
     if isinstance(start, Number) or isinstance(end, Number):  # any slice of the length of `grad_output`
         around = [(size, size, step - 1) if d == dim else (0, 0, 0) for d in range(grad_output.ndim)]
         padded = lax.pad(grad_output, jnp.zeros((), grad_output.dtype), around)
-        at = as_long(start)
-        at = jnp.clip(jnp.where(at < 0, at + size, at), 0, size)
-        return lax.dynamic_slice_in_dim(padded, size - at, size, dim)
+        return lax.dynamic_slice_in_dim(padded, size - _first(start, size), size, dim)
     first, last = _bounds(size, start, end)
     count = len(range(first, last, step))
     if count == 0:
@@ -90,19 +120,25 @@ def slice_backward(
     return lax.pad(grad_output, jnp.zeros((), grad_output.dtype), edges)
 
 
-def _diagonal(self: Array, offset: int, dim1: int, dim2: int, diagonal: Array) -> Array:
+def _diagonal(self: Array, offset: int | Number, dim1: int, dim2: int, diagonal: Array) -> Array:
     """`self` with a diagonal of the plane (dim1, dim2) replaced by `diagonal`, along its last axis."""
     dim1, dim2 = axis(self, dim1), axis(self, dim2)
-    steps = np.arange(diagonal.shape[-1])
-    rows, columns = steps + max(-offset, 0), steps + max(offset, 0)
+    steps = np.arange(diagonal.shape[-1], dtype=np.int32)
+    if isinstance(offset, int):
+        places = jnp.asarray(np.stack([steps + max(-offset, 0), steps + max(offset, 0)], -1), np.int32)
+    else:
+        by = cast(offset, np.int32)
+        places = jnp.stack([steps + jnp.maximum(-by, 0), steps + jnp.maximum(by, 0)], -1)
     others = tuple(range(self.ndim - 2))
     numbers = lax.ScatterDimensionNumbers(others, tuple(sorted((dim1, dim2))), (dim1, dim2))
-    return combine(self, Places(jnp.asarray(np.stack([rows, columns], -1), np.dtype("int32")), numbers), diagonal)
+    return combine(self, Places(places, numbers), diagonal)
 
 
-def diagonal_scatter(self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+def diagonal_scatter(self: Array, src: Array, offset: int | Number = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """`self` with the diagonal `offset` of the plane (dim1, dim2) replaced by `src`."""
     plane = axis(self, dim1), axis(self, dim2)
+    if isinstance(offset, Number):
+        return _diagonal(self, offset, dim1, dim2, src)
     rows, columns = (self.shape[d] for d in plane)
     side = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
     _require_size(src, [*(n for d, n in enumerate(self.shape) if d not in plane), side])

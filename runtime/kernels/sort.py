@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.reduction import argmax
-from tenax.words import INT64, Array, axis, cast, is_float
+from tenax.words import INT64, Array, Number, as_long, axis, cast, is_float
 
 
 def _sorted(x: Array, dim: int) -> tuple[Array, Array]:
@@ -47,24 +47,26 @@ def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool 
 
 
 def _pick(values: Array, indices: Array, rank: Array | int, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """(values, int64 indices) at `rank` of a sorted axis; an array of ranks keeps that axis."""
+    """(values, int64 indices) at `rank` of a sorted axis; an array of ranks keeps that axis, unless it is 0-d."""
     if isinstance(rank, int):
         picked = tuple(lax.index_in_dim(x, rank, dim) for x in (values, indices))
+    elif rank.ndim == 0:
+        picked = tuple(lax.dynamic_index_in_dim(x, rank, dim) for x in (values, indices))
     else:
         picked = tuple(jnp.take_along_axis(x, rank, dim) for x in (values, indices))
     value, index = picked if keepdim else (lax.squeeze(x, (dim,)) for x in picked)
     return value, cast(index, INT64)
 
 
-def kthvalue(self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+def kthvalue(self: Array, k: int | Number, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """(k-th smallest value, its int64 index) along `dim`; k counts from 1."""
     size = self.shape[axis(self, dim)] if self.ndim else 1
-    if not 1 <= k <= size:
+    if isinstance(k, int) and not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis(self, dim)}")
     if self.ndim == 0:
         return self, jnp.zeros((), INT64)
     dim = axis(self, dim)
-    return _pick(*_sorted(self, dim), k - 1, dim, keepdim)
+    return _pick(*_sorted(self, dim), k - 1 if isinstance(k, int) else as_long(k) - 1, dim, keepdim)
 
 
 def _median(x: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:

@@ -31,7 +31,7 @@ REFUSED = [
     ),
     (
         ADD + "  jnp: self\n  special: {alpha: [one]}\n",
-        "ops_spec/ops.yaml:3: `special`: `one` is neither a number nor `sign`; expected a list of ",
+        "ops_spec/ops.yaml:3: `special`: `one` is neither a number nor a known word; expected ",
     ),
     (ADD + "  jnp: self\n  random: yes\n", "ops_spec/ops.yaml:3: `random`: `yes`; expected true, or no such key"),
     (ADD + "  promote: DEFAULT self\n  jnp: self\n", "ops_spec/ops.yaml:2: `promote`: `DEFAULT self` does not parse; "),

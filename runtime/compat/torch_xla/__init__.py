@@ -16,8 +16,11 @@ import torch
 from . import bfloat16, device_type, process, statistics
 from ._internal import tpu as tpu
 from .alias import install as install
-from .devices import xla_device, xla_devices, xla_real_devices
+from .devices import xla_real_devices
 from .missing import names_of
+from .ordinals import device as device
+from .ordinals import device_count as device_count
+from .ordinals import devices as devices
 from .steps import end_step
 from .version import __version__ as __version__
 
@@ -30,24 +33,9 @@ bfloat16.follow_environment()
 __getattr__ = names_of(__name__)
 
 
-def device(index: int | None = None) -> torch.device:
-    """The device with an index, or the current one of this thread."""
-    return xla_device(index)
-
-
-def devices() -> list[torch.device]:
-    """The devices of this process."""
-    return xla_devices()
-
-
 def real_devices() -> list[str]:
     """The platform's names of the devices, such as 'CPU:0'."""
     return xla_real_devices()
-
-
-def device_count() -> int:
-    """The number of devices of this process."""
-    return len(xla_devices())
 
 
 def sync(wait: bool = False, reset_scope: bool = True) -> None:

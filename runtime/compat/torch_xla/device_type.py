@@ -17,8 +17,8 @@ from ..._torch.frames import FAKE_TENSORS
 from ...aten.registration import library, register_all
 from ...device.after_import import after_import
 from ...storage.ordinals import NAME, NAMES, device_index
-
-TYPE = "xla"
+from . import autocast_state
+from .autocast_state import TYPE as TYPE
 
 
 @functools.cache
@@ -30,7 +30,7 @@ def enable() -> None:
     library("_").fallback(_on_jax, "XLA")
     for name in ("to.device", "to.dtype_layout"):
         library("aten").impl(name, _moved(getattr(torch.ops.aten.to, name.partition(".")[2])), "AutogradPrivateUse1")
-    patches.wrap("torch.amp.autocast_mode.autocast.__init__", _autocast)
+    autocast_state.follow()
     after_import(FAKE_TENSORS, lambda: patches.wrap(f"{FAKE_TENSORS}.FakeTensorMode.dispatch", _fake))
     errors.mixed_device_texts.append(_mixed_text)
 
@@ -70,16 +70,6 @@ def _fake(plain: Any) -> Any:
         return plain(self, func, types, tuple(map(_renamed, args)), renamed)
 
     return dispatch
-
-
-def _autocast(plain: Any) -> Any:
-    @functools.wraps(plain)
-    def init(self: Any, device_type: str, dtype: torch.dtype | None = None, *args: Any, **kwargs: Any) -> None:
-        if device_type == TYPE:
-            device_type, dtype = NAME, torch.get_autocast_dtype(TYPE) if dtype is None else dtype
-        plain(self, device_type, dtype, *args, **kwargs)
-
-    return init
 
 
 def _mixed_text(found: object) -> str | None:

@@ -31,11 +31,15 @@ def xla_device(n: int | None = None, devkind: str | None = None) -> torch.device
         devkind: 'TPU', 'GPU' or 'CPU'.
 
     Raises:
-        RuntimeError: there is no such device.
+        IndexError: there is no device with this ordinal.
+        RuntimeError: there is no device of this kind.
     """
     if devkind is not None and platform() != devkind.upper():
         raise RuntimeError(f"xla_device: no devices of kind {devkind!r}; this process has {platform()} devices")
-    return xla_named(jax_device(current_index() if n is None else n))
+    try:
+        return xla_named(jax_device(current_index() if n is None else n))
+    except RuntimeError as error:
+        raise IndexError(str(error)) from None
 
 
 def xla_devices() -> list[torch.device]:
@@ -77,11 +81,6 @@ def parse_xla_device(device: str) -> tuple[str, int] | None:
     """('TPU', 0) for 'TPU:0'; None for other strings."""
     found = re.fullmatch(r"([A-Z]+):(\d+)", device)
     return (found[1], int(found[2])) if found else None
-
-
-def is_xla_tensor(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is on the device."""
-    return tensor.device.type == NAME
 
 
 def wait_device_ops(devices: Any = ()) -> None:

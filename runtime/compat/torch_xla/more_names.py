@@ -231,10 +231,13 @@ MORE_NAMES: Names = {
     "torch_xla.experimental.custom_kernel": [
         ("flash_attention", differently("interpreted but on a TPU"), "`scaled_dot_product_attention`"),
         ("paged_attention ragged_paged_attention", differently("interpreted but on a TPU"), "`tenax.call_jax`"),
-        ("gmm tgmm", differently("XLA chooses the tiling"), "`tenax.call_jax` of `jax.lax.ragged_dot`"),
+        (
+            "gmm tgmm gmm_backward GMM",
+            differently("XLA chooses the tiling"),
+            "`tenax.call_jax` of `jax.lax.ragged_dot`",
+        ),
         ("make_kernel_from_pallas jax_import_guard", RUNS, "`tenax.call_jax`"),
         ("FlashAttention", NOT, "`flash_attention` of this module"),
-        ("GMM", NOT, "`gmm` of this module"),
         ("multi_queries_paged_attention", NOT, "`ragged_paged_attention` of this module"),
         ("quantized_matmul_int8", NOT, "`torch_xla.experimental.xla_quantized_matmul.quantized_matmul`"),
         ("trace_pallas", NOT, "`make_kernel_from_pallas` of this module"),

@@ -1,7 +1,8 @@
-"""The place of this replica, and the numbers of devices and processes. TorchDynamo inlines this file.
+"""The place of this replica, its devices, and the numbers of devices and processes. TorchDynamo inlines this file.
 
 In a graph of `torch.compile` they are constants. Its guards compare the number of process groups made so far, which
-may change them, and whether there are threads of `DataParallel`, which share graphs but not their places.
+may change them, the current device, and whether there are threads of `DataParallel`, which share graphs but not their
+places.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ import torch
 from ..._jax import backends_are_initialized
 from ..._torch.frames import assume_constant
 from ..._torch.graph_collectives import break_graph
-from ...storage.ordinals import device_count
+from ...storage.ordinals import NAME
+from ...storage.ordinals import device_count as devices_of_process
 from . import process, replicas
 from .devices import platform
+from .devices import xla_device as named_device
 from .spmd_mode import mode
 
 
 def _addressable() -> int:
-    return 1 if replicas.place().size > 1 else device_count()
+    return 1 if replicas.place().size > 1 else devices_of_process()
 
 
 def _local_processes() -> int:
@@ -48,6 +51,7 @@ _READ: dict[str, Callable[[], Any]] = {
     "processes": jax.process_count,
     "process": jax.process_index,
     "local_processes": _local_processes,
+    "device_count": devices_of_process,
     "host": lambda: (
         int(os.environ.get("GROUP_RANK", "0")) if process.launched() else jax.process_index() // _local_processes()
     ),
@@ -61,15 +65,65 @@ def _constant(name: str, groups: int) -> Any:
 assume_constant(_constant)
 
 
-def _read(name: str) -> Any:
-    if not torch.compiler.is_dynamo_compiling():
-        return _READ[name]()
+def _require_one_place(name: str) -> None:
     if replicas.has_threads:
         break_graph(
             f"{name} of a replica differs among the threads of DataParallel, which share a graph; expected "
             "torch.compile without fullgraph=True, or the number as an argument"
         )
+
+
+def _read(name: str) -> Any:
+    if not torch.compiler.is_dynamo_compiling():
+        return _READ[name]()
+    _require_one_place(name)
     return _constant(name, process.groups)
+
+
+def _device(n: int, devkind: str | None) -> torch.device:
+    return named_device(n, devkind)
+
+
+assume_constant(_device)
+
+
+def xla_device(n: int | None = None, devkind: str | None = None) -> torch.device:
+    """The device with ordinal `n`, or the current one of this thread.
+
+    Args:
+        n: an index of `jax.local_devices()`.
+        devkind: 'TPU', 'GPU' or 'CPU'.
+
+    Raises:
+        IndexError: there is no device with this ordinal.
+        RuntimeError: there is no device of this kind.
+    """
+    if not torch.compiler.is_dynamo_compiling():
+        return named_device(n, devkind)
+    if n is None:
+        _require_one_place("the current device")
+        n = torch.accelerator.current_device_index()  # guarded
+    return _device(n, devkind)
+
+
+def device(index: int | None = None) -> torch.device:
+    """The device with an index, or the current one of this thread."""
+    return xla_device(index)
+
+
+def devices() -> list[torch.device]:
+    """The devices of this process."""
+    return [xla_device(i) for i in range(device_count())]
+
+
+def device_count() -> int:
+    """The number of devices of this process."""
+    return _read("device_count")
+
+
+def is_xla_tensor(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is on the device."""
+    return tensor.device.type == NAME
 
 
 def xrt_world_size(defval: int = 1) -> int:

@@ -110,7 +110,6 @@ class _Operation:
         else:
             count("CachedCompile")
         record("EagerOpExecuteTime", seconds)
-        record("ExecuteTime", seconds)
         count(self.counter)
 
 

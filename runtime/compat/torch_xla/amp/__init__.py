@@ -26,7 +26,7 @@ class XlaAutocast(torch.autocast):
     ) -> None:
         if dtype is None:
             dtype = torch.float16 if platform() == "GPU" else torch.get_autocast_dtype("xla")
-        super().__init__("jax", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+        super().__init__("xla", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
 
 
 autocast = XlaAutocast

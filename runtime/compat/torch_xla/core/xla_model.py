@@ -45,11 +45,9 @@ from ..collectives import xla_rendezvous as xla_rendezvous
 from ..devices import MemoryInfo as MemoryInfo
 from ..devices import get_memory_info as get_memory_info
 from ..devices import get_xla_supported_devices as get_xla_supported_devices
-from ..devices import is_xla_tensor as is_xla_tensor
 from ..devices import parse_xla_device as parse_xla_device
 from ..devices import send_cpu_data_to_device as send_cpu_data_to_device
 from ..devices import wait_device_ops as wait_device_ops
-from ..devices import xla_device as xla_device
 from ..devices import xla_device_hw as xla_device_hw
 from ..devices import xla_device_kind as xla_device_kind
 from ..devices import xla_real_devices as xla_real_devices
@@ -57,6 +55,8 @@ from ..missing import names_of
 from ..ordinals import get_local_ordinal as get_local_ordinal
 from ..ordinals import get_ordinal as get_ordinal
 from ..ordinals import is_master_ordinal as is_master_ordinal
+from ..ordinals import is_xla_tensor as is_xla_tensor
+from ..ordinals import xla_device as xla_device
 from ..ordinals import xrt_world_size as xrt_world_size
 from ..steps import add_step_closure as add_step_closure
 from ..steps import end_step

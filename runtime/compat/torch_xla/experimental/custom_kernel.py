@@ -188,3 +188,20 @@ def _transposed_grouped(lhs: Any, rhs: Any, sizes: Any) -> Any:
         dot_dimension_numbers=(((1,), (0,)), ((), ())), lhs_ragged_dimensions=[1], rhs_group_dimensions=[]
     )
     return jax.lax.ragged_dot_general(lhs, rhs, sizes.astype("int32"), dimensions, preferred_element_type=lhs.dtype)
+
+
+def gmm_backward(
+    grad: torch.Tensor,
+    lhs: torch.Tensor,
+    rhs: torch.Tensor,
+    group_sizes: torch.Tensor,
+    tiling: tuple[int, int, int] = (512, 512, 512),
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The gradients of `lhs` and `rhs` of `gmm`, given that of its result, (m, n)."""
+    return gmm(grad, rhs.transpose(-1, -2), group_sizes, tiling), tgmm(lhs.t(), grad, group_sizes, tiling)
+
+
+class GMM:
+    """`gmm`, which is differentiable, by the name of PyTorch/XLA's autograd function."""
+
+    apply = staticmethod(gmm)
