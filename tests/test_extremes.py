@@ -94,6 +94,13 @@ def test_an_extreme_argument_gives_what_it_gives_on_the_cpu(name: str) -> None:
     close(actual, expected, CANCELLED if name.startswith("var-") else None, nan=True)
 
 
+def test_least_squares_of_an_infinite_matrix_end() -> None:
+    """LAPACK's singular values of such a matrix would not."""
+    x = torch.tensor([[1.0, INF, 2], [3, 4, 5]], device="jax")
+    for driver in ("gelsy", "gelsd", "gelss"):
+        assert torch.linalg.lstsq(x, x[:, :1], driver=driver).solution.isnan().all()
+
+
 @pytest.mark.parametrize(
     "function",
     [
