@@ -20,7 +20,6 @@ from .donation import held_elsewhere, is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall, encode
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
-from .out_arguments import resize_outs
 from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
@@ -119,12 +118,9 @@ class Dispatcher:
         if executable.instead is not None:
             return executable.instead(values)
         if executable.resize:
-            if resized:  # an input shares memory with the out tensor and was resized with it
-                raise RuntimeError(
-                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                    "single memory location. Please clone() the tensor before performing the operation."
-                )
-            resize_outs(signature, values, executable.resize)
+            from .out_arguments import resize_outs
+
+            resize_outs(signature, values, executable.resize, again=resized)
             return self.run(values, resized=True)
         tape = recording.tape
         if begun is not None and tape is None:  # an operand's value was needed, which ran and closed the tape
