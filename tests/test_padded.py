@@ -209,10 +209,19 @@ def test_large_arrays_have_programs_of_their_own() -> None:
 
 
 def test_a_size_that_is_called_often_gets_its_own_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_ENOUGH", 5 * (runs._CALL + 2 * 16 * 3 * 4))
+    """A thread compiles it from half of the calls on."""
+    monkeypatch.setattr(runs, "_ENOUGH", 8 * (runs._CALL + 2 * 16 * 3 * 4))
     xs = [numbers(n, 3).detach().to("jax") for n in (4, 5, 6, 7)]
     compiled(lambda: [x.exp() for x in xs])
-    assert [compiled(xs[-1].exp) for _ in range(8)] == [0, 0, 0, 0, 1, 0, 0, 0]
+    (served,) = [
+        e for one in code_memory.dispatchers for e in one.entries.values() if e.padded and e.specs[0].size == (7, 3)
+    ]
+    padded, before = served.run, totals.compiled
+    for _ in range(7):
+        agree(xs[-1].exp(), xs[-1].cpu().exp())
+        assert served.run is padded
+    agree(xs[-1].exp(), xs[-1].cpu().exp())
+    assert served.run is padded._exact and totals.compiled - before == 1
 
 
 def test_deterministic_mode_uses_no_padded_programs(monkeypatch: pytest.MonkeyPatch) -> None:

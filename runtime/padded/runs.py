@@ -14,6 +14,7 @@ from ..storage.avals import contiguous_strides
 from ..storage.placement import no_jax_trace, put
 from ..storage.spec import Operand
 from ..storage.views import plan
+from ..xla.ahead import PendingExecutable
 from ..xla.options import has_one_tier
 from .symbols import Dims
 
@@ -83,7 +84,7 @@ class PaddedRun:
         self._sizes = np.array(sizes, np.int32)
         self._starts = sorted((pad.start for pad in pads if pad.start is not None), reverse=True)
         # Which call is the first of the other program depends only on the shapes, so that results are reproducible.
-        self._cost, self._left = _CALL + moved, _ENOUGH
+        self._cost, self._left, self._begun = _CALL + moved, _ENOUGH, False
 
     @property
     def program(self) -> Any:
@@ -99,6 +100,9 @@ class PaddedRun:
         if not no_jax_trace() or has_one_tier():
             return self._exact(*operands)
         self._left -= self._cost
+        if self._left < _ENOUGH // 2 and not self._begun:
+            self._begun = True
+            PendingExecutable.begin(self.program, operands)  # a thread compiles it meanwhile
         if self._left < 0:
             setattr(self._executable, self._name, self._exact)
             return self._exact(*operands)
