@@ -26,7 +26,7 @@ from .symbols import Dims, pattern, values_of
 if TYPE_CHECKING:
     from .operations import SymbolicOperation
 
-_FAMILIES, _TRACED = 1024, 256  # of an operation, and of a family; a full table is cleared
+_FAMILIES, _OPERATIONS = 1024, 256  # of an operation, and of a family; a full table is cleared
 _SEEN = 64  # combinations of sizes that a family remembers
 
 
@@ -79,8 +79,8 @@ class CallFamily:
 
     def __init__(self) -> None:
         self._seen: dict[Dims, None] = {}
-        self._patterns: dict[Dims, None] = {}  # those with which an operation could be traced
-        self._traced: dict[Any, SymbolicOperation | None] = {}
+        self._patterns: dict[Dims, None] = {}  # those that have served a call
+        self._operations: dict[Any, SymbolicOperation] = {}
 
     def saw(self, shapes: Shapes) -> Dims:
         """Remember the sizes of a call."""
@@ -115,15 +115,14 @@ class CallFamily:
                 symbolic[place] = own
         fixed = tuple(operand for i, operand in operands.items() if i not in symbolic)
         key = changing, fixed, tuple(orders)
-        if key not in self._traced:
-            if len(self._traced) >= _TRACED:
-                self._traced.clear()
+        if key not in self._operations:
+            if len(self._operations) >= _OPERATIONS:
+                self._operations.clear()
                 self._patterns.clear()
-            from .operations import traced  # only for programs that need it
+            from .operations import SymbolicOperation  # only for programs that need it
 
-            operation = self._traced[key] = traced(signature, call, symbolic, orders)
-            if operation is not None:
-                self._patterns[changing] = None
-        operation, sizes = self._traced[key], values_of(changing, dims)
-        if operation is not None and sizes is not None:
-            operation.serve(executable, call, operands, specs, sizes)
+            self._operations[key] = SymbolicOperation(signature, call, symbolic, orders)
+        sizes = values_of(changing, dims)
+        assert sizes is not None
+        if self._operations[key].serve(executable, call, operands, specs, sizes):
+            self._patterns[changing] = None

@@ -1,14 +1,16 @@
-"""An operation traced with symbols for the sizes that change, and its programs for rounded sizes."""
+"""An operation with symbols for the sizes that change, and its programs for rounded sizes."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from math import prod
 from typing import Any
 from weakref import WeakValueDictionary
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import export, lax
 from jax.extend.core import ClosedJaxpr
@@ -24,6 +26,7 @@ from ..dtypes import numpy_dtype
 from ..holding import narrowed
 from ..storage.access import memory_shape
 from ..storage.spec import Operand, TensorSpec
+from ..xla import stored
 from ..xla.calls import program
 from .evaluation import evaluate
 from .parts import Shapes, structs, with_shapes
@@ -36,45 +39,34 @@ logger = logging.getLogger("tenax")
 _LARGE = 1 << 22  # bytes of the padded operands and results; a larger call has a program of its own
 
 
-def traced(
-    signature: Signature, call: EncodedCall, symbolic: Shapes, orders: Sequence[Any]
-) -> SymbolicOperation | None:
-    """Trace an operation with symbols for its changing sizes; None if its function needs to know them.
-
-    Args:
-        signature: that of the operation.
-        call: one of its calls.
-        symbolic: its shapes that contain changing sizes, as `symbols.pattern` writes them.
-        orders: the memory orders of its results, empty if they are contiguous.
-    """
-    names = [f"n{i}" for i in range(-min(place for shape in symbolic.values() for place in shape))]
-    bounds = [f"{name} {bound}" for name in names for bound in (">= 2", f"<= {_LARGE}")]
-    symbols = export.symbolic_shape(", ".join(names), constraints=bounds)
-    shapes: Any = {place: substituted(shape, symbols) for place, shape in symbolic.items()}
-    changed = with_shapes(signature, call, shapes)
-    run, check, _ = trace_functions(signature, [], changed, "free")
-    function: Any = with_checks(run, check) if signature.row.checks else run
-    try:
-        with jax.enable_x64(True):  # without it, a ShapeDtypeStruct of int64 becomes int32
-            closed = jax.make_jaxpr(function)(*structs(changed, shapes))
-    except Exception as error:  # whatever it raises for a symbol
-        logger.debug("%s is compiled for each size: %s", signature.name, error)
-        return None
-    return SymbolicOperation(signature, names, closed, symbolic, orders)
+Result = tuple[tuple[int | str, ...], str]  # the shape, with symbols in texts, and the dtype
 
 
 class SymbolicOperation:
-    """An operation, traced with symbols for the sizes that change."""
+    """An operation with symbols for the sizes that change. It is traced only if a program has to be compiled."""
 
-    def __init__(
-        self, signature: Signature, names: list[str], closed: ClosedJaxpr, symbolic: Shapes, orders: Sequence[Any]
-    ) -> None:
-        """`names` are those of the symbols in `closed`; the rest is as in `traced`."""
-        self.signature, self.names, self.closed = signature, names, closed
-        self.symbolic, self.orders = symbolic, orders
+    def __init__(self, signature: Signature, call: EncodedCall, symbolic: Shapes, orders: Sequence[Any]) -> None:
+        """See the class.
+
+        Args:
+            signature: that of the operation.
+            call: one of its calls.
+            symbolic: its shapes that contain changing sizes, as `symbols.pattern` writes them.
+            orders: the memory orders of its results, empty if they are contiguous.
+        """
+        self.signature, self.symbolic, self.orders = signature, symbolic, orders
+        names = [f"n{i}" for i in range(-min(place for shape in symbolic.values() for place in shape))]
+        bounds = [f"{name} {bound}" for name in names for bound in (">= 2", f"<= {_LARGE}")]
+        self.names, self._scope = names, export.SymbolicScope(bounds)
+        symbols = export.symbolic_shape(", ".join(names), scope=self._scope)
+        shapes: Any = {place: substituted(shape, symbols) for place, shape in symbolic.items()}
+        changed = with_shapes(signature, call, shapes)
+        run, check, _ = trace_functions(signature, [], changed, "free")
+        self._function: Any = with_checks(run, check) if signature.row.checks else run
+        self._structs = structs(changed, shapes)
+        self._results: dict[Dims, list[tuple[Any, np.dtype]] | None] = {}  # by rounded sizes; None if impossible
         # An executable that uses a program holds it, so evicting these frees it.
         self._programs: WeakValueDictionary[Dims, Any] = WeakValueDictionary()
-        self._impossible: set[Dims] = set()
 
     def serve(
         self,
@@ -83,8 +75,8 @@ class SymbolicOperation:
         operands: dict[int, Operand],
         specs: Sequence[TensorSpec],
         sizes: Dims,
-    ) -> None:
-        """Let an executable run the program for its rounded sizes.
+    ) -> bool:
+        """Let an executable run the program for its rounded sizes; return whether there is one.
 
         Args:
             executable: that of the call.
@@ -93,77 +85,104 @@ class SymbolicOperation:
             specs: those of its results, or of the tensors that it writes.
             sizes: the values of the symbols.
         """
-        true = dict(zip(self.names, sizes, strict=True))
-        avals = [v.aval for v in self.closed.jaxpr.outvars]
-        checks = len(self.signature.row.checks)
-        if len(avals) != len(specs) + checks:
-            return
-        for aval, spec in zip(avals, specs, strict=False):
-            if tuple([_size(n, true) for n in aval.shape]) != spec.size or aval.dtype != numpy_dtype(spec.dtype):
-                return
         larger = tuple(map(rounded, sizes))
-        moved = self._moved(operands, larger)
+        shapes: Any = {place: substituted(shape, larger) for place, shape in self.symbolic.items()}
+        changed = with_shapes(self.signature, call, shapes)
+        name = stored_key(self.signature, changed)
+        name = name and f"for many sizes {name} {self.symbolic} {self.orders}"
+        if larger not in self._results:
+            self._results[larger] = self._known(name, larger, structs(changed, shapes))
+        results = self._results[larger]
+        if results is None or not self._agree(results, specs, sizes):
+            return False
+        arrays = [(dtype, [_size(n, self.names, larger) for n in shape]) for shape, dtype in results]
+        arrays += [(operands[i].base.dtype, shape) for i, shape in shapes.items() if isinstance(i, int)]
+        moved = sum(dtype.itemsize * prod(shape) for dtype, shape in arrays)
         if moved > _LARGE:
-            return
-        run = None if larger in self._impossible else self._programs.get(larger) or self._program(call, larger)
+            return False
+        run = self._programs.get(larger)
         if run is None:
-            self._impossible.add(larger)
-            return
-        self._programs[larger] = run
+            run = self._programs[larger] = program(*narrowed(self._padded(larger), name))
         dynamic = [i for i, operand in operands.items() if operand.dynamic]
         starts = {i: len(call.operands) + k for k, i in enumerate(dynamic)}
-        pads = [
-            Pad(place, operands[place], starts.get(place), substituted(shape, larger))
-            for place, shape in self.symbolic.items()
-            if isinstance(place, int)
-        ]
+        pads = [Pad(i, operands[i], starts.get(i), shape) for i, shape in shapes.items() if isinstance(i, int)]
         cuts = [tuple(map(slice, memory_shape(spec))) for spec in specs]
-        name = "checked" if checks else "run"
-        setattr(executable, name, PaddedRun(executable, name, run, pads, cuts, sizes, moved))
+        attribute = "checked" if self.signature.row.checks else "run"
+        padded = PaddedRun(executable, attribute, run, pads, cuts, sizes, moved)
+        setattr(executable, attribute, padded)
         executable.padded = True
+        return True
 
-    def _moved(self, operands: dict[int, Operand], larger: Dims) -> int:
-        """The bytes of the padded operands and results."""
-        sizes = dict(zip(self.names, larger, strict=True))
-        arrays = [(v.aval.dtype, [_size(n, sizes) for n in v.aval.shape]) for v in self.closed.jaxpr.outvars]
-        for place, shape in self.symbolic.items():
-            if isinstance(place, int):
-                arrays.append((operands[place].base.dtype, [*substituted(shape, larger)]))
-        return sum(dtype.itemsize * prod(shape) for dtype, shape in arrays)
-
-    def _program(self, call: EncodedCall, larger: Dims) -> Callable[..., Any] | None:
-        """The program for rounded sizes; None if an operation cannot be computed on padded arrays."""
-        signature, names, closed, orders = self.signature, self.names, self.closed, self.orders
-        jaxpr = closed.jaxpr
-        sizes = dict(zip(names, larger, strict=True))
-        shapes: Any = {place: substituted(shape, larger) for place, shape in self.symbolic.items()}
-        changed = with_shapes(signature, call, shapes)
-        given = structs(changed, shapes)
-        moved = [(v.aval.dtype, [_size(n, sizes) for n in v.aval.shape]) for v in jaxpr.outvars]
-        moved += [(given[place].dtype, shape) for place, shape in shapes.items() if isinstance(place, int)]
-        if sum(dtype.itemsize * prod(shape) for dtype, shape in moved) > _LARGE:
+    @cached_property
+    def _closed(self) -> ClosedJaxpr | None:
+        """The jaxpr of the operation; None if its function needs to know the sizes."""
+        try:
+            with jax.enable_x64(True):  # without it, a ShapeDtypeStruct of int64 becomes int32
+                return jax.make_jaxpr(self._function)(*self._structs)
+        except Exception as error:  # whatever it raises for a symbol
+            logger.debug("%s is compiled for each size: %s", self.signature.name, error)
             return None
-        # A written tensor that does not change keeps its array.
-        unchanged = set() if signature.fresh else {i for i, v in enumerate(jaxpr.outvars) if v in jaxpr.invars}
+
+    def _padded(self, larger: Dims) -> Callable[..., Any]:
+        """The function that computes on arrays of rounded sizes, and is passed the true ones first."""
+        names, orders = self.names, self.orders
+        sizes = dict(zip(names, larger, strict=True))
 
         def padded(known: Any, *operands: Any) -> tuple[Any, ...]:
+            closed = self._closed
+            assert closed is not None
             with jax.enable_x64(True):
                 true = {name: lax.convert_element_type(known[i], np.int64) for i, name in enumerate(names)}
                 results = evaluate(Sizes(sizes, true), closed, [x for x in operands if x is not None])
                 for i, order in enumerate(orders):
                     results[i] = lax.transpose(results[i], order) if order else results[i]
-                return tuple([None if i in unchanged else x for i, x in enumerate(results)])
+                return tuple([None if i in self._unchanged else x for i, x in enumerate(results)])
 
-        padded.__name__ = padded.__qualname__ = signature.name
-        try:
-            with jax.enable_x64(True):
-                jax.eval_shape(padded, jax.ShapeDtypeStruct((len(names),), np.int32), *given)
-        except Exception as error:  # above all NotPaddableError; the program for exact sizes works in any case
-            logger.debug("%s is compiled for each size: %s", signature.name, error)
+        padded.__name__ = padded.__qualname__ = self.signature.name
+        return padded
+
+    @cached_property
+    def _unchanged(self) -> set[int]:
+        """The results that are written tensors which do not change, and keep their arrays."""
+        if self.signature.fresh or self._closed is None:
+            return set()
+        jaxpr = self._closed.jaxpr
+        return {i for i, v in enumerate(jaxpr.outvars) if v in jaxpr.invars}
+
+    def _known(self, name: str | None, larger: Dims, given: list[Any]) -> list[tuple[Any, np.dtype]] | None:
+        """The symbolic shapes and the dtypes of the results; None if they cannot be computed on padded arrays."""
+
+        def found() -> list[Result] | None:
+            if self._closed is None:
+                return None
+            try:
+                with jax.enable_x64(True):
+                    known = jax.ShapeDtypeStruct((len(self.names),), np.int32)
+                    jax.eval_shape(self._padded(larger), known, *given)
+            except Exception as error:  # above all NotPaddableError; the program for exact sizes works in any case
+                logger.debug("%s is compiled for each size: %s", self.signature.name, error)
+                return None
+            avals = [v.aval for v in self._closed.jaxpr.outvars]
+            return [(tuple([n if isinstance(n, int) else str(n) for n in a.shape]), a.dtype.name) for a in avals]
+
+        facts = stored.remembered(name and f"results {name}", found)
+        if facts is None:
             return None
-        name = stored_key(signature, changed)
-        return program(*narrowed(padded, name and f"for many sizes {name} {self.symbolic} {orders}"))
+        scope = self._scope
+        return [
+            (export.symbolic_shape(", ".join(map(str, shape)), scope=scope) if shape else (), jnp.dtype(dtype))
+            for shape, dtype in facts
+        ]
+
+    def _agree(self, results: list[tuple[Any, np.dtype]], specs: Sequence[TensorSpec], sizes: Dims) -> bool:
+        """Whether the results of a call are those that torch expects, besides the flags of checks."""
+        if len(results) != len(specs) + len(self.signature.row.checks):
+            return False
+        return all(
+            tuple([_size(n, self.names, sizes) for n in shape]) == spec.size and dtype == numpy_dtype(spec.dtype)
+            for (shape, dtype), spec in zip(results, specs, strict=False)
+        )
 
 
-def _size(size: Any, values: dict[str, int]) -> int:
-    return size if isinstance(size, int) else int(size_with(size, values))
+def _size(size: Any, names: Sequence[str], values: Dims) -> int:
+    return size if isinstance(size, int) else int(size_with(size, dict(zip(names, values, strict=True))))
