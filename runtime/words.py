@@ -309,12 +309,15 @@ def window_operand(x: Array) -> Array:
 
 
 def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Non-negative axes; `None` or an empty list means all of them, and a 0-d array has none."""
-    if x.ndim == 0:
-        return ()
+    """Non-negative axes; `None` or an empty list means all of them, and a 0-d array has none.
+
+    Raises:
+        IndexError: there is no such axis.
+    """
     if dims is None or (not isinstance(dims, int) and len(dims) == 0):
         return tuple(range(x.ndim))
-    return tuple(d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims))
+    found = tuple(axis(x, d) for d in ((dims,) if isinstance(dims, int) else dims))
+    return found if x.ndim else ()
 
 
 def truth(x: Array) -> Array:

@@ -28,6 +28,7 @@ NAMED = {
     "i": torch.tensor([0, 1, 3, 2], dtype=torch.int32),
     "l": torch.tensor([0, 1, 3, 2]),
     "s": torch.tensor([0, 1, 3, 2], dtype=torch.int16),
+    "h": torch.tensor([1, 0.5, 2, 3], dtype=torch.float16),
     "u": torch.tensor([0, 1, 3, 2], dtype=torch.uint16),
     "q": torch.tensor([0.0, 1, 3, 2]).to(torch.float8_e4m3fn),
 }
@@ -49,6 +50,13 @@ f.index_select(0, f) | f.index_select(0, s) | f.take(i) | f.gather(0, s) | f.sca
 f.index_copy(0, i, f) | f.index_fill(0, i, 1.0) | f.scatter_add(0, s, f) | f.index_reduce(0, s, f, "prod")
 f.masked_fill(i, 0.0) | f.masked_select(i) | f.where(i, f) | F.embedding(f, f[:, None]) | F.embedding(s, f[:, None])
 F.nll_loss(f[None], s[:1]) | F.multi_margin_loss(f[None], i[:1])
+h & h | h.bitwise_not() | h << h | h.gcd(h) | h.lcm(h) | h.bincount() | F.embedding(b, f[:, None], max_norm=1.0)
+f.index_add(0, l, h) | f.index_add_(0, l, i) | f.index_copy(0, l, i) | f.put(l, h) | f.index_reduce(0, l, c, "prod")
+f.heaviside(i) | f[:3].cross(l[:3], 0) | l.reshape(2, 2).addmm(f.reshape(2, 2), f.reshape(2, 2))
+l.view(2, 2).baddbmm(f.view(1, 2, 2), f.view(1, 2, 2)) | l.view(2, 2).addbmm(f.view(1, 2, 2), f.view(1, 2, 2))
+f.view(2, 2).addmm(f.view(2, 2), f.view(2, 2), alpha=1j) | f.addcmul(f, f, value=1j) | f.addcdiv(f, f, value=1j)
+f[:2].addmv(f.view(2, 2), f[:2], beta=1j) | f.lerp(f, 1j)
+f.view(1, 2, 2).baddbmm(f.view(1, 2, 2), f.view(1, 2, 2), beta=1j)
 u + u | u.amax() | u.neg() | u.gather(0, l) | q + q | q.exp() | q.sum() | q * 2 | q.sqrt()
 torch._foreach_floor([c]) | torch._foreach_lerp([i], [i], 0.5) | torch.add(u, u, out=u) | torch.poisson(i)
 torch.sort(c, out=(c, l)) | f - True | f.sub_(True) | torch.rsub(f, True) | torch._foreach_sub([f], True)

@@ -81,7 +81,13 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Array, ...]:
-    """(output, mean, invstd, running mean, running variance); mean and invstd are empty unless `training`."""
+    """(output, mean, invstd, running mean, running variance); mean and invstd are empty unless `training`.
+
+    Raises:
+        ValueError: one of the running statistics is None.
+    """
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if training:
         mean, variance = _moments(input)
         unbiased = _unbiased(variance, _count(input))
