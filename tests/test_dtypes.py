@@ -143,6 +143,20 @@ def test_what_only_cuda_takes_is_computed(name: str) -> None:
     assert run(*(NAMED[n].to("jax") for n in "bci")).tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64])
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_a_float_wraps_around_in_an_integer_that_does_not_hold_it(source: torch.dtype, dtype: torch.dtype) -> None:
+    x = torch.tensor([-8.9, -1, -0.5, 255, 256, 300.7, -300.7, 1e4, 6e4, 0, 128, -129]).to(source)
+    if dtype.itemsize < 4:  # the CPU's way to wider ones depends on the dtype
+        x = torch.cat([x, torch.tensor([65536, 1e6, 3e9, -3e9, 1e20, torch.inf, -torch.inf, torch.nan]).to(source)])
+    expected = x.to(dtype)
+    assert torch.equal(x.to("jax").to(dtype).cpu(), expected)
+    assert torch.equal(tenax.jit(lambda x: x.to(dtype))(x.to("jax")).cpu(), expected)
+    part = torch.zeros(2 * len(x), dtype=dtype, device="jax")
+    part[::2] = x.to("jax")
+    assert torch.equal(part.cpu()[::2], expected)
+
+
 def test_labels_of_jax_are_targets() -> None:
     logits, labels = torch.randn(2, 3), jax.numpy.array([2, 0])
     loss = jax.jit(tenax.interop.t2j(F.cross_entropy))(logits.numpy(), labels)
