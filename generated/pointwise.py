@@ -272,7 +272,7 @@ def sqrt(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.sqrt(self), dtype)
+    return cast(complex_kernels.sqrt(self=self), dtype)
 
 
 def addcmul(self: Array, tensor1: Array, tensor2: Array, *, value: ArrayLike = 1) -> Array:
@@ -995,7 +995,7 @@ def acos(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.acos(self), dtype)
+    return cast(complex_kernels.acos(self=self), dtype)
 
 
 def atan(self: Array) -> Array:
@@ -1037,7 +1037,7 @@ def asinh(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.asinh(self), dtype)
+    return cast(complex_kernels.asinh(self=self), dtype)
 
 
 def acosh(self: Array) -> Array:
@@ -1046,7 +1046,7 @@ def acosh(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.acosh(self), dtype)
+    return cast(complex_kernels.acosh(self=self), dtype)
 
 
 def atanh(self: Array) -> Array:

@@ -2064,6 +2064,7 @@ ROWS: dict[str, Row] = {
         "embedding_renorm_",
         special=(("norm_type", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         conditions="embedding.embedding_renorm___checks",
+        dtypes=(("indices", "int32 int64"),),
         checks=(("IndexError", "index out of range in self"),),
     ),
     "embedding_renorm.out": Row(
@@ -2072,6 +2073,7 @@ ROWS: dict[str, Row] = {
         "out",
         special=(("norm_type", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         conditions="embedding.embedding_renorm___checks",
+        dtypes=(("indices", "int32 int64"),),
         checks=(("IndexError", "index out of range in self"),),
     ),
     "embedding_renorm_": Row(
@@ -2080,6 +2082,7 @@ ROWS: dict[str, Row] = {
         "inplace",
         special=(("norm_type", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         conditions="embedding.embedding_renorm___checks",
+        dtypes=(("indices", "int32 int64"),),
         checks=(("IndexError", "index out of range in self"),),
     ),
     "eq.Scalar": Row("generated.pointwise", "eq__Scalar"),

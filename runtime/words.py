@@ -184,7 +184,11 @@ def result_type(*args: Any) -> DType:
 
 
 def cast(x: Any, dtype: Any) -> Array:
-    """Convert an array, `Number` or Python number to `dtype`; complex to real keeps the real part."""
+    """Convert an array, `Number` or Python number to `dtype`.
+
+    Complex to real keeps the real part. To an integer of less than 32 bits, or an unsigned one, a float wraps around as
+    on the CPU, where XLA would saturate: 300.7 becomes 44 in uint8.
+    """
     dtype = np.dtype(dtype)
     if isinstance(x, Number):
         x = x.value
@@ -198,7 +202,23 @@ def cast(x: Any, dtype: Any) -> Array:
         return x
     if _level(np.dtype(x.dtype)) == 3 and _level(dtype) < 3 and dtype != BOOL:
         x = jnp.real(x)
+    if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 4):
+        x = _wrapped(x, dtype) if is_float(x) else x
     return lax.convert_element_type(x, dtype)
+
+
+def _wrapped(x: Array, dtype: DType) -> Array:
+    """A float as an integer that `dtype` wraps around: of 32 bits, or of 64 for wider ones.
+
+    What this integer does not hold becomes 0. Numbers from 2**63 that uint64 holds are left.
+    """
+    wide: DType = np.dtype(np.int32) if dtype.itemsize < 4 else INT64
+    x = lax.convert_element_type(x, FLOAT32) if x.dtype.itemsize < 4 else x
+    held = jnp.abs(x) < jnp.asarray(2.0 ** (8 * wide.itemsize - 1), x.dtype)
+    whole = lax.convert_element_type(jnp.where(held, x, jnp.zeros((), x.dtype)), wide)
+    if dtype.itemsize < 8:
+        return whole
+    return jnp.where(x < 0, lax.convert_element_type(whole, dtype), lax.convert_element_type(x, dtype))
 
 
 def _promoted(
@@ -309,12 +329,15 @@ def window_operand(x: Array) -> Array:
 
 
 def axes(x: Array, dims: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Non-negative axes; `None` or an empty list means all of them, and a 0-d array has none."""
-    if x.ndim == 0:
-        return ()
+    """Non-negative axes; `None` or an empty list means all of them, and a 0-d array has none.
+
+    Raises:
+        IndexError: there is no such axis.
+    """
     if dims is None or (not isinstance(dims, int) and len(dims) == 0):
         return tuple(range(x.ndim))
-    return tuple(d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims))
+    found = tuple(axis(x, d) for d in ((dims,) if isinstance(dims, int) else dims))
+    return found if x.ndim else ()
 
 
 def truth(x: Array) -> Array:

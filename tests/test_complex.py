@@ -28,6 +28,25 @@ def test_a_function_of_an_extreme_complex_number_is_the_one_of_the_cpu(
     close(function(z.to("jax")), function(z), nan=True)
 
 
+ON_CUTS = torch.tensor([complex(x, y) for x, y in itertools.product((0.0, -0.0, 0.5, -0.5, 2.0, -2.0), repeat=2)])
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("function", [torch.sqrt, torch.asin, torch.acos, torch.asinh, torch.acosh, torch.atanh])
+def test_the_sign_of_a_zero_chooses_the_side_of_a_branch_cut(
+    function: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
+) -> None:
+    z = ON_CUTS.to(dtype)
+    close(function(z.to("jax")), function(z), UNIT)
+
+
+@pytest.mark.parametrize("function", [kernels.sqrt, kernels.asin, kernels.asinh, kernels.acosh])
+def test_a_derivative_below_a_branch_cut_is_conjugate_to_that_above(function: Callable[[jax.Array], jax.Array]) -> None:
+    above, below = (jax.grad(function, holomorphic=True)(jnp.complex64(complex(-2, y))) for y in (0.0, -0.0))
+    close(below, above.conj(), UNIT)
+    close(above, jax.grad(function, holomorphic=True)(jnp.complex64(-2 + 1e-7j)), UNIT)
+
+
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
 def test_a_complex_power_of_extreme_numbers_is_the_one_of_the_cpu(dtype: torch.dtype) -> None:
     z = GRID[GRID.abs() != 1e30].to(dtype)

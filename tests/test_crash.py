@@ -101,6 +101,16 @@ ROADS = {
     "gradient of a batch norm without statistics": (
         "torch.ops.aten.native_batch_norm_backward(x, x, *[None] * 5, False, 1e-5, [True] * 3)"
     ),
+    "batch norm with a short statistic": (
+        "torch.native_batch_norm(x, None, None, torch.ones(3, device='jax'), torch.ones(0, device='jax'), True, 0.1, 1)"
+    ),
+    "batch norm with a short weight": (
+        "torch.native_batch_norm(x, torch.ones(2, device='jax'), None, None, None, True, 0.1, 1)"
+    ),
+    "maxima of no bags": (
+        "torch.embedding_bag(x, torch.zeros(5, dtype=torch.long, device='jax'), "
+        "torch.zeros(0, dtype=torch.long, device='jax'), mode=2)"
+    ),
     "fork": "__import__('os')._exit(0) if __import__('os').fork() == 0 else None",
 }
 

@@ -28,6 +28,7 @@ NAMED = {
     "i": torch.tensor([0, 1, 3, 2], dtype=torch.int32),
     "l": torch.tensor([0, 1, 3, 2]),
     "s": torch.tensor([0, 1, 3, 2], dtype=torch.int16),
+    "h": torch.tensor([1, 0.5, 2, 3], dtype=torch.float16),
     "u": torch.tensor([0, 1, 3, 2], dtype=torch.uint16),
     "q": torch.tensor([0.0, 1, 3, 2]).to(torch.float8_e4m3fn),
 }
@@ -49,6 +50,13 @@ f.index_select(0, f) | f.index_select(0, s) | f.take(i) | f.gather(0, s) | f.sca
 f.index_copy(0, i, f) | f.index_fill(0, i, 1.0) | f.scatter_add(0, s, f) | f.index_reduce(0, s, f, "prod")
 f.masked_fill(i, 0.0) | f.masked_select(i) | f.where(i, f) | F.embedding(f, f[:, None]) | F.embedding(s, f[:, None])
 F.nll_loss(f[None], s[:1]) | F.multi_margin_loss(f[None], i[:1])
+h & h | h.bitwise_not() | h << h | h.gcd(h) | h.lcm(h) | h.bincount() | F.embedding(b, f[:, None], max_norm=1.0)
+f.index_add(0, l, h) | f.index_add_(0, l, i) | f.index_copy(0, l, i) | f.put(l, h) | f.index_reduce(0, l, c, "prod")
+f.heaviside(i) | f[:3].cross(l[:3], 0) | l.reshape(2, 2).addmm(f.reshape(2, 2), f.reshape(2, 2))
+l.view(2, 2).baddbmm(f.view(1, 2, 2), f.view(1, 2, 2)) | l.view(2, 2).addbmm(f.view(1, 2, 2), f.view(1, 2, 2))
+f.view(2, 2).addmm(f.view(2, 2), f.view(2, 2), alpha=1j) | f.addcmul(f, f, value=1j) | f.addcdiv(f, f, value=1j)
+f[:2].addmv(f.view(2, 2), f[:2], beta=1j) | f.lerp(f, 1j)
+f.view(1, 2, 2).baddbmm(f.view(1, 2, 2), f.view(1, 2, 2), beta=1j)
 u + u | u.amax() | u.neg() | u.gather(0, l) | q + q | q.exp() | q.sum() | q * 2 | q.sqrt()
 torch._foreach_floor([c]) | torch._foreach_lerp([i], [i], 0.5) | torch.add(u, u, out=u) | torch.poisson(i)
 torch.sort(c, out=(c, l)) | f - True | f.sub_(True) | torch.rsub(f, True) | torch._foreach_sub([f], True)
@@ -133,6 +141,20 @@ def test_what_only_cuda_takes_is_computed(name: str) -> None:
     with pytest.raises(RuntimeError):
         run(*(NAMED[n] for n in "bci"))
     assert run(*(NAMED[n].to("jax") for n in "bci")).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64])
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_a_float_wraps_around_in_an_integer_that_does_not_hold_it(source: torch.dtype, dtype: torch.dtype) -> None:
+    x = torch.tensor([-8.9, -1, -0.5, 255, 256, 300.7, -300.7, 1e4, 6e4, 0, 128, -129]).to(source)
+    if dtype.itemsize < 4:  # the CPU's way to wider ones depends on the dtype
+        x = torch.cat([x, torch.tensor([65536, 1e6, 3e9, -3e9, 1e20, torch.inf, -torch.inf, torch.nan]).to(source)])
+    expected = x.to(dtype)
+    assert torch.equal(x.to("jax").to(dtype).cpu(), expected)
+    assert torch.equal(tenax.jit(lambda x: x.to(dtype))(x.to("jax")).cpu(), expected)
+    part = torch.zeros(2 * len(x), dtype=dtype, device="jax")
+    part[::2] = x.to("jax")
+    assert torch.equal(part.cpu()[::2], expected)
 
 
 def test_labels_of_jax_are_targets() -> None:

@@ -18,6 +18,8 @@ Dtypes = frozenset[torch.dtype]
 
 _GROUPS = {word: {getattr(torch, name) for name in names} for word, names in DTYPES.items()}
 _ALL = frozenset().union(*_GROUPS.values())
+_PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
+_HALVES = {torch.float16, torch.bfloat16, torch.float32}
 _NUMERIC = ("tensor", "number", "numbers")
 # A number has the lowest dtype of its kind, as in promotion, so it fits any dtype of at least that kind.
 _NUMBERS = {float: _GROUPS["floating"] | _GROUPS["complex"], complex: _GROUPS["complex"]}
@@ -37,9 +39,25 @@ def check_dtypes(signature: Signature, values: Sequence[Any]) -> None:
     The CPU kernel is called with zeros. If it accepts them, as another torch release may, the call proceeds.
     """
     if any(not _takes(dtypes_named(words), given) for words, given in _restricted(signature, values)):
-        raise_matching_host_error(signature, values)
-    if any(s.name == "alpha" and _is_higher(v, values) for s, v in zip(signature.arguments, values, strict=True)):
-        raise_matching_host_error(signature, values, "alpha")
+        raise_matching_host_error(signature, values, half=False)
+    for argument, value in zip(signature.arguments, values, strict=True):
+        if (argument.name == "alpha" or type(value) is complex) and _is_higher(value, values):
+            raise_matching_host_error(signature, values, "alpha|overflow|be cast")
+
+
+def mixes_dtypes(signature: Signature, values: Sequence[Any]) -> bool:
+    """Whether arguments that may be float32 have several dtypes, of which a lowering would silently cast some.
+
+    Half precision beside float32 does not count, because CUDA kernels accept more such calls than the CPU's.
+    """
+    given = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
+    if len(given) < 2 or any(given >= pair for pair in _PRECISIONS):
+        return len(given) > 1
+    found = set[torch.dtype]()
+    for words, part in _restricted(signature, values):
+        if torch.float32 in dtypes_named(words):
+            found.update(t.dtype for t in pytree.tree_leaves(part) if isinstance(t, torch.Tensor))
+    return len(found) > 1 and not found <= _HALVES
 
 
 def _is_higher(number: Any, values: Sequence[Any]) -> bool:

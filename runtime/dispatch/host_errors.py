@@ -18,14 +18,20 @@ _SMALL = 2**16  # elements; the CPU computes anything of this size quickly
 _OF_ZEROS = "ZeroDivisionError"  # the message of integer division by the zeros used in place of the arguments
 # The CPU kernel is missing, or lacks half precision, which CUDA may have; other errors are about the arguments.
 _NO_KERNEL = re.compile("Could not run|not implemented for '(Half|BFloat16)")
+_NO_CPU_KERNEL = re.compile("Could not run")
 
 
-def raise_host_error(signature: Signature, values: Sequence[Any], blank: bool = False) -> None:
-    """Raise the CPU kernel's error for these arguments, if any; with `blank`, for zeros of the same geometry."""
+def raise_host_error(
+    signature: Signature, values: Sequence[Any], blank: bool = False, missing: re.Pattern[str] = _NO_KERNEL
+) -> None:
+    """Raise the CPU kernel's error for these arguments, if any; with `blank`, for zeros of the same geometry.
+
+    A `NotImplementedError` that matches `missing` says nothing about the arguments.
+    """
     try:
         signature.call(_to_host(values, blank))
     except Exception as error:
-        if not (isinstance(error, NotImplementedError) and _NO_KERNEL.search(str(error))):
+        if not (isinstance(error, NotImplementedError) and missing.search(str(error))):
             raise error from None
 
 
@@ -35,7 +41,7 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
     Raises:
         The CPU kernel's error, or `refused` if there is no CPU kernel.
     """
-    if isinstance(refused, AssertionError) and signature.row.cpu_may_abort:
+    if signature.row.cpu_may_abort and (isinstance(refused, AssertionError) or "broadcast" in str(refused)):
         raise RuntimeError(str(refused)) from None
     try:
         found = signature.call(_to_host(values, blank=True))
@@ -55,7 +61,9 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
     return found
 
 
-def raise_matching(signature: Signature, values: Sequence[Any], phrase: str, of_dtypes: bool) -> None:
+def raise_matching(
+    signature: Signature, values: Sequence[Any], phrase: str, of_dtypes: bool, half: bool = True
+) -> None:
     """Raise the CPU kernel's error for these arguments, if there is one and `phrase` matches its message.
 
     The kernel is called with zeros, which may cause errors with other messages. `of_dtypes` means that the phrase is
@@ -69,7 +77,7 @@ def raise_matching(signature: Signature, values: Sequence[Any], phrase: str, of_
             if re.search(phrase, str(error)):
                 raise
     try:
-        raise_host_error(signature, values, blank=True)
+        raise_host_error(signature, values, True, _NO_KERNEL if half else _NO_CPU_KERNEL)
     except Exception as error:
         if str(error) != _OF_ZEROS and re.search(phrase, str(error)):
             raise

@@ -9,10 +9,9 @@ from typing import Any
 import jax
 import torch
 
-from .._torch import pytree
 from ..dtypes import torch_dtype
 from ..storage.spec import TensorSpec, map_specs
-from .dtype_support import check_dtypes
+from .dtype_support import check_dtypes, mixes_dtypes
 from .encode import EncodedCall
 from .lowering_trace import trace_functions
 from .overlap import writes_expanded
@@ -34,9 +33,8 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
     first = values[0] if values else None
     if "dim" in signature.names and isinstance(first, torch.Tensor) and (0 in first.shape or not first.dim()):
         raise_matching_host_error(signature, values, NO_SUCH_DIM)  # many Meta kernels do not check it
-    dtypes = {t.dtype for t in pytree.tree_leaves(values) if isinstance(t, torch.Tensor)}
-    if any(dtypes >= pair for pair in _PRECISIONS):
-        raise_matching_host_error(signature, values, WRONG_DTYPE)  # a lowering would silently cast
+    if mixes_dtypes(signature, values):
+        raise_matching_host_error(signature, values, WRONG_DTYPE)
     check_dtypes(signature, values)
     expected: Any = None
     resize: list[TensorSpec] = []
@@ -89,10 +87,6 @@ def _inputs(signature: Signature, values: Sequence[Any]) -> list[Any]:
 
 def _any_resized(signature: Signature, values: Sequence[Any], outputs: Sequence[TensorSpec]) -> bool:
     return any(tuple(values[i].shape) != o.size for i, o in zip(signature.outs, outputs, strict=True))
-
-
-# Kernels that do not promote reject these mixtures. Half precision is not checked: CUDA kernels accept more.
-_PRECISIONS = ({torch.float32, torch.float64}, {torch.complex64, torch.complex128})
 
 
 def _without_overlap(spec: TensorSpec) -> TensorSpec:

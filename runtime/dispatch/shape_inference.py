@@ -67,14 +67,14 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
 
 
 # Errors that a lowering raises by accident for invalid arguments, where torch may have a better message.
-LOWERING_ERRORS = (TypeError, ValueError, ZeroDivisionError)
+LOWERING_ERRORS = (TypeError, ValueError, KeyError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
 
 
-def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "") -> None:
-    """Raise the CPU kernel's error for these arguments, if there is one and `phrase` matches its message."""
+def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "", half: bool = True) -> None:
+    """Raise the CPU kernel's error, if `phrase` matches its message; `half` excuses that it lacks half precision."""
     from . import host_errors  # most programs never need it
 
-    host_errors.raise_matching(signature, values, phrase, phrase == WRONG_DTYPE)
+    host_errors.raise_matching(signature, values, phrase, phrase == WRONG_DTYPE, half)

@@ -21,6 +21,7 @@ from ..kernels.bitcast import bitcast
 from ..storage import views
 from ..storage.avals import contiguous_strides
 from ..storage.spec import TensorSpec
+from ..words import cast
 
 Size = Sequence[Any]  # ints and symbolic dimensions
 
@@ -138,12 +139,7 @@ def view_as_complex(x: Array) -> Array:
 
 
 def to_copy(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
-    return x if dtype is None else jax.lax.convert_element_type(_real(x, numpy_dtype(dtype)), numpy_dtype(dtype))
-
-
-def _real(x: Array, dtype: np.dtype) -> Array:
-    """The real part if `dtype` is not complex."""
-    return x.real if jnp.iscomplexobj(x) and not jnp.issubdtype(dtype, np.complexfloating) else x
+    return x if dtype is None else cast(x, numpy_dtype(dtype))
 
 
 def same(x: Array, *args: Any, **options: Any) -> Array:

@@ -81,7 +81,18 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Array, ...]:
-    """(output, mean, invstd, running mean, running variance); mean and invstd are empty unless `training`."""
+    """(output, mean, invstd, running mean, running variance); mean and invstd are empty unless `training`.
+
+    Raises:
+        ValueError: one of the running statistics is None.
+        RuntimeError: a statistic or parameter has another size than the channels. The CPU kernel would read past it.
+    """
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, x in given.items():
+        if x is not None and x.shape != input.shape[1:2]:
+            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {x.size}")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if training:
         mean, variance = _moments(input)
         unbiased = _unbiased(variance, _count(input))

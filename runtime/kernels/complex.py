@@ -1,8 +1,9 @@
-"""Elementary complex functions with the values at infinities and NaN of ISO C, Annex G, unlike those of XLA."""
+"""Elementary complex functions with the values at infinities, NaN and branch cuts of ISO C, Annex G, unlike XLA's."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -33,6 +34,44 @@ def log(self: Array) -> Array:
         return value
     infinite = jnp.isinf(lax.real(self)) | jnp.isinf(lax.imag(self))
     return lax.complex(jnp.where(infinite, jnp.inf, lax.real(value)), lax.imag(value))
+
+
+def sqrt(self: Array) -> Array:
+    """The principal square root; the sign of a zero imaginary part chooses the side of the branch cut (G.6.4.2)."""
+    return _mirrored(lax.sqrt, self) if is_complex(self) else lax.sqrt(self)
+
+
+def asin(self: Array) -> Array:
+    """The arcsine of complex numbers (7.3.5.2)."""
+    return _mirrored(lax.asin, self)
+
+
+def acos(self: Array) -> Array:
+    """The arccosine (7.3.5.1)."""
+    return _mirrored(lax.acos, self) if is_complex(self) else lax.acos(self)
+
+
+def asinh(self: Array) -> Array:
+    """The inverse hyperbolic sine; -i asin(iz), whose branch cuts lie on the imaginary axis (7.3.6.2)."""
+    if not is_complex(self):
+        return lax.asinh(self)
+    value = asin(lax.complex(-lax.imag(self), lax.real(self)))
+    return lax.complex(lax.imag(value), -lax.real(value))
+
+
+def acosh(self: Array) -> Array:
+    """The inverse hyperbolic cosine (7.3.6.1)."""
+    return _mirrored(lax.acosh, self) if is_complex(self) else lax.acosh(self)
+
+
+def _mirrored(function: Callable[[Array], Array], self: Array) -> Array:
+    """`function(self)`, computed as conj(function(conj(self))) below the real axis.
+
+    XLA takes a negative zero on a branch cut for a positive one.
+    """
+    below = jnp.signbit(lax.imag(self))
+    value = function(jnp.where(below, jnp.conj(self), self))
+    return jnp.where(below, jnp.conj(value), value)
 
 
 def atanh(self: Array) -> Array:

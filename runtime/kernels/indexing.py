@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.scatter import TRUSTED, Places, combine, narrow, wrap
+from tenax.kernels.scatter import TRUSTED, Places, combine, narrow, require_dtype, wrap
 from tenax.words import BOOL, Array, axis, cast
 
 
@@ -86,6 +86,7 @@ def _unsafe_masked_index_put_accumulate(
     self: Array, mask: Array, indices: Sequence[Array | None], values: Array
 ) -> Array:
     """`self` with `values` added at `indices` where `mask` is true."""
+    require_dtype(self, values)
     return index_put(self, _clamped(self, indices), jnp.where(mask, values, jnp.zeros((), values.dtype)), True)
 
 
@@ -94,6 +95,8 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
 
     `jnp.take` also handles indices out of bounds, which `check:` has excluded, and traces five equations, not three.
     """
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
     if self.ndim == 0:
         if index.size != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
@@ -127,6 +130,7 @@ def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) ->
 
 def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
     """`self` with the elements at flat positions `index` set to those of `source`, or with these added."""
+    require_dtype(self, source)
     if index.size != source.size:
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got "

@@ -161,7 +161,14 @@ def _combine_slices(
     return combine(self, places, source, reduce, include_self).reshape(shape)
 
 
+def require_dtype(self: Array, source: Array) -> None:
+    """Raise a TypeError if `source` would have to be cast; the runtime raises torch's error in its place."""
+    if self.dtype != source.dtype:
+        raise TypeError(f"self and source have the dtypes {self.dtype} and {source.dtype}; expected the same")
+
+
 def _fitting(self: Array, dim: int, source: Array) -> None:
+    require_dtype(self, source)
     beside = [tuple(n for d, n in enumerate(x.shape) if d != axis(self, dim)) for x in (self, source)]
     if self.ndim != source.ndim or beside[0] != beside[1]:
         raise RuntimeError(
@@ -172,6 +179,7 @@ def _fitting(self: Array, dim: int, source: Array) -> None:
 
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     """Slices of `source` across `dim` written to the positions `index`."""
+    require_dtype(self, source)
     return _combine_slices(self, dim, index, source, "set")
 
 
@@ -187,6 +195,8 @@ def index_reduce(
 ) -> Array:
     """Slices of `source` reduced into the positions `index` by prod, mean, amax or amin."""
     _fitting(self, dim, source)
+    if index.ndim > 1:
+        raise ValueError(f"index has {index.ndim} axes; expected 1")
     return _combine_slices(self, dim, index, source, reduce, include_self)
 
 

@@ -51,6 +51,7 @@ def select_scatter(self: Array, src: Array, dim: int, index: int | Number) -> Ar
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
+    _require_size(src, [*self.shape[:dim], *self.shape[dim + 1 :]])
     part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
     return lax.dynamic_update_slice_in_dim(self, part, place(index % self.shape[dim]), dim)
 

@@ -1,0 +1,35 @@
+"""Axes, ranks, sizes, options and mixed dtypes that CPU torch refuses are refused in its words."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+import tenax
+
+CALLS = """
+x.softmax(5) | x.softmax(2, torch.float64) | F.softmin(x, 2) | x.log_softmax(-3) | x[0, 0].softmax(1) | x.amax(5)
+x.sum((0, 0)) | x.logsumexp((0, 2)) | x[:, 0].index_select(0, i[None]) | x.index_reduce(0, i[None], x[:2], "mean")
+x.index_reduce(0, i, x[:2], "median") | x.index_add(0, i, x[:2].double())
+x.index_copy(0, i, x[:2].half()) | x.put(i, x[0, :2].half()) | x.select_scatter(x[0, :1], 0, 0)
+x.select_scatter(x[:, 0], 0, 0) | x.slice_scatter(x[:1], 0, 0, 2) | x.diagonal_scatter(x[0, :2])
+F.batch_norm(x, None, x[0], training=True)
+"""
+
+
+@pytest.mark.parametrize("call", [call.strip() for call in CALLS.replace("\n", " | ").split(" | ") if call.strip()])
+def test_what_cpu_torch_refuses_is_refused_in_its_words(call: str) -> None:
+    def called(x: torch.Tensor, i: torch.Tensor) -> object:
+        return eval(call, {"torch": torch, "F": F, "x": x, "i": i})
+
+    x, i = torch.arange(12.0).reshape(4, 3), torch.tensor([0, 1])
+    with pytest.raises(Exception) as expected:  # noqa: PT011 (the type is compared below)
+        called(x, i)
+    for run in (called, tenax.jit(called)):
+        with pytest.raises(expected.type) as found:
+            run(x.to("jax"), i.to("jax"))
+        assert found.type is expected.type
+    with pytest.raises(expected.type) as found:
+        called(x.to("jax"), i.to("jax"))
+    assert str(found.value).splitlines()[0] == str(expected.value).splitlines()[0]
