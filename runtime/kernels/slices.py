@@ -43,6 +43,7 @@ def select_scatter(self: Array, src: Array, dim: int, index: int | Number) -> Ar
     """`self` with the slice `index` across `dim` replaced by `src`."""
     dim = axis(self, dim)
     size = self.shape[dim]
+    _require_size(src, [*self.shape[:dim], *self.shape[dim + 1 :]])
     if isinstance(index, Number):
         part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
         at = cast(as_long(index) % size, place(size).dtype)
@@ -51,7 +52,6 @@ def select_scatter(self: Array, src: Array, dim: int, index: int | Number) -> Ar
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
-    _require_size(src, [*self.shape[:dim], *self.shape[dim + 1 :]])
     part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
     return lax.dynamic_update_slice_in_dim(self, part, place(index % self.shape[dim]), dim)
 
