@@ -13,12 +13,14 @@ from tenax.words import INT64, Array, Number, as_long, axes, axis, cast, extent,
 
 def roll(self: Array, shifts: Sequence[int | Number], dims: Sequence[int] = ()) -> Array:
     """Elements moved by `shifts` along `dims`, or by one shift along the flat array; those past an end start over."""
+    if 0 in self.shape:  # torch takes any axes then
+        return self
     known = [n for n in shifts if isinstance(n, int)]
     if len(known) == len(shifts):
         return jnp.roll(self, tuple(known), axes(self, dims)) if dims and self.ndim else jnp.roll(self, known[0])
     if not dims or not self.ndim:
         return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
-    for shift, dim in zip(shifts, axes(self, dims), strict=True):  # without elements, torch takes any axis
+    for shift, dim in zip(shifts, axes(self, dims), strict=True):
         self = _rolled(self, shift, dim)
     return self
 
@@ -26,7 +28,7 @@ def roll(self: Array, shifts: Sequence[int | Number], dims: Sequence[int] = ()) 
 def _rolled(x: Array, shift: int | Number, dim: int) -> Array:
     """One axis, rolled by a gather: XLA slices no faster at unknown positions."""
     size = x.shape[dim]
-    places = (lax.iota(INT64, size) - cast(shift, INT64)) % max(size, 1)
+    places = (lax.iota(INT64, size) - cast(shift, INT64)) % size
     return jnp.take(x, places, axis=dim, mode="clip", unique_indices=True)
 
 
