@@ -211,13 +211,19 @@ def _reduction(filler: Callable[[Any], Any]) -> Rule:
 def _least(dtype: np.dtype) -> Any:
     if dtype == np.bool_:
         return False
-    return jax.numpy.iinfo(dtype).min if jax.numpy.issubdtype(dtype, np.integer) else -np.inf
+    return jax.numpy.iinfo(dtype).min if jax.numpy.issubdtype(dtype, np.integer) else -_infinity(dtype)
 
 
 def _greatest(dtype: np.dtype) -> Any:
     if dtype == np.bool_:
         return True
-    return jax.numpy.iinfo(dtype).max if jax.numpy.issubdtype(dtype, np.integer) else np.inf
+    return jax.numpy.iinfo(dtype).max if jax.numpy.issubdtype(dtype, np.integer) else _infinity(dtype)
+
+
+def _infinity(dtype: np.dtype) -> float:
+    if not np.isinf(np.asarray(np.inf).astype(dtype).astype(np.float64)):
+        raise NotPaddableError(f"{dtype} without infinity")
+    return float("inf")
 
 
 def _scan(filler: Callable[[Any], Any]) -> Rule:
