@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -78,7 +79,7 @@ class PaddedRun:
             sizes: the true sizes that `larger` is passed.
             moved: the bytes of padded operands and results.
         """
-        self._executable, self._name = executable, name
+        self._executable, self._name = weakref.ref(executable), name  # which holds this object
         self._exact: Callable[..., Any] = getattr(executable, name)
         self.larger, self._pads, self._cuts = larger, pads, cuts
         self._sizes = np.array(sizes, np.int32)
@@ -104,7 +105,8 @@ class PaddedRun:
             self._begun = True
             PendingExecutable.begin(self.program, operands)  # a thread compiles it meanwhile
         if self._left < 0:
-            setattr(self._executable, self._name, self._exact)
+            if (executable := self._executable()) is not None:
+                setattr(executable, self._name, self._exact)
             return self._exact(*operands)
         larger = list(operands)
         for pad in self._pads:
