@@ -114,6 +114,12 @@ CASES: dict[str, Case] = {
         lambda n, m: [numbers(n, n)],
     ),
     "written": (lambda x: x.clone().mul_(2).add_(1).masked_fill_(x > 1, 0.5).relu_(), lambda n, m: [numbers(n, m)]),
+    "assigned": (
+        lambda x, y: [
+            t.copy_(s) for t, s in ((x.clone(), y), (x.clone(), y[:, :1]), (x.clone(), x.sum().expand_as(x)))
+        ],
+        lambda n, m: [numbers(n, m).detach(), numbers(n, m, seed=1).detach()],
+    ),
     "transposed": (lambda x, y: (x.t() + y, (x.t() * 2).t(), x.mT.relu()), lambda n, m: [numbers(n, m), numbers(m, n)]),
     "slices": (lambda x: (x[1:] * x[:-1], x[:, 2:4] + 1, x[:, 0] * 2), lambda n, m: [numbers(n, 4)]),
     "expanded": (lambda x: x.sum().expand(*x.shape) * x, lambda n, m: [numbers(n, m)]),

@@ -64,6 +64,7 @@ class SymbolicOperation:
         run, check, _ = trace_functions(signature, [], changed, "free")
         self._function: Any = with_checks(run, check) if signature.row.checks else run
         self._structs = structs(changed, shapes)
+        self._written = [*call.positions]
         self._results: dict[Dims, list[tuple[Any, np.dtype]] | None] = {}  # by rounded sizes; None if impossible
         # An executable that uses a program holds it, so evicting these frees it.
         self._programs: WeakValueDictionary[Dims, Any] = WeakValueDictionary()
@@ -144,10 +145,12 @@ class SymbolicOperation:
     @cached_property
     def _unchanged(self) -> set[int]:
         """The results that are written tensors which do not change, and keep their arrays."""
-        if self.signature.fresh or self._closed is None:
+        if self._closed is None:
             return set()
-        jaxpr = self._closed.jaxpr
-        return {i for i, v in enumerate(jaxpr.outvars) if v in jaxpr.invars}
+        passed = [i for i, x in enumerate(self._structs) if x is not None]
+        variables = dict(zip(passed, self._closed.jaxpr.invars, strict=True))
+        outcomes = enumerate(zip(self._closed.jaxpr.outvars, self._written, strict=False))
+        return {i for i, (v, position) in outcomes if position >= 0 and v is variables[position]}
 
     def _known(self, name: str | None, larger: Dims, given: list[Any]) -> list[tuple[Any, np.dtype]] | None:
         """The symbolic shapes and the dtypes of the results; None if they cannot be computed on padded arrays."""
