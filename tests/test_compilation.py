@@ -145,8 +145,10 @@ def test_settings_of_jax_are_part_of_the_key() -> None:
 
 
 def test_the_sources_of_all_lowerings_are_part_of_the_key() -> None:
-    kernels = Path(tenax.__file__).parent / "kernels"
-    assert {*kernels.rglob("*.py")} <= {*environment.sources()}
+    root = Path(tenax.__file__).parent
+    kernels = root / "kernels"
+    for folder in (kernels, root / "dispatch", root / "padded", root / "storage"):
+        assert {*folder.rglob("*.py")} <= {*environment.sources()}
     assert any(path.parent != kernels for path in kernels.rglob("*.py"))
 
 

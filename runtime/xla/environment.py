@@ -74,7 +74,8 @@ def sources() -> Iterator[Path]:
     import tenax.generated
 
     root = Path(__file__).parent.parent
-    folders = [root / "kernels", root / "dispatch", root / "storage", *map(Path, tenax.generated.__path__)]
+    folders = [root / name for name in ("kernels", "dispatch", "padded", "storage")]
+    folders += map(Path, tenax.generated.__path__)
     yield from (root / name for name in ("words.py", "dtypes.py", "xla/options.py"))
     for folder in folders:
         yield from sorted(folder.rglob("*.py"))
