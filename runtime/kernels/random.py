@@ -161,11 +161,14 @@ def _integers_between(rng: Array, shape: Sequence[int], low: int | Number, end: 
     count = cast(end, _UINT64) - cast(low, _UINT64)
     narrow = jax.random.bits(rng, tuple(shape), np.dtype("uint32"))
     narrow = (
-        cast(narrow, _UINT64) % count if _has_words(low, end) else cast(narrow % cast(count, narrow.dtype), _UINT64)
+        cast(narrow, _UINT64) % jnp.maximum(count, 1)
+        if _has_words(low, end)
+        else cast(narrow % cast(count, narrow.dtype), _UINT64)
     )
-    if _has_words(low, end):  # the count may not fit into 32 bits
-        wide = jax.random.bits(rng, tuple(shape), _UINT64) % count
-        narrow = jnp.where(count < 2**32, narrow, wide)
+    if _has_words(low, end):  # the count may not fit into 32 bits, or even 64: then it is 0
+        wide = jax.random.bits(rng, tuple(shape), _UINT64)
+        wide = jnp.where(count == 0, wide, wide % jnp.maximum(count, 1))
+        narrow = jnp.where((count > 0) & (count < 2**32), narrow, wide)
     return _from(low, narrow, dtype)
 
 
