@@ -21,7 +21,7 @@ from .symbols import Dims
 
 # A call costs as much more than that of a program for its sizes as copying the padded arrays and `_CALL` further bytes.
 # After `_ENOUGH` bytes that program would have paid for its compilation, and is compiled.
-_CALL, _ENOUGH = 3 << 16, 1 << 26
+_CALL, _ENOUGH = 1 << 19, 1 << 26
 
 
 class Pad(NamedTuple):
