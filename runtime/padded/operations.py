@@ -38,7 +38,6 @@ logger = logging.getLogger("tenax")
 
 _LARGE = 1 << 22  # bytes of the padded operands and results; a larger call has a program of its own
 
-
 Result = tuple[tuple[int | str, ...], str]  # the shape, with symbols in texts, and the dtype
 
 
@@ -92,7 +91,7 @@ class SymbolicOperation:
         name = stored_key(self.signature, changed)
         name = name and f"for many sizes {name} {self.symbolic} {self.orders}"
         if larger not in self._results:
-            self._results[larger] = self._known(name, larger, structs(changed, shapes))
+            self._results[larger] = self._described(name, larger, structs(changed, shapes))
         results = self._results[larger]
         if results is None or not self._agree(results, specs, sizes):
             return False
@@ -152,7 +151,7 @@ class SymbolicOperation:
         outcomes = enumerate(zip(self._closed.jaxpr.outvars, self._written, strict=False))
         return {i for i, (v, position) in outcomes if position >= 0 and v is variables[position]}
 
-    def _known(self, name: str | None, larger: Dims, given: list[Any]) -> list[tuple[Any, np.dtype]] | None:
+    def _described(self, name: str | None, larger: Dims, given: list[Any]) -> list[tuple[Any, np.dtype]] | None:
         """The symbolic shapes and the dtypes of the results; None if they cannot be computed on padded arrays."""
 
         def found() -> list[Result] | None:

@@ -23,17 +23,8 @@ def platform(index: int = 0) -> str:
     return _PLATFORMS.get(name, name.upper())
 
 
-def xla_device(n: int | None = None, devkind: str | None = None) -> torch.device:
-    """The device with ordinal `n`, or the current one of this thread.
-
-    Args:
-        n: an index of `jax.local_devices()`.
-        devkind: 'TPU', 'GPU' or 'CPU'.
-
-    Raises:
-        IndexError: there is no device with this ordinal.
-        RuntimeError: there is no device of this kind.
-    """
+def named_device(n: int | None = None, devkind: str | None = None) -> torch.device:
+    """`ordinals.xla_device`, outside of graphs of TorchDynamo."""
     if devkind is not None and platform() != devkind.upper():
         raise RuntimeError(f"xla_device: no devices of kind {devkind!r}; this process has {platform()} devices")
     try:
@@ -74,7 +65,7 @@ def xla_device_hw(device: Any) -> str:
 
 def xla_device_kind(device: Any = None) -> str:
     """The vendor's name of a device, such as 'TPU v4'."""
-    return jax_devices()[jax_device(xla_device() if device is None else device).index].device_kind
+    return jax_devices()[jax_device(named_device() if device is None else device).index].device_kind
 
 
 def parse_xla_device(device: str) -> tuple[str, int] | None:
@@ -101,7 +92,7 @@ class MemoryInfo(TypedDict):
 
 def get_memory_info(device: Any = None) -> MemoryInfo:
     """Used, total and peak memory of a device; on the CPU, the total is that of the host."""
-    target = jax_device(xla_device() if device is None else device)
+    target = jax_device(named_device() if device is None else device)
     used = memory_allocated(target)
     if platform(target.index) == "CPU":
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -119,7 +110,7 @@ def get_memory_info(device: Any = None) -> MemoryInfo:
 
 def device_attributes(device: Any = None) -> dict[str, Any]:
     """The attributes of a device."""
-    found = jax_devices()[jax_device(xla_device() if device is None else device).index]
+    found = jax_devices()[jax_device(named_device() if device is None else device).index]
     return {"name": xla_real_devices([jax_device(found.local_hardware_id or 0)])[0], "device_kind": found.device_kind}
 
 

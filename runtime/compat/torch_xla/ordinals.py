@@ -20,8 +20,7 @@ from ..._torch.graph_collectives import break_graph
 from ...storage.ordinals import NAME
 from ...storage.ordinals import device_count as devices_of_process
 from . import process, replicas
-from .devices import platform
-from .devices import xla_device as named_device
+from .devices import named_device, platform
 from .spmd_mode import mode
 
 
