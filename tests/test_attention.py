@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
+import tenax
 from tenax.kernels import flash
 from tenax.kernels.attention import scaled_dot_product_attention as lowering
 from tests.agreement import agree, close
@@ -474,3 +475,26 @@ def test_flash_attention_of_distributed_tensors_has_the_strides_of_the_meta_kern
         return [x.stride() for x in (out, lse, *grads)]
 
     assert strides("jax") == strides("meta")
+
+
+@pytest.mark.parametrize("mask", [None, True])
+def test_a_scale_of_large_tensors(mask: bool | None) -> None:
+    """Their dtypes differ from that of the scale, and torch, which has no such operator, is not asked about them."""
+    torch.manual_seed(0)
+    query, seen = torch.randn(2, 8, 64, 80), torch.rand(2, 1, 64, 64) > 0.3 if mask else None
+    assert 3 * query.numel() > 2**16
+
+    def grads(device: str) -> list[torch.Tensor]:
+        x = query.to(device, copy=True).requires_grad_()
+        result = sdpa(x, x, x, attn_mask=None if seen is None else seen.to(device), scale=0.25)
+        result.square().mean().backward()
+        return [result.detach(), x.grad]
+
+    for got, expected in zip(grads("jax"), grads("cpu"), strict=True):
+        close(got, expected, COMPOSED)
+
+
+def test_a_function_of_large_arrays_of_several_dtypes() -> None:
+    x, y = torch.rand(300, 300, device="jax", requires_grad=True), torch.ones(300, 300, device="jax").double()
+    tenax.call_jax(lambda a, b: a * b.astype(a.dtype), x, y).sum().backward()
+    close(x.grad, torch.ones(300, 300), COMPOSED)

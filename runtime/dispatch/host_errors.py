@@ -31,8 +31,12 @@ def raise_host_error(
     try:
         signature.call(_to_host(values, blank))
     except Exception as error:
-        if not (isinstance(error, NotImplementedError) and missing.search(str(error))):
+        if not _is_missing(error, missing):
             raise error from None
+
+
+def _is_missing(error: Exception, missing: re.Pattern[str]) -> bool:
+    return isinstance(error, NotImplementedError) and missing.search(str(error)) is not None
 
 
 def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> Any:
@@ -69,15 +73,18 @@ def raise_matching(
     The kernel is called with zeros, which may cause errors with other messages. `of_dtypes` means that the phrase is
     about dtypes; then small tensors are tried before large ones, and are enough if the kernel accepts them.
     """
+    missing = _NO_KERNEL if half else _NO_CPU_KERNEL
     if of_dtypes and sum(t.numel() for t in _tensors(values)) > _SMALL:
         try:
             signature.call(_to_host(_smaller(values), True))
             return
         except Exception as error:
+            if _is_missing(error, missing):
+                return
             if re.search(phrase, str(error)):
                 raise
     try:
-        raise_host_error(signature, values, True, _NO_KERNEL if half else _NO_CPU_KERNEL)
+        raise_host_error(signature, values, True, missing)
     except Exception as error:
         if str(error) != _OF_ZEROS and re.search(phrase, str(error)):
             raise
