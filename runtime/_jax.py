@@ -24,9 +24,12 @@ with private_names("jax", jax.__version__):
     from jax._src import tree_util as _tree_util
     from jax._src import xla_bridge as _xla_bridge
     from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
+    from jax._src.interpreters import mlir as _mlir
     from jax._src.interpreters import pxla as _pxla
+    from jax._src.lib.mlir import dialects as _dialects
     from jax._src.random.prng import PRNGImpl as PRNGImpl  # the parameter of an equation that makes random keys
     from jaxlib import _jax as _jaxlib
+    from jaxlib.mlir._mlir_libs import _mlirHlo
 
     # Whether no JAX trace is active on this thread.
     trace_state_clean: Callable[[], bool] = _core.trace_state_clean
@@ -90,6 +93,22 @@ def kept_arguments(compiled: jax.stages.Compiled) -> list[int]:
     """The positions of the arguments that an executable takes; `jax.jit` leaves out those that it does not use."""
     with private_names("jax", jax.__version__):
         return sorted(compiled._executable._kept_var_idx)  # type: ignore[attr-defined]
+
+
+def mlir_context() -> Any:
+    """A context for lowered programs, as JAX's `make_ir_context` creates, without importing the Python module of MHLO.
+
+    That import takes longer than lowering a small program, and lowering does not use it.
+    """
+    with private_names("jax", jax.__version__):
+        context = _mlir.JaxIrContext()
+        context.append_dialect_registry(_mlir.upstream_dialects)
+        context.load_all_available_dialects()
+        context.set_thread_pool(_mlir.global_thread_pool)
+        for dialect in (_dialects.sdy, _dialects.mpmd, _dialects.chlo, _dialects.hlo):
+            dialect.register_dialect(context)
+        _mlirHlo.register_mhlo_dialect(context)
+    return context
 
 
 def trace_settings() -> tuple[Any, ...]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import os
+import re
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import pytest
+from jax._src.interpreters import mlir
 from jax.extend.core import Primitive
 
 from tenax.xla import lowering
@@ -55,6 +62,25 @@ def test_programs_of_the_user_have_contexts_of_their_own() -> None:
     (context,) = lowering._free
     module = jax.jit(jnp.cos).lower(1.0).compiler_ir("stablehlo")
     assert module.context is not context.context
+
+
+def test_contexts_have_the_dialects_of_jax() -> None:
+    # The source of the module, because tenax replaces the function.
+    source = inspect.getsource(mlir).partition("def make_ir_context(")[2].partition("return context")[0]
+    registered = re.findall(r"dialects\.(\w+)\.register_\w*dialect\(context\)", source)
+    assert registered == ["sdy", "mpmd", "mhlo", "chlo", "hlo"]  # otherwise, change `_jax.mlir_context`
+    assert re.findall(r"context\.(\w+)\(", source)[:3] == [
+        *("append_dialect_registry", "load_all_available_dialects", "set_thread_pool")
+    ]
+
+
+def test_lowering_does_not_import_the_python_module_of_mhlo() -> None:
+    code = "import sys, torch, tenax; torch.ones(3, device='jax').exp().sum().item(); print(*sys.modules)"
+    environment = {**os.environ, "TENAX_CACHE": "0"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    modules = run.stdout.split()
+    assert "tenax.xla.lowering" in modules
+    assert "jaxlib.mlir.dialects.mhlo" not in modules
 
 
 def test_a_failure_ends_the_use_of_a_context() -> None:

@@ -1,8 +1,9 @@
 """Default steps of Adam, AdamW and SGD with momentum as one program.
 
 In torch such a step is a dozen operators, each a pass over all parameters; one program does the same arithmetic in one
-pass. Other steps (half precision, sparse gradients, tensor hyperparameters, tensors that share memory, traces) use
-torch's implementation.
+pass. In a traced training step, Adam and AdamW become torch's fused operator, which is traced once for each shape
+instead of once for each parameter. Other steps (half precision, sparse gradients, tensor hyperparameters, tensors that
+share memory) use torch's implementation.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 import torch
+from torch.optim.adam import _fused_adam
 
 from tenax.generated.table import Row
 
@@ -23,6 +25,7 @@ from ..dispatch.list_path import ListKernel
 from ..dispatch.list_start import ListStarts
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
+from ..trace.core import current_trace
 from .registration import library
 
 _DTYPES = {torch.float32, torch.float64}
@@ -47,19 +50,25 @@ def _kernel(name: str) -> ListKernel:
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:
     """Return a function that executes a step; None if it is not supported. Parameters and gradients come first."""
-    usual = all(PLAIN_CLASSES.issuperset(map(type, part)) and _DTYPES.issuperset(map(_dtype, part)) for part in lists)
-    if dispatch_mode_count() or not usual:
+    if dispatch_mode_count() or not _are_usual(lists):
         return None
     return _kernel(name).prepared([*lists, *numbers.values()])
+
+
+def _are_usual(lists: Sequence[Sequence[torch.Tensor]]) -> bool:
+    return all(PLAIN_CLASSES.issuperset(map(type, part)) and _DTYPES.issuperset(map(_dtype, part)) for part in lists)
 
 
 def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
     """Replacement for `torch.optim.adam._multi_tensor_adam`; `plain` is torch's function."""
     params, _, _, squares, _, counts, *_ = lists
+    real = not (options["differentiable"] or options["has_complex"])
+    if options["capturable"] and real and current_trace() is not None and _are_usual(lists[:5]):
+        _fused_adam(*lists, **options)
+        return
     beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
     numbers = (beta1, beta2, lr, decay, options["eps"])
-    usual = not (options["capturable"] or options["differentiable"] or options["has_complex"])
-    if usual and no_jax_trace() and params and all(type(n) in (float, int) for n in numbers) and _on_host(counts):
+    if real and not options["capturable"] and no_jax_trace() and params and all(type(n) in (float, int) for n in numbers) and _on_host(counts):
         taken = set(map(torch.Tensor.item, counts))
         if len(taken) == 1:
             count = taken.pop() + 1

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 
 from .. import patches
+from .._jax import mlir_context
 from .options import Code, first_code, good_code, has_one_tier
 
 _MOST = 128  # maximum programs per context, because it keeps their types and locations
@@ -39,7 +40,7 @@ def _reusing(make: Callable[[], Any]) -> Callable[[], Any]:
         if reused is None:
             return make()
         if reused.context is None:
-            reused.context = make()
+            reused.context = mlir_context()
         return reused.context
 
     return make_ir_context

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from jax.extend.core import Jaxpr, JaxprEqn
 
@@ -46,7 +47,18 @@ def call(seconds: float) -> float:
 
 def operations(jaxpr: Jaxpr) -> int:
     """The number of operations of a program."""
-    return sum(cost(e).operations for e in jaxpr.eqns)
+    return _total(jaxpr).operations
+
+
+_totals: WeakKeyDictionary[Jaxpr, Cost] = WeakKeyDictionary()  # equations of equal layers call the same jaxpr
+
+
+def _total(jaxpr: Jaxpr) -> Cost:
+    total = _totals.get(jaxpr)
+    if total is None:
+        each = [cost(e) for e in jaxpr.eqns]
+        total = _totals[jaxpr] = Cost(sum(c.operations for c in each), sum(c.seconds for c in each))
+    return total
 
 
 def cost(equation: JaxprEqn) -> Cost:
@@ -54,7 +66,7 @@ def cost(equation: JaxprEqn) -> Cost:
     products = multiplications(equation)
     if products is not None:
         return Cost(1, products * _PRODUCT)
-    nested = [cost(e) for jaxpr in nested_jaxprs(equation) for e in jaxpr.eqns]
-    if nested:
+    nested = [_total(jaxpr) for jaxpr in nested_jaxprs(equation)]
+    if any(c.operations for c in nested):
         return Cost(sum(c.operations for c in nested), iterations(equation) * sum(c.seconds for c in nested))
     return Cost(1, sum(math.prod(shape_of(v)) for v in equation.outvars) * _ELEMENT)

@@ -9,9 +9,18 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
-from ..._jax import apply_jaxpr, direct_call, kept_arguments, physical_aval, random_keys, trace_settings
+from ..._jax import (
+    apply_jaxpr,
+    direct_call,
+    kept_arguments,
+    physical_aval,
+    put_on_first_device,
+    random_keys,
+    trace_settings,
+)
 from ..ahead import PendingExecutable
 from ..options import Options
 from ..program import EagerProgram
@@ -98,7 +107,7 @@ class Sequenced:
         self.jaxpr = closed.jaxpr
         self.inputs, self.results = flat.inputs, flat.results
         with jax.enable_x64(True):
-            self.constants = {v: jnp.asarray(c) for v, c in flat.constants.items()}
+            self.constants = {v: _on_device(c) for v, c in flat.constants.items()}
         prints = Fingerprints()
         equations = flat.equations
         texts = [prints.of(e.source, e.inputs) for e in equations]
@@ -172,6 +181,11 @@ def _function(body: Jaxpr) -> Callable[..., list[jax.Array]]:
 def _is_key(variable: Any) -> bool:
     """Whether a variable is an array of random keys."""
     return jnp.issubdtype(variable.aval.dtype, jax.dtypes.prng_key)
+
+
+def _on_device(constant: Any) -> jax.Array:
+    """A constant as an array. `jnp.asarray` would compile a program that copies it."""
+    return constant if isinstance(constant, jax.Array) else put_on_first_device(np.asarray(constant))
 
 
 def _literal(literal: Any) -> jax.Array:
