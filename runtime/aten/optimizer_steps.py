@@ -68,7 +68,8 @@ def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) 
         return
     beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
     numbers = (beta1, beta2, lr, decay, options["eps"])
-    if real and not options["capturable"] and no_jax_trace() and params and all(type(n) in (float, int) for n in numbers) and _on_host(counts):
+    usual = real and not options["capturable"] and all(type(n) in (float, int) for n in numbers)
+    if usual and no_jax_trace() and params and _on_host(counts):
         taken = set(map(torch.Tensor.item, counts))
         if len(taken) == 1:
             count = taken.pop() + 1
