@@ -6,12 +6,15 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 import torch
 
 import tenax
+from tenax.dispatch.dispatcher import parameter_sizes
+from tenax.dispatch.executable import Executable
 from tenax.padded import families, runs
 from tenax.xla.memory import code_memory
 from tenax.xla.totals import totals
@@ -37,8 +40,13 @@ def tiers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def forget() -> None:
     code_memory.forget()
+    parameter_sizes.clear()
     for one in code_memory.dispatchers:
         one.families = None
+
+
+def padded_executables() -> list[Executable]:
+    return [e for one in code_memory.dispatchers for e in one.entries.values() if e.padded]
 
 
 def numbers(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -230,6 +238,19 @@ def test_a_size_that_is_called_often_gets_its_own_program(monkeypatch: pytest.Mo
     assert served.run is padded._exact and totals.compiled - before == 1
 
 
+def test_layers_of_different_sizes_have_programs_of_their_own() -> None:
+    """They are sizes of parameters, in the backward pass too, and do not change from step to step."""
+    widths = [11, 23, 37, 41, 53, 67]
+    layers = [torch.nn.Linear(*pair) for pair in pairwise(widths)]
+    model = torch.nn.Sequential(*(module for layer in layers for module in (layer, torch.nn.Tanh()))).to("jax")
+    model(numbers(8, 11).to("jax")).sum().backward()
+    assert not padded_executables()
+    for n in (5, 6, 7, 9):
+        model(numbers(n, 11).to("jax")).sum().backward()
+    served = {e.specs[0].size[0] for e in padded_executables() if len(e.specs[0].size) == 2}
+    assert {7, 9} <= served
+
+
 def test_deterministic_mode_uses_no_padded_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     xs = [numbers(n, 37).detach().to("jax") for n in (4, 5, 6, 7)]
     compiled(lambda: [x.sum(0) for x in xs])
@@ -256,7 +277,7 @@ def test_evicted_programs_free_their_memory() -> None:
     xs = [numbers(n, 3).detach().to("jax") for n in (4, 5, 6, 7)]
     for x in xs:
         x.exp()
-    served = [e for one in code_memory.dispatchers for e in one.entries.values() if e.padded]
+    served = padded_executables()
     assert len(served) == 2 and len({e.run.larger for e in served}) == 1
     program = weakref.ref(served[0].run.larger)
     del served

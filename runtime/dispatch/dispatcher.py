@@ -26,6 +26,7 @@ from .signature import Signature
 
 _LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
 _FEW = 2  # executables of an overload before programs for many sizes are considered
+parameter_sizes: set[int] = set()  # of calls that were compiled: sizes of layers, which do not change
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
 
@@ -102,6 +103,7 @@ class Dispatcher:
                     return None
             else:
                 code_memory.make_room(signature.name, key)
+                parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
                 executable = build_executable(signature, values, call, self.one_tier)
                 if len(self.entries) >= _FEW:
                     from ..padded.families import serve

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 
+from ..dispatch.dispatcher import parameter_sizes
 from ..dispatch.encode import EncodedCall
 from ..dispatch.operands import whole_operand
 from ..dispatch.signature import Signature
@@ -46,10 +47,10 @@ def shapes_of(signature: Signature, parts: Sequence[Any]) -> tuple[Shapes, tuple
     def visit(place: Any, part: Any) -> None:
         if part.__class__ is Operand:
             shapes[place], operands[place] = part.spec.size, part
-            rest.append((part.base.dtype, *map(_if_small, part.spec.size)))
+            rest.append((part.base.dtype, *map(_if_fixed, part.spec.size)))
         elif place in _SHAPES and part.__class__ is tuple:
             shapes[place] = part
-            rest.append(tuple(map(_if_small, part)))
+            rest.append(tuple(map(_if_fixed, part)))
         else:
             rest.append(part)
 
@@ -57,9 +58,13 @@ def shapes_of(signature: Signature, parts: Sequence[Any]) -> tuple[Shapes, tuple
     return shapes, tuple(rest), operands
 
 
-def _if_small(size: int) -> int | None:
-    """A size of 0 or 1: it broadcasts, or leaves nothing to reduce, so larger ones are not handled like it."""
-    return size if size < 2 else None
+def _if_fixed(size: int) -> int | None:
+    """A size that another one is not handled like; None for other sizes.
+
+    A size of 0 or 1 broadcasts, or leaves nothing to reduce. Sizes of a parameter are those of layers: a model has
+    several, but they are the same in each of its steps.
+    """
+    return size if size < 2 or size in parameter_sizes else None
 
 
 def with_shapes(signature: Signature, call: EncodedCall, shapes: Mapping[Place, tuple[Any, ...]]) -> EncodedCall:
