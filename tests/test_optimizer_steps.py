@@ -77,6 +77,7 @@ def test_a_step_leaves_what_the_cpu_leaves(name: str, dtype: torch.dtype) -> Non
 def test_a_step_is_one_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     step, make = STEPS[name]
     optimizer = trained(make, parameters("jax"))
+    torch.accelerator.synchronize()  # programs that are still being compiled
     ran: list[Any] = []
     kernel = optimizer_steps._kernel(step)
     run = kernel.run

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import tenax
-from tenax.dispatch.dispatcher import parameter_sizes
+from tenax.dispatch.encode import parameter_sizes
 from tenax.dispatch.executable import Executable
 from tenax.padded import families, runs
 from tenax.xla.memory import code_memory

@@ -15,6 +15,9 @@ with private_names("torch", torch.__version__):
     from torch._ops import HigherOrderOperator as HigherOrderOperator
     from torch._ops import OpOverload as OpOverload
     from torch._ops import OpOverloadPacket as OpOverloadPacket
+    from torch.optim import adam as _adam
+
+    fused_adam: Callable[..., None] = _adam._fused_adam  # the step of Adam by torch's fused operator
 
 # Overloads that the runtime calls, or looks for in graphs.
 CLONE = torch.ops.aten.clone.default

@@ -14,11 +14,11 @@ from operator import attrgetter
 from typing import Any
 
 import torch
-from torch.optim.adam import _fused_adam
 
 from tenax.generated.table import Row
 
 from .._torch.modes import dispatch_mode_count
+from .._torch.operators import fused_adam
 from .._torch.tensors import PLAIN_CLASSES
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListKernel
@@ -64,7 +64,7 @@ def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) 
     params, _, _, squares, _, counts, *_ = lists
     real = not (options["differentiable"] or options["has_complex"])
     if options["capturable"] and real and current_trace() is not None and _are_usual(lists[:5]):
-        _fused_adam(*lists, **options)
+        fused_adam(*lists, **options)
         return
     beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))
     numbers = (beta1, beta2, lr, decay, options["eps"])

@@ -17,7 +17,7 @@ from ..tracebacks import shortened
 from ..xla.memory import code_memory
 from ..xla.settings import compiles_ahead
 from .donation import held_elsewhere, is_worthwhile_in_eager, repeat_until_done
-from .encode import EncodedCall, encode
+from .encode import EncodedCall, encode, parameter_sizes
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .overlap import overlaps, shares_storage
@@ -26,7 +26,6 @@ from .signature import Signature
 
 _LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
 _FEW = 2  # executables of an overload before programs for many sizes are considered
-parameter_sizes: set[int] = set()  # of calls that were compiled: sizes of layers, which do not change
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import jax
 
-from ..dispatch.dispatcher import parameter_sizes
-from ..dispatch.encode import EncodedCall
+from ..dispatch.encode import EncodedCall, parameter_sizes
 from ..dispatch.operands import whole_operand
 from ..dispatch.signature import Signature
 from ..storage.avals import aval_of
