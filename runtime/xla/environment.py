@@ -27,9 +27,20 @@ def key_of(*parts: Any) -> str:
 
     Parts whose text differs between processes result in a key that never occurs again, which is safe.
     """
-    settings: dict[str, Any] = jax.config.values
-    text = "\n".join(map(str, (environment(), sorted(settings.items(), key=str), trace_settings(), *parts)))
+    text = "\n".join(map(str, (environment(), _settings(), trace_settings(), *parts)))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+_last: tuple[list[Any], str] = [], ""  # the values of JAX's settings, and their text, which takes long to write
+
+
+def _settings() -> str:
+    global _last
+    settings: dict[str, Any] = jax.config.values
+    values = [*settings.values()]
+    if _last[0] != values:
+        _last = values, str(sorted(settings.items(), key=str))
+    return _last[1]
 
 
 @cache
