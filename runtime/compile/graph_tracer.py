@@ -10,7 +10,7 @@ import torch
 from torch import fx
 
 from .._torch import pytree
-from .._torch.operators import VIEW_AS_DTYPE
+from .._torch.operators import INDEX, VIEW_AS_DTYPE
 from ..storage import random
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
@@ -20,7 +20,6 @@ from .control_flow import CONTROL
 from .nodes import line_of
 
 _hop = torch.ops.higher_order
-_INDEX = torch.ops.aten.index.Tensor
 
 
 class GraphTracer(fx.Interpreter):
@@ -52,7 +51,7 @@ class GraphTracer(fx.Interpreter):
         """Run a node, and add the user's source line to its assertions."""
         conditions = current_trace().conditions
         count = len(conditions)
-        result = _rows_of_known_number(self, n) if n.target is _INDEX else None
+        result = _rows_of_known_number(self, n) if n.target is INDEX else None
         result = super().run_node(n) if result is None else result
         conditions[count:] = [(holds, a._replace(where=line_of(n))) for holds, a in conditions[count:]]
         return result
@@ -93,7 +92,7 @@ def _rows_of_known_number(tracer: GraphTracer, node: fx.Node) -> torch.Tensor | 
     if not is_unknown_mask(mask) or found is None or any(index is not None for index in indices[first + 1 :]):
         return None
     places = torch.nonzero_static(mask, size=_concrete(tracer, found.shape[first])).unbind(1)
-    rows: torch.Tensor = torch.ops.aten.index.Tensor(x, [*indices[:first], *places])
+    rows: torch.Tensor = INDEX(x, [*indices[:first], *places])
     return rows
 
 
