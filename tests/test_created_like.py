@@ -60,3 +60,12 @@ def test_a_compiled_function_creates_a_constant_of_the_host() -> None:
     double = tenax.jit(lambda x: (x * 2, torch.ones_like(x, device="cpu")))
     for _ in range(2):
         assert torch.equal(double(source("jax"))[1], torch.ones(3, 2))
+
+
+@pytest.mark.parametrize("create", [torch.clone, torch.zeros_like, torch.empty_like, torch.Tensor.double])
+def test_strides_of_axes_of_one_element_are_kept(create: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    for size, stride in [((1, 1, 10), (1, 1, 1)), ((1, 4), (1, 1)), ((2, 1, 3), (3, 50, 1)), ((0, 3), (1, 1))]:
+        expected = create(torch.empty_strided(size, stride))
+        assert create(torch.empty_strided(size, stride, device="jax")).stride() == expected.stride()
+    x = torch.arange(4.0).reshape(4, 1).t()
+    assert x.to("jax").clone(memory_format=torch.contiguous_format).stride() == (4, 1)

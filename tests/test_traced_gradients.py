@@ -154,13 +154,85 @@ def test_torch_compile_writes_a_row_without_a_graph_break(name: str) -> None:
     close(compiled(*(t.to("jax") for t in (x, row, mask))), step(x, row, mask))
 
 
-def test_a_value_for_each_place_raises() -> None:
+IN_ORDER: dict[str, Callable[[Tensor, Tensor, Tensor], None]] = {
+    "rows": lambda x, rows, mask: x.__setitem__(mask, rows[0, :8]),
+    "elements": lambda x, rows, mask: x.__setitem__((..., mask[0, :4]), rows[:, :5, :2]),
+    "after a slice": lambda x, rows, mask: x.__setitem__((slice(1, 3), mask[0]), rows[:2, :3]),
+    "the same rows for each before": lambda x, rows, mask: x.__setitem__((slice(None), mask[0]), rows[0, :3]),
+    "before a slice": lambda x, rows, mask: x.__setitem__((mask, slice(0, 2)), rows[0, :8, :2]),
+    "leading axes": lambda x, rows, mask: x.__setitem__(mask, rows[None, :1, :8]),
+    "columns": lambda x, rows, mask: x.__setitem__(mask, rows[0, :8, :1]),
+    "no rows": lambda x, rows, mask: x.__setitem__(mask & ~mask, rows[0, :0]),
+    "bytes": lambda x, rows, mask: x.__setitem__(mask.byte(), rows[0, :8]),
+}
+ROW_MASK = torch.tensor([[1, 0, 1, 0, 1], [0, 1, 1, 0, 0], [1, 1, 0, 0, 1]]).bool()
+
+
+def rows_step(name: str) -> Callable[[Tensor, Tensor, Tensor], list[Tensor]]:
+    def step(x: Tensor, rows: Tensor, mask: Tensor) -> list[Tensor]:
+        x, rows = x.clone().requires_grad_(), rows.clone().requires_grad_()
+        y = x * 2
+        IN_ORDER[name](y, rows, mask)
+        return [y.detach(), *torch.autograd.grad(y.sin().sum(), (x, rows))]
+
+    return step
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_rows_are_written_in_order_where_a_mask_is_true(name: str) -> None:
+    torch.manual_seed(0)
+    step, x, rows = rows_step(name), torch.randn(3, 5, 4), torch.randn(3, 8, 4)
+    expected = step(x, rows, ROW_MASK)
+    args = [t.to("jax") for t in (x, rows, ROW_MASK)]
+    close(tenax.jit(step)(*args), expected)
+    close(step(*args), expected)
+    close(jax.jit(tenax.t2j(step))(x.numpy(), rows.numpy(), ROW_MASK.numpy()), expected)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", sorted(IN_ORDER.keys() - {"bytes"}))  # TorchDynamo refuses bytes in the gradient
+def test_torch_compile_writes_rows_with_their_gradient(name: str, dynamic: bool) -> None:
+    def function(x: Tensor, rows: Tensor, mask: Tensor) -> Tensor:
+        y = x * 2
+        IN_ORDER[name](y, rows, mask)
+        return y.sin()
+
+    torch.manual_seed(0)
+    x, rows = torch.randn(3, 5, 4, requires_grad=True), torch.randn(3, 8, 4, requires_grad=True)
+    y = function(x, rows, ROW_MASK)
+    expected = [y, *torch.autograd.grad(y.sum(), (x, rows))]
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="tenax", fullgraph=True, dynamic=dynamic)
+    a, b = (t.detach().to("jax").requires_grad_() for t in (x, rows))
+    found = compiled(a, b, ROW_MASK.to("jax"))
+    close([found, *torch.autograd.grad(found.sum(), (a, b))], expected)
+
+
+def test_another_number_of_rows_raises() -> None:
+    @tenax.jit
+    def step(x: Tensor, mask: Tensor) -> Tensor:
+        x[mask] = torch.arange(3.0, device="jax")
+        return x
+
+    def run() -> None:
+        step(x, mask)
+        torch.jax.synchronize()
+
+    x, mask = torch.zeros(4, device="jax"), torch.tensor([True, False, True, False], device="jax")
+    with pytest.raises(RuntimeError, match=r"shape mismatch: value tensor of shape \[3\].*test_traced_gradients"):
+        run()
+    for wrong in (torch.ones(3), torch.ones(2, 2), torch.ones(2, 1)):
+        with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
+            x[mask] = wrong.to("jax")
+
+
+def test_a_sum_with_a_value_for_each_place_raises() -> None:
     x, mask = torch.zeros(4, device="jax"), torch.tensor([True, False, True, False], device="jax")
 
     @tenax.jit
     def step(x: Tensor, mask: Tensor) -> Tensor:
-        x[mask] = torch.arange(2.0, device="jax")
-        return x
+        return x.index_put_([mask], torch.arange(2.0, device="jax"), accumulate=True)
 
     with pytest.raises(TraceError, match="depends on data"):
         step(x, mask)

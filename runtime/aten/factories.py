@@ -130,8 +130,10 @@ def empty_like(
             like, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
         )
     if memory_format in (None, torch.preserve_format) and self.is_contiguous():
-        return _placed_like(self, empty(self.size(), dtype, layout, device, pin_memory))
-    like = torch.empty_like(torch.empty_strided(self.size(), self.stride(), device="meta"), memory_format=memory_format)
+        new = empty(self.size(), dtype, layout, device, pin_memory)
+        if new.stride() == self.stride():  # those of an axis of one element may be any, and are kept
+            return _placed_like(self, new)
+    like = torch.clone(torch.empty_strided(self.size(), self.stride(), device="meta"), memory_format=memory_format)
     return _placed_like(self, empty_strided(self.size(), like.stride(), dtype, layout, device, pin_memory))
 
 

@@ -19,7 +19,9 @@ from ..kernels.host import put_rows_where, rows_where
 from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
-from ..trace.masked_writes import MASKS, row_of_places
+from ..trace.core import is_unknown
+from ..trace.masked_writes import MASKS, row_of_places, rows_in_order
+from ..trace.transfer import read
 
 Values = list[Any]
 Prepare = Callable[[Values], Values | Handled]
@@ -134,7 +136,10 @@ def put_masks(signature: Signature, indices: str, values: str) -> Prepare:
         inner = target.dim() - first - mask.dim()
         if no_jax_trace() and TensorSpec.of(target).is_expanded():
             return expand(values)
-        row = row_of_places(value.to(target.device), mask.dim(), inner)
+        value = value.to(target.device)
+        row = row_of_places(value, mask.dim(), inner)
+        if row is None and not no_jax_trace() and is_unknown(read(mask)):
+            row = rows_in_order(value, mask, inner)
         if row is None or not _fits(row, target):
             return host_or_expand(values)
         mask = mask.reshape(*mask.shape, *[1] * inner)
@@ -165,7 +170,7 @@ def put_rows_on_host(
     arrays = host_array(target), host_array(mask), host_array(values)
     try:
         new = computed(put_rows_where, *arrays, accumulate)
-    except ValueError:  # the shapes do not match, for which the operator has its own error
+    except (TypeError, ValueError):  # the shapes do not match, for which the operator has its own error
         return None
     return device_tensor(new, TensorSpec.contiguous(new.shape, target.dtype), cell_of(target).index)
 

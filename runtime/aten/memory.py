@@ -215,5 +215,7 @@ def clone(self: Tensor, memory_format: torch.memory_format | None = None) -> Ten
     whole = self.is_contiguous() and self.numel() * self.element_size() == cell.nbytes
     plain = whole and not cell.mixed and not lazy_bits(self)
     if plain and memory_format in (None, torch.preserve_format, torch.contiguous_format):
-        return new_tensor(cell.copied(), self.size(), self.dtype)
+        new = new_tensor(cell.copied(), self.size(), self.dtype)
+        kept = memory_format is torch.contiguous_format or new.stride() == self.stride()
+        return new if kept else meta_as_strided(new, self.size(), self.stride(), 0)  # an axis of one element
     return kernel_of("clone")(self, memory_format=memory_format)

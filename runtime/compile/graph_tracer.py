@@ -10,10 +10,11 @@ import torch
 from torch import fx
 
 from .._torch import pytree
-from .._torch.operators import VIEW_AS_DTYPE
+from .._torch.operators import INDEX, VIEW_AS_DTYPE
 from ..storage import random
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
+from ..trace.masked_writes import is_unknown_mask
 from ..trace.transfer import read
 from .control_flow import CONTROL
 from .nodes import line_of
@@ -50,7 +51,8 @@ class GraphTracer(fx.Interpreter):
         """Run a node, and add the user's source line to its assertions."""
         conditions = current_trace().conditions
         count = len(conditions)
-        result = super().run_node(n)
+        result = _rows_of_known_number(self, n) if n.target is INDEX else None
+        result = super().run_node(n) if result is None else result
         conditions[count:] = [(holds, a._replace(where=line_of(n))) for holds, a in conditions[count:]]
         return result
 
@@ -77,6 +79,34 @@ class GraphTracer(fx.Interpreter):
         """Run a subgraph on arrays."""
         results = GraphTracer(module).run(*pytree.tree_map_only(jax.Array, wrap, args))
         return pytree.tree_map_only(torch.Tensor, read, results)
+
+
+def _rows_of_known_number(tracer: GraphTracer, node: fx.Node) -> torch.Tensor | None:
+    """`x[mask]` where torch knows how many elements of a mask are true, as in the gradient of `x[mask] = rows`.
+
+    None for other indices.
+    """
+    x, indices = tracer.fetch_args_kwargs_from_env(node)[0]
+    first = next((k for k, index in enumerate(indices) if index is not None), 0)
+    mask, found = indices[first], node.meta.get("val")
+    if not is_unknown_mask(mask) or found is None or any(index is not None for index in indices[first + 1 :]):
+        return None
+    places = torch.nonzero_static(mask, size=_concrete(tracer, found.shape[first])).unbind(1)
+    rows: torch.Tensor = INDEX(x, [*indices[:first], *places])
+    return rows
+
+
+def _concrete(tracer: GraphTracer, size: Any) -> int:
+    """The value of a size that torch derived from those of the graph's inputs."""
+    if isinstance(size, int):
+        return size
+    known: dict[Any, int] = {}
+    for node in tracer.graph.find_nodes(op="placeholder"):
+        like: Any = node.meta.get("val")
+        given: Any = tracer.env.get(node)
+        pairs = zip(like.shape, given.shape, strict=True) if isinstance(given, torch.Tensor) else [(like, given)]
+        known.update((n.node.expr, int(value)) for n, value in pairs if isinstance(n, torch.SymInt))
+    return int(size.node.expr.xreplace(known))
 
 
 def _dense_at_the_end(x: torch.Tensor) -> torch.Tensor:
