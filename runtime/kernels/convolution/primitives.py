@@ -20,17 +20,24 @@ from jax.interpreters import ad, batching, mlir
 
 from tenax.kernels.convolution import library, methods, shifts
 from tenax.kernels.convolution.geometry import Geometry
-from tenax.words import Array, is_complex, is_float
+from tenax.words import Array, cast, is_complex, is_float, opmath
 
 Function = Callable[[Geometry, Array, Array], Array]
 
 
 def _chosen(choose: Callable[[Geometry, int, int], methods.Method], of: str) -> Function:
     """A function that computes one of the three by the method chosen for its geometry. `of` names the computed array:
-    see `_channels`."""
+    see `_channels`.
+
+    Half precision is computed in float32 as a whole, and rounded behind a barrier: in one loop with the products, the
+    conversions would keep it from being vectorized.
+    """
 
     def compute(geometry: Geometry, first: Array, second: Array) -> Array:
-        return choose(geometry, *_channels(of, geometry, first, second))(geometry, first, second)
+        wide = opmath(first.dtype)
+        method = choose(geometry, *_channels(of, geometry, first, second))
+        result = method(geometry, cast(first, wide), cast(second, wide))
+        return result if wide == first.dtype else cast(lax.optimization_barrier(result), first.dtype)
 
     return compute
 
