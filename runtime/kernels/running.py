@@ -19,6 +19,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
+from tenax.kernels.platform import choose
 from tenax.words import Array, DType, is_complex, is_float, window_operand
 
 Join = Callable[[Array, Array], Array]
@@ -98,7 +99,7 @@ def _running(
         return jnp.moveaxis(_along(loop, join, start, jnp.moveaxis(x, dim, 0)), 0, dim)
 
     def by_platform(x: Array, dim: int) -> Array:
-        return lax.platform_dependent(x, cpu=partial(on_cpu, dim=dim), default=partial(elsewhere, dim=dim))
+        return choose(partial(on_cpu, dim=dim), partial(elsewhere, dim=dim), x)
 
     differentiable = jax.custom_jvp(by_platform, nondiff_argnums=(1,))
 
@@ -109,8 +110,6 @@ def _running(
     def reduce(x: Array, dim: int) -> Array:
         if not x.size:
             return x
-        if not all(isinstance(n, int) for n in x.shape) or not jax.sharding.get_abstract_mesh().empty:
-            return elsewhere(x, dim)
         return (differentiable if is_float(x) or is_complex(x) else by_platform)(x, dim)
 
     return reduce
