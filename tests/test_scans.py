@@ -30,7 +30,7 @@ def numbers(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", SCANS)
-@pytest.mark.parametrize("shape, dim", SHAPES)
+@pytest.mark.parametrize(("shape", "dim"), SHAPES)
 def test_a_running_reduction_agrees_with_the_cpu(name: str, shape: tuple[int, ...], dim: int) -> None:
     x = numbers(*shape)
     if name == "cumprod":
