@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -19,32 +20,38 @@ from tenax.words import INT64, Array, Number, as_long, axis, cast, is_float
 
 def _sorted(x: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
     """(values, int32 indices) along a non-negative axis; equal elements keep their order."""
-    indices = lax.platform_dependent(
-        lax.stop_gradient(x), cpu=partial(_packed, dim, descending), default=partial(_by_comparison, dim, descending)
-    )
-    return jnp.take_along_axis(x, indices, dim, mode="promise_in_bounds"), indices
+    elsewhere = partial(_by_comparison, dim, descending)
+    if not jax.sharding.get_abstract_mesh().empty:
+        return elsewhere(x)
+    return lax.platform_dependent(x, cpu=partial(_by_bits, dim, descending), default=elsewhere)
 
 
-def _by_comparison(dim: int, descending: bool, x: Array) -> Array:
-    """The indices that sort `x`."""
+def _by_comparison(dim: int, descending: bool, x: Array) -> tuple[Array, Array]:
     places = lax.broadcasted_iota(np.int32, x.shape, dim)
     if not descending:
-        return lax.sort((x, places), dimension=dim, num_keys=1)[1]
+        values, indices = lax.sort((x, places), dimension=dim, num_keys=1)
+        return values, indices
     # Reversing before and after a stable sort keeps equal elements in order, with NaN first.
-    return lax.rev(lax.sort((lax.rev(x, (dim,)), lax.rev(places, (dim,))), dimension=dim, num_keys=1)[1], (dim,))
+    reversed_ = (lax.rev(x, (dim,)), lax.rev(places, (dim,)))
+    values, indices = lax.sort(reversed_, dimension=dim, num_keys=1)
+    return lax.rev(values, (dim,)), lax.rev(indices, (dim,))
 
 
-def _packed(dim: int, descending: bool, x: Array) -> Array:
-    """The indices that sort `x`, from the lower halves of sorted int64; 64-bit keys are sorted by half of their bits,
-    then by the other half."""
-    key = _ordered(x)
+def _by_bits(dim: int, descending: bool, x: Array) -> tuple[Array, Array]:
+    """64-bit keys are sorted by half of their bits, then by the other half."""
+    key = _ordered(lax.stop_gradient(x))
     key = ~key if descending else key
     if key.dtype != INT64:
-        return _by_key(key, dim)
-    low = cast(key & 0xFFFFFFFF, INT64) - 2**31
-    first = _by_key(low, dim)
-    second = _by_key(jnp.take_along_axis(key >> 32, first, dim, mode="promise_in_bounds"), dim)
-    return jnp.take_along_axis(first, second, dim, mode="promise_in_bounds")
+        indices = _by_key(key, dim)
+    else:
+        first = _by_key(cast(key & 0xFFFFFFFF, INT64) - 2**31, dim)
+        second = _by_key(_taken(key >> 32, first, dim), dim)
+        indices = _taken(first, second, dim)
+    return _taken(x, indices, dim), indices
+
+
+def _taken(x: Array, indices: Array, dim: int) -> Array:
+    return jnp.take_along_axis(x, indices, dim, mode="promise_in_bounds")
 
 
 def _by_key(key: Array, dim: int) -> Array:
