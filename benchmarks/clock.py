@@ -14,7 +14,12 @@ SETTLED = 20  # calls; the first 16 of a large compiled program may run a sequen
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[], object]], seconds: float = 1.0, *, warmup: float = 0.0
+    contenders: Mapping[str, Callable[[], object]],
+    seconds: float = 1.0,
+    *,
+    warmup: float = 0.0,
+    clock: Callable[[], float] = time.perf_counter,
+    summary: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
     """Median microseconds of one call of each contender.
 
@@ -23,6 +28,8 @@ def interleaved(
             settled, which takes less than `SETTLED` calls.
         seconds: the approximate total time of the measurement.
         warmup: seconds for which each contender is called before it, while programs are compiled in the background.
+        clock: what measures a round, in seconds; `time.process_time` counts no other process.
+        summary: the result of all rounds, instead of the median.
     """
     counts = {}
     for name, call in contenders.items():
@@ -41,8 +48,8 @@ def interleaved(
     while time.perf_counter() < ends or len(next(iter(samples.values()))) < 3:
         for name, call in rng.sample(list(contenders.items()), len(contenders)):
             n = counts[name]
-            started = time.perf_counter()
+            started = clock()
             for _ in range(n):
                 call()
-            samples[name].append((time.perf_counter() - started) / n * 1e6)
-    return {name: statistics.median(values) for name, values in samples.items()}
+            samples[name].append((clock() - started) / n * 1e6)
+    return {name: summary(values) for name, values in samples.items()}

@@ -23,8 +23,10 @@ from torch import nn
 
 import tenax
 from tenax.generated import lowering
+from tenax.kernels.in_place import KEPT_BARRIERS
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+KEPT = KEPT_BARRIERS["cpu"]  # compiler options of eager operations and compiled programs
 PASSES = ("output", "input gradient", "weight gradient")
 
 
@@ -104,8 +106,8 @@ def as_array(x: torch.Tensor) -> jax.Array:
     return wide.astype(jnp.bfloat16) if x.dtype == torch.bfloat16 else wide
 
 
-def jitted(f: Callable[..., Any], *arrays: jax.Array) -> Call:
-    compiled = jax.jit(f)
+def jitted(f: Callable[..., Any], *arrays: jax.Array, options: dict[str, Any] | None = None) -> Call:
+    compiled = jax.jit(f, compiler_options=options)
     return lambda: jax.block_until_ready(compiled(*arrays))
 
 
@@ -151,7 +153,7 @@ def contenders(layer: Layer, dtype: torch.dtype) -> Iterator[tuple[str, dict[str
 
     def ours(i: int) -> Call:
         mask = [j == i for j in range(3)]
-        return jitted(lambda t, x, w: backward(t, x, w, None, *options, mask)[i], c, a, b)
+        return jitted(lambda t, x, w: backward(t, x, w, None, *options, mask)[i], c, a, b, options=KEPT)
 
     def theirs(i: int) -> Call:
         mask = [j == i for j in range(3)]
@@ -161,7 +163,7 @@ def contenders(layer: Layer, dtype: torch.dtype) -> Iterator[tuple[str, dict[str
     found = (
         (
             lambda: torch.ops.aten.convolution(x, w, None, *options),
-            jitted(lambda x, w: forward(x, w, None, *options), a, b),
+            jitted(lambda x, w: forward(x, w, None, *options), a, b, options=KEPT),
         ),
         (theirs(0), ours(0)),
         (theirs(1), ours(1)),

@@ -12,17 +12,6 @@ from tenax.kernels import embedding as embedding_kernels
 from tenax.words import Array
 
 
-def embedding(
-    weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Array:
-    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)
-        -> Tensor
-
-    Spec: ops_spec/embedding.yaml
-    """
-    return weight.at[indices].get(mode="promise_in_bounds")
-
-
 def embedding__checks(
     weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> tuple[Array, ...]:

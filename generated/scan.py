@@ -5,10 +5,8 @@ Generated from ops_spec/scan.yaml by `python -m tenax.codegen`: edit the spec.
 
 from __future__ import annotations
 
-from jax import lax
-
 from tenax.kernels import scan as scan_kernels
-from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, axis, cast, window_operand
+from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, cast
 
 
 def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -17,7 +15,7 @@ def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
     Spec: ops_spec/scan.yaml
     """
     dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
-    return cast(lax.cumsum(window_operand(self), axis(self, dim)) if self.ndim and self.size else self, dtype)
+    return cast(scan_kernels.cumsum(self=self, dim=dim, dtype=dtype), dtype)
 
 
 def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -26,7 +24,7 @@ def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
     Spec: ops_spec/scan.yaml
     """
     dtype, self = INT_TO_LONG(self) if dtype is None else DEFAULT(cast(self, dtype))
-    return cast(lax.cumprod(window_operand(self), axis(self, dim)) if self.ndim and self.size else self, dtype)
+    return cast(scan_kernels.cumprod(self=self, dim=dim, dtype=dtype), dtype)
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:

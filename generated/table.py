@@ -2039,7 +2039,7 @@ ROWS: dict[str, Row] = {
     "elu_backward": Row("generated.activation", "elu_backward"),
     "elu_backward.grad_input": Row("generated.activation", "elu_backward", "out"),
     "embedding": Row(
-        "generated.embedding",
+        "kernels.embedding",
         "embedding",
         special=(("padding_idx", (-1,)),),
         conditions="embedding.embedding__checks",
@@ -2047,7 +2047,7 @@ ROWS: dict[str, Row] = {
         checks=(("IndexError", "index out of range in self"),),
     ),
     "embedding.out": Row(
-        "generated.embedding",
+        "kernels.embedding",
         "embedding",
         "out",
         special=(("padding_idx", (-1,)),),

@@ -64,7 +64,7 @@ def on_device(x: torch.Tensor) -> torch.Tensor:
 def results(function: Callable[..., Any], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     """The results of a function, and the gradients of its inputs."""
     found = function(*inputs)
-    found = list(found) if isinstance(found, tuple | list) else [found]
+    found = torch.utils._pytree.tree_leaves(found)
     wanted = [x for x in inputs if x.requires_grad]
     if wanted and any(r.requires_grad for r in found):
         total = sum((r * r).sum() for r in found if r.requires_grad)
@@ -143,6 +143,15 @@ CASES: dict[str, Case] = {
         lambda x: (x.sort(0).values, x.argsort(1), x.topk(2, 1).values, x.flip(0) * 2),
         lambda n, m: [numbers(n, 4)],
     ),
+    "sorted, other dtypes": (
+        lambda x: (x.double().sort(0, descending=True), x.half().sort(0), (x * 100).int().sort(0), x.long().argsort(0)),
+        lambda n, m: [numbers(n, m).detach()],
+    ),
+    "scans": (
+        lambda x: (x.cumsum(0), x.cumprod(1), x.logcumsumexp(0), x.cummax(0).values),
+        lambda n, m: [numbers(n, m)],
+    ),
+    "classes": (lambda x, y: F.nll_loss(x, y, reduction="sum"), lambda n, m: [numbers(n, 4, 2), places(4, n, 2)]),
 }
 # Operations of these need to know the sizes.
 COMPILE_EACH = {

@@ -1,4 +1,4 @@
-"""Evaluation of Chebyshev series, the form in which several special functions are tabulated."""
+"""Evaluation of Chebyshev series, the form in which several special functions are tabulated, and of polynomials."""
 
 from __future__ import annotations
 
@@ -16,3 +16,11 @@ def series(coefficients: tuple[float, ...], t: Array) -> Array:
     for c in reversed(rest):
         total, above = 2 * t * total - above + c, total
     return t * total - above + first
+
+
+def polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
+    """`Σ c_k xᵏ`, by Horner's rule; the constant term is first."""
+    total = jnp.full_like(x, coefficients[-1])
+    for c in coefficients[-2::-1]:
+        total = total * x + cast(c, x.dtype)
+    return total

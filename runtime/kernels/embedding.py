@@ -7,14 +7,21 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.distance import Order, linalg_vector_norm, shrink
+from tenax.kernels.scatter import take_rows
 from tenax.words import FLOAT32, Array, Number, cast, opmath
 
 SUM, MEAN, MAX = 0, 1, 2
 
 
-def _rows(table: Array, indices: Array) -> Array:
-    """table[indices], for indices whose bounds were checked."""
-    return table.at[indices].get(mode="promise_in_bounds")
+def embedding(
+    weight: Array,
+    indices: Array,
+    padding_idx: int | Number = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Array:
+    """The rows of the table [V, D] at `indices` of any shape, which were checked; the rest concerns the gradient."""
+    return take_rows(weight, indices)
 
 
 def _scatter(
@@ -44,7 +51,7 @@ def embedding_dense_backward(
 def embedding_renorm_(self: Array, indices: Array, max_norm: Array, norm_type: Order) -> Array:
     """The table with the looked-up rows scaled down to a norm of at most `max_norm`."""
     indices = indices.reshape(-1)
-    rows = _rows(cast(self, opmath(self.dtype)), indices)
+    rows = take_rows(cast(self, opmath(self.dtype)), indices)
     rows = rows * shrink(linalg_vector_norm(rows, norm_type, 1, True), max_norm)
     # Repeated indices write the same row repeatedly.
     return self.at[indices].set(cast(rows, self.dtype))
@@ -76,7 +83,7 @@ def _embedding_bag(
     bag = _bag(indices, offsets[:bags])
     held = jnp.where(indices == cast(padding_idx, indices.dtype), bags, bag)
     sizes = jnp.zeros(offsets.shape, indices.dtype).at[held].add(jnp.where(held < bags, 1, 0), mode="drop")
-    rows = _rows(cast(weight, opmath(weight.dtype)), indices)
+    rows = take_rows(cast(weight, opmath(weight.dtype)), indices)
     chosen = jnp.zeros((0,), indices.dtype)
     if mode == MAX:
         out, chosen = _largest(rows, indices, held, bags)
@@ -142,5 +149,5 @@ def _embedding_bag_per_sample_weights_backward(
     if offset2bag.shape != indices.shape:
         offset2bag = _bag(indices, offsets)
     wide = opmath(weight.dtype)
-    along = lax.reduce_sum(cast(grad, wide)[offset2bag] * _rows(cast(weight, wide), indices), (1,))
+    along = lax.reduce_sum(cast(grad, wide)[offset2bag] * take_rows(cast(weight, wide), indices), (1,))
     return cast(jnp.where(indices == cast(padding_idx, indices.dtype), cast(0, wide), along), grad.dtype)

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels.platform import choose
+from tenax.kernels.scatter import narrow, take_rows
 from tenax.words import INT64, MEAN, NONE, Array, Number, as_long, axes, cast, opmath
 
 
 def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int | Number) -> tuple[Array, Array]:
-    """(class per position in int64, its weight in the accumulation dtype); ignored ones are class 0 with weight 0."""
+    """(class per position, its weight in the accumulation dtype); ignored ones are class 0 with weight 0."""
     target = cast(target, INT64)
     kept = target != as_long(ignore_index)
     wide = opmath(x.dtype)
-    chosen = jnp.where(kept, target, 0)
-    weights = cast(1, wide) if weight is None else cast(weight, wide)[chosen]
+    chosen = narrow(jnp.where(kept, target, 0), x.shape[min(x.ndim - 1, 1)])
+    weights = cast(1, wide) if weight is None else take_rows(cast(weight, wide), chosen)
     return chosen, jnp.where(kept, weights, cast(0, wide))
+
+
+def _flat(x: Array, chosen: Array) -> Array:
+    """The element of each position's class, by one index instead of one per axis."""
+    batch, classes, rest = x.shape[0], x.shape[1], prod(x.shape[2:])
+    chosen = narrow(chosen, x.size).reshape(batch, rest)
+    first = lax.broadcasted_iota(chosen.dtype, chosen.shape, 0) * (classes * rest)
+    place = first + chosen * rest + lax.broadcasted_iota(chosen.dtype, chosen.shape, 1)
+    picked = x.reshape(-1).at[place].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    return picked.reshape(batch, *x.shape[2:])
+
+
+def _along(x: Array, chosen: Array) -> Array:
+    index = lax.expand_dims(chosen, (1,))
+    return lax.squeeze(jnp.take_along_axis(x, index, 1, mode="promise_in_bounds"), (1,))
 
 
 def nll_loss_forward(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int | Number
 ) -> tuple[Array, Array]:
     """(-self[target] weighted and reduced, the sum of the weights, or 0 without a reduction)."""
-    classes = min(self.ndim - 1, 1)
     chosen, weights = _weights(self, target, weight, ignore_index)
-    index = lax.expand_dims(chosen.reshape(()) if self.ndim == 1 else chosen, (classes,))
-    picked = lax.squeeze(jnp.take_along_axis(self, index, classes), (classes,))
+    if self.ndim == 1:
+        picked = _along(self[None], chosen.reshape(1)).reshape(())
+    else:
+        picked = choose(_flat, _along, self, chosen)
     weights = weights.reshape(picked.shape)
     losses = jnp.where(weights == 0, cast(0, weights.dtype), -cast(picked, weights.dtype) * weights)
     if reduction == NONE and self.ndim > 1:
@@ -52,5 +72,5 @@ def nll_loss_backward(
     slope = jnp.where(weights == 0, cast(0, weights.dtype), slope)
     if self.ndim > 1:
         chosen, slope = (lax.expand_dims(x, (classes,)) for x in (chosen, slope))
-    hit = lax.broadcasted_iota(INT64, self.shape, classes) == chosen
+    hit = lax.broadcasted_iota(chosen.dtype, self.shape, classes) == chosen
     return cast(jnp.where(hit, slope, cast(0, slope.dtype)), self.dtype)

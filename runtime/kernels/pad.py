@@ -38,7 +38,7 @@ def _shown(rule: Rule, size: int, before: int, after: int) -> np.ndarray:
 
 
 def _pad(self: Array, padding: Sequence[int], rule: Rule) -> Array:
-    for k in range(len(padding) // 2):
+    for k in reversed(range(len(padding) // 2)):  # the last axis at the end: its pieces are short copies
         axis, before, after = self.ndim - 1 - k, padding[2 * k], padding[2 * k + 1]
         size: Any = self.shape[axis]
         if isinstance(size, int):

@@ -1,4 +1,4 @@
-"""Running extrema with their positions, and running sums of exponentials, along one axis."""
+"""Running sums and products, extrema with their positions, and sums of exponentials, along one axis."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels import loops
-from tenax.words import INT64, Array, axis, cast, is_complex, is_float, window_operand
+from tenax.kernels import loops, running
+from tenax.words import INT64, Array, DType, axis, cast, is_complex, is_float
 
 
 def _log_add_exp(a: Array, b: Array) -> Array:
@@ -27,12 +27,22 @@ def _sequential_logsumexp(x: Array, dim: int) -> Array:
     return jnp.moveaxis(jnp.concatenate([rows[:1], rest]), 0, dim)
 
 
+def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
+    """Running sum along `dim` of an array that has been converted to `dtype`."""
+    return running.cumsum(self, axis(self, dim)) if self.ndim else self
+
+
+def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
+    """Running product along `dim` of an array that has been converted to `dtype`."""
+    return running.cumprod(self, axis(self, dim)) if self.ndim else self
+
+
 def logcumsumexp(self: Array, dim: int) -> Array:
     """Running log(sum(exp(self))) along `dim`, of an array in the compute dtype."""
     if self.ndim == 0:
         return self
     stepwise = is_complex(self) and self.size > 0
-    return (_sequential_logsumexp if stepwise else lax.cumlogsumexp)(window_operand(self), axis(self, dim))
+    return (_sequential_logsumexp if stepwise else running.cumlogsumexp)(self, axis(self, dim))
 
 
 def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[Array, Array]:
@@ -40,19 +50,19 @@ def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[
     if x.ndim == 0:
         return x, jnp.zeros((), INT64)
     dim = axis(x, dim)
-    values = cast(scan(window_operand(cast(x, np.uint8) if x.dtype == bool else x), dim), x.dtype)
+    values = cast(scan(cast(x, np.uint8) if x.dtype == bool else x, dim), x.dtype)
     hit = x == values
     if is_float(x):
         hit |= jnp.isnan(x)
     where = jnp.where(hit, lax.broadcasted_iota(np.int32, x.shape, dim), 0)
-    return values, cast(lax.cummax(where, dim), INT64)
+    return values, cast(running.cummax(where, dim), INT64)
 
 
 def cummax(self: Array, dim: int) -> tuple[Array, Array]:
     """(values, indices) of the running maximum along `dim`."""
-    return _extremum(lax.cummax, self, dim)
+    return _extremum(running.cummax, self, dim)
 
 
 def cummin(self: Array, dim: int) -> tuple[Array, Array]:
     """(values, indices) of the running minimum along `dim`."""
-    return _extremum(lax.cummin, self, dim)
+    return _extremum(running.cummin, self, dim)

@@ -69,6 +69,12 @@ def narrow(index: Array, size: int) -> Array:
     return cast(index, _INT32 if isinstance(size, int) and size < 2**31 else INT64)
 
 
+def take_rows(table: Array, indices: Array) -> Array:
+    """table[indices], for indices from 0 whose bounds were checked."""
+    indices = narrow(indices, table.shape[0])
+    return table.at[indices].get(mode="promise_in_bounds", wrap_negative_indices=False)
+
+
 def wrap(index: Array, size: int) -> Array:
     """A narrowed index with negative values counted from the end."""
     index = narrow(index, size)

@@ -1,10 +1,15 @@
 """Sorting along one axis, and what follows from it: order statistics and the mode.
 
-In torch's order NaN is larger than everything and -0.0 equals 0.0, as in `lax.sort`.
+In torch's order NaN is larger than everything and -0.0 equals 0.0, as in `lax.sort`. XLA's CPU backend sorts one array
+of integers seven times as fast as an array of floats beside one of indices, so there the bits of a key and its index
+are sorted as one number.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -13,23 +18,69 @@ from tenax.kernels.reduction import argmax
 from tenax.words import INT64, Array, Number, as_long, axis, cast, is_float
 
 
-def _sorted(x: Array, dim: int) -> tuple[Array, Array]:
-    """(values, int32 indices) ascending along a non-negative axis; equal elements keep their order."""
-    values, indices = lax.sort((x, lax.broadcasted_iota(np.int32, x.shape, dim)), dimension=dim, num_keys=1)
-    return values, indices
+def _sorted(x: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
+    """(values, int32 indices) along a non-negative axis; equal elements keep their order."""
+    elsewhere = partial(_by_comparison, dim, descending)
+    if not jax.sharding.get_abstract_mesh().empty:
+        return elsewhere(x)
+    return lax.platform_dependent(x, cpu=partial(_by_bits, dim, descending), default=elsewhere)
+
+
+def _by_comparison(dim: int, descending: bool, x: Array) -> tuple[Array, Array]:
+    places = lax.broadcasted_iota(np.int32, x.shape, dim)
+    if not descending:
+        values, indices = lax.sort((x, places), dimension=dim, num_keys=1)
+        return values, indices
+    # Reversing before and after a stable sort keeps equal elements in order, with NaN first.
+    reversed_ = (lax.rev(x, (dim,)), lax.rev(places, (dim,)))
+    values, indices = lax.sort(reversed_, dimension=dim, num_keys=1)
+    return lax.rev(values, (dim,)), lax.rev(indices, (dim,))
+
+
+def _by_bits(dim: int, descending: bool, x: Array) -> tuple[Array, Array]:
+    """64-bit keys are sorted by half of their bits, then by the other half."""
+    key = _ordered(lax.stop_gradient(x))
+    key = ~key if descending else key
+    if key.dtype != INT64:
+        indices = _by_key(key, dim)
+    else:
+        first = _by_key(cast(key & 0xFFFFFFFF, INT64) - 2**31, dim)
+        second = _by_key(_taken(key >> 32, first, dim), dim)
+        indices = _taken(first, second, dim)
+    return _taken(x, indices, dim), indices
+
+
+def _taken(x: Array, indices: Array, dim: int) -> Array:
+    return jnp.take_along_axis(x, indices, dim, mode="promise_in_bounds")
+
+
+def _by_key(key: Array, dim: int) -> Array:
+    """The int32 indices that sort integers of the range of int32."""
+    places = lax.broadcasted_iota(INT64, key.shape, dim)
+    return cast(lax.sort((cast(key, INT64) << 32) | places, dimension=dim), np.int32)
+
+
+def _ordered(x: Array) -> Array:
+    """Signed integers of at most 64 bits in the order of `x`, equal where torch's order has equals."""
+    if x.dtype == np.uint64:
+        return lax.bitcast_convert_type(x ^ np.uint64(2**63), INT64)
+    if not is_float(x):
+        return cast(x, INT64) if x.dtype == np.uint32 else x
+    width = 8 * x.dtype.itemsize
+    bits = lax.bitcast_convert_type(x, np.dtype(f"int{width}"))
+    most = np.iinfo(bits.dtype).max
+    # A comparison of floats would take subnormal numbers for zero.
+    size, infinity = bits & most, np.asarray(np.inf, x.dtype).view(bits.dtype)
+    bits = jnp.where(size > infinity, most, jnp.where(size == 0, 0, bits))
+    return bits ^ ((bits >> (width - 1)) & most)
 
 
 def sort(self: Array, *, stable: bool | None = None, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
     """(values, int64 indices); always stable."""
     if self.ndim == 0:
         return self, jnp.zeros((), INT64)
-    dim = axis(self, dim)
-    if not descending:
-        values, indices = _sorted(self, dim)
-        return values, cast(indices, INT64)
-    # Reversing before and after a stable sort keeps equal elements in order, with NaN first.
-    values, indices = _sorted(lax.rev(self, (dim,)), dim)
-    return lax.rev(values, (dim,)), cast(self.shape[dim] - 1 - lax.rev(indices, (dim,)), INT64)
+    values, indices = _sorted(self, axis(self, dim), descending)
+    return values, cast(indices, INT64)
 
 
 def topk(self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Array, Array]:

@@ -30,6 +30,8 @@ def _runs(positions: np.ndarray) -> list[tuple[int, int, int]]:
         step = int(steps[i]) if i < len(steps) else 1
         other = np.flatnonzero(steps[i:] != step)
         count = int(other[0]) + 1 if len(other) else len(positions) - i
+        if step < 0 and i + count < len(positions) and steps[i + count - 1] == 1:
+            count -= 1  # the element of a reflection belongs to the longer copy, which is then aligned
         runs.append((int(positions[i]), step, count))
         i += count
     return runs

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
+from tenax.kernels.platform import choose
 from tenax.words import Array, cast, opmath
 
 
@@ -17,16 +20,32 @@ def per_plane(x: Array, rank: int) -> Array:
     return x.reshape(prod(x.shape[:lead]), prod(x.shape[lead:]))
 
 
-def _scatter_add(grad: Array, indices: Array, shape: Sequence[int], rank: int) -> Array:
-    """Sum `grad` into zeros of `shape` at flat positions of the last `rank` axes."""
-    compute = opmath(grad.dtype)
+def _by_plane(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array:
+    """One scatter for each plane, as a batch."""
     size = prod(shape[len(shape) - rank :])
 
     def plane(values: Array, places: Array) -> Array:
-        return jnp.zeros(size, compute).at[places].add(values, mode="drop")
+        return jnp.zeros(size, grad.dtype).at[places].add(values, mode="drop")
 
-    total = jax.vmap(plane)(per_plane(cast(grad, compute), rank), per_plane(cast(indices, jnp.int32), rank))
-    return cast(total.reshape(shape), grad.dtype)
+    return jax.vmap(plane)(per_plane(grad, rank), per_plane(cast(indices, jnp.int32), rank)).reshape(shape)
+
+
+def _flat(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array:
+    """One scatter to positions in the whole array, which takes XLA's CPU backend half the time."""
+    total, size = prod(shape), prod(shape[len(shape) - rank :])
+    if not total:
+        return jnp.zeros(shape, grad.dtype)
+    places = per_plane(cast(indices, jnp.int32 if total < 2**31 else jnp.int64), rank)
+    first = lax.broadcasted_iota(places.dtype, places.shape, 0) * size
+    places = jnp.where((places >= 0) & (places < size), first + places, total)
+    return jnp.zeros(total, grad.dtype).at[places.reshape(-1)].add(grad.reshape(-1), mode="drop").reshape(shape)
+
+
+def _scatter_add(grad: Array, indices: Array, shape: Sequence[int], rank: int) -> Array:
+    """Sum `grad` into zeros of `shape` at flat positions of the last `rank` axes."""
+    wide = cast(grad, opmath(grad.dtype))
+    total = choose(partial(_flat, shape, rank), partial(_by_plane, shape, rank), wide, indices)
+    return cast(total, grad.dtype)
 
 
 def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
@@ -50,6 +51,8 @@ def _results(known: Sizes, equation: Any, arguments: Sequence[Any]) -> Sequence[
         if isinstance(inner, ClosedJaxpr):
             return evaluate(known, inner, arguments)
         return _evaluate(known, inner, (), arguments)
+    if name == "cond" and params["branches_platforms"]:  # a choice by platform
+        return evaluate(known, _of_platform(params), arguments[1:])
     if name == "dim_as_value":
         return [lax.convert_element_type(known.true(params["dim"]), equation.outvars[0].aval.dtype)]
     symbolic = any(is_symbolic(v.aval) for v in (*equation.invars, *equation.outvars))
@@ -62,6 +65,12 @@ def _results(known: Sizes, equation: Any, arguments: Sequence[Any]) -> Sequence[
         raise NotPaddableError(name)
     results = rule(known, equation, *arguments, **params)
     return results if primitive.multiple_results else [results]
+
+
+def _of_platform(params: Any) -> ClosedJaxpr:
+    """The branch of `lax.platform_dependent` for the default backend; the last one is for platforms that none names."""
+    named = zip(params["branches_platforms"], params["branches"], strict=True)
+    return next(branch for names, branch in named if names is None or jax.default_backend() in names)
 
 
 def _bound(primitive: Any, arguments: Sequence[Any], params: Any) -> Sequence[Any]:

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 from jax import lax
 
+from ..kernels import running
 from .sizes import NotPaddableError, Sizes, is_symbol
 
 Rule = Callable[..., Any]
@@ -226,10 +227,11 @@ def _infinity(dtype: np.dtype) -> float:
     return float("inf")
 
 
-def _scan(filler: Callable[[Any], Any]) -> Rule:
+def _scan(filler: Callable[[Any], Any], forward: Callable[[Any, int], Any]) -> Rule:
     def scan(known: Sizes, equation: Any, x: Any, *, axis: int, reverse: bool) -> Any:
-        if reverse:  # the rest comes first
-            x = known.masked(x, _sizes(equation), [axis], filler(np.dtype(x.dtype)))
+        if not reverse:
+            return forward(x, axis)
+        x = known.masked(x, _sizes(equation), [axis], filler(np.dtype(x.dtype)))  # the rest comes first
         return equation.primitive.bind(x, axis=axis, reverse=reverse)
 
     return scan
@@ -239,6 +241,10 @@ def _sort(known: Sizes, equation: Any, *arrays: Any, dimension: int, num_keys: i
     size = _sizes(equation)[dimension]
     if not is_symbol(size):
         return equation.primitive.bind(*arrays, dimension=dimension, num_keys=num_keys, **params)
+    if len(arrays) == 1 and jax.numpy.issubdtype(arrays[0].dtype, np.signedinteger):
+        # Equal integers cannot be told apart, and one array is sorted much faster.
+        x = known.masked(arrays[0], _sizes(equation), [dimension], _greatest(np.dtype(arrays[0].dtype)))
+        return [lax.sort(x, dimension=dimension)]
     rest = lax.bitwise_not(known.is_true(arrays[0], dimension, size))  # comes last, whatever its elements are
     return lax.sort((rest, *arrays), dimension=dimension, num_keys=num_keys + 1, **params)[1:]
 
@@ -401,11 +407,11 @@ RULES: dict[str, Rule] = {
     "reduce_xor": _reduction(lambda dtype: 0),
     "argmax": _reduction(_least),
     "argmin": _reduction(_greatest),
-    "cumsum": _scan(lambda dtype: 0),
-    "cumprod": _scan(lambda dtype: 1),
-    "cummax": _scan(_least),
-    "cummin": _scan(_greatest),
-    "cumlogsumexp": _scan(_least),
+    "cumsum": _scan(lambda dtype: 0, running.cumsum),
+    "cumprod": _scan(lambda dtype: 1, running.cumprod),
+    "cummax": _scan(_least, running.cummax),
+    "cummin": _scan(_greatest, running.cummin),
+    "cumlogsumexp": _scan(_least, running.cumlogsumexp),
     "sort": _sort,
     "split": _split,
     "rev": _rev,
