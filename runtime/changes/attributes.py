@@ -252,7 +252,7 @@ LIBRARIES = (
         "make_ir_context",
         (When.TENSOR,),
         "Programs of eager operations are lowered in MLIR contexts that are used again. Other programs have one of "
-        "their own, as before.",
+        "their own, as before. Creating one does not import the Python module of MHLO.",
     ),
     Patch(
         "jax._src.array.ArrayImpl",

@@ -162,11 +162,10 @@ class Dispatcher:
             if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells must get the new ones
                 repeat_until_done(lambda: write(executable, call, ran[0]))
             raise
-        results = ran[0]
         if not call.written:
-            return executable.finish(results, call.index or 0)
+            return executable.finish(ran[0], call.index or 0)
         count = executable.count
-        return self.returned(values, executable.finish(results[:count], call.index or 0) if count else None)
+        return self.returned(values, executable.finish(ran[0][:count], call.index or 0) if count else None)
 
     def is_fast(self, call: EncodedCall, outputs: Sequence[TensorSpec], donates: bool = True) -> bool:
         """Whether the fast path's key determines the executable, and its operands are just the arrays in order."""

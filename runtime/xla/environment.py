@@ -9,7 +9,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -27,20 +27,13 @@ def key_of(*parts: Any) -> str:
 
     Parts whose text differs between processes result in a key that never occurs again, which is safe.
     """
-    text = "\n".join(map(str, (environment(), _settings(), trace_settings(), *parts)))
+    text = "\n".join(map(str, (environment(), _text_of(*jax.config.values.items()), trace_settings(), *parts)))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_last: tuple[list[Any], str] = [], ""  # the values of JAX's settings, and their text, which takes long to write
-
-
-def _settings() -> str:
-    global _last
-    settings: dict[str, Any] = jax.config.values
-    values = [*settings.values()]
-    if _last[0] != values:
-        _last = values, str(sorted(settings.items(), key=str))
-    return _last[1]
+@lru_cache(maxsize=1)
+def _text_of(*settings: tuple[str, Any]) -> str:
+    return str(sorted(settings, key=str))
 
 
 @cache
@@ -63,10 +56,7 @@ def environment() -> str:
 
 def cores() -> int | None:
     """The number of processors that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # on systems other than Linux
-        return os.cpu_count()
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def _processor() -> Iterator[str]:

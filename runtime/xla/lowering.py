@@ -7,7 +7,6 @@ a time, until that is compiled, because XLA may load dialects into it while othe
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -21,9 +20,8 @@ _MOST = 128  # maximum programs per context, because it keeps their types and lo
 
 
 class _ReusedContext:
-    def __init__(self) -> None:
-        self.context: Any = None
-        self.served = 0
+    context: Any = None
+    served = 0
 
 
 class _Lowering(threading.local):
@@ -34,19 +32,16 @@ _free: list[_ReusedContext] = []  # contexts whose programs are compiled
 _lowering = _Lowering()
 
 
-def _reusing(make: Callable[[], Any]) -> Callable[[], Any]:
-    def make_ir_context() -> Any:
-        reused = _lowering.context
-        if reused is None:
-            return make()
-        if reused.context is None:
-            reused.context = mlir_context()
-        return reused.context
-
-    return make_ir_context
+def _make_ir_context() -> Any:
+    reused = _lowering.context
+    if reused is None:  # another program, such as one of the user
+        return mlir_context()
+    if reused.context is None:
+        reused.context = mlir_context()
+    return reused.context
 
 
-patches.wrap("jax._src.interpreters.mlir.make_ir_context", _reusing)
+patches.replace("jax._src.interpreters.mlir.make_ir_context", _make_ir_context)
 
 
 class LoweredProgram:
