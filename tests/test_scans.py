@@ -40,7 +40,7 @@ def test_a_running_reduction_agrees_with_the_cpu(name: str, shape: tuple[int, ..
     close(SCANS[name](x.to("jax"), dim), SCANS[name](x, dim), ACCUMULATED)
 
 
-@pytest.mark.parametrize("name", set(SCANS) - {"cumprod"})
+@pytest.mark.parametrize("name", [name for name in SCANS if name != "cumprod"])
 @pytest.mark.parametrize("special", [INF, -INF, NAN])
 @pytest.mark.parametrize("count", [5, 300, 1000])
 def test_elements_before_an_infinity_or_nan_keep_their_value(name: str, special: float, count: int) -> None:
