@@ -21,7 +21,7 @@ def interleaved(
     clock: Callable[[], float] = time.perf_counter,
     summary: Callable[[list[float]], float] = statistics.median,
 ) -> dict[str, float]:
-    """Median microseconds of one call of each contender.
+    """Microseconds of one call of each contender: by default the median of the rounds.
 
     Args:
         contenders: functions without arguments; each is called before the measurement until compiled programs have
@@ -29,7 +29,7 @@ def interleaved(
         seconds: the approximate total time of the measurement.
         warmup: seconds for which each contender is called before it, while programs are compiled in the background.
         clock: what measures a round, in seconds; `time.process_time` counts no other process.
-        summary: the result of all rounds, instead of the median.
+        summary: what becomes of the rounds.
     """
     counts = {}
     for name, call in contenders.items():

@@ -23,8 +23,8 @@ with private_names("torch", torch.__version__):
 CLONE = torch.ops.aten.clone.default
 CONVOLUTION = torch.ops.aten._convolution.default  # as torch.jit.trace records it
 COPY_INTO = torch.ops.aten.copy_.default
-INDEX = torch.ops.aten.index.Tensor
 EMPTY_STRIDED = torch.ops.aten.empty_strided.default
+INDEX = torch.ops.aten.index.Tensor
 ITEM = torch.ops.aten._local_scalar_dense.default
 TO_COPY = torch.ops.aten._to_copy.default
 VIEW_AS_DTYPE = torch.ops.aten.view.dtype

@@ -91,13 +91,16 @@ def _rows_of_known_number(tracer: GraphTracer, node: fx.Node) -> torch.Tensor | 
     mask, found = indices[first], node.meta.get("val")
     if not is_unknown_mask(mask) or found is None or any(index is not None for index in indices[first + 1 :]):
         return None
-    places = torch.nonzero_static(mask, size=_concrete(tracer, found.shape[first])).unbind(1)
+    count = _concrete(tracer, found.shape[first])
+    if count is None:
+        return None
+    places = torch.nonzero_static(mask, size=count).unbind(1)
     rows: torch.Tensor = INDEX(x, [*indices[:first], *places])
     return rows
 
 
-def _concrete(tracer: GraphTracer, size: Any) -> int:
-    """The value of a size that torch derived from those of the graph's inputs."""
+def _concrete(tracer: GraphTracer, size: Any) -> int | None:
+    """The value of a size that torch derived from those of the graph's inputs; None if it depends on data."""
     if isinstance(size, int):
         return size
     known: dict[Any, int] = {}
@@ -106,7 +109,8 @@ def _concrete(tracer: GraphTracer, size: Any) -> int:
         given: Any = tracer.env.get(node)
         pairs = zip(like.shape, given.shape, strict=True) if isinstance(given, torch.Tensor) else [(like, given)]
         known.update((n.node.expr, int(value)) for n, value in pairs if isinstance(n, torch.SymInt))
-    return int(size.node.expr.xreplace(known))
+    value = size.node.expr.xreplace(known)
+    return int(value) if value.is_Integer else None
 
 
 def _dense_at_the_end(x: torch.Tensor) -> torch.Tensor:

@@ -19,6 +19,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
+from tenax.kernels.chebyshev import polynomial
 from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
@@ -57,19 +58,11 @@ def _temme(precision: float) -> tuple[tuple[float, ...], ...]:
     return tuple(kept for kept in table if kept)
 
 
-def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
-    """Horner's rule, constant term first."""
-    total = jnp.zeros_like(x)
-    for c in reversed(coefficients):
-        total = total * x + cast(c, x.dtype)
-    return total
-
-
 def _excess(mu: Array) -> Array:
     """μ - ln(1 + μ); near 0, where the difference would cancel, by the series of artanh (DLMF 4.6.4)."""
     near = jnp.abs(mu) < _NEAR
     r = jnp.where(near, mu / (2 + mu), 0)
-    series = mu * r - r * r * r * _polynomial(tuple(2 / (2 * k + 3) for k in range(11)), r * r)
+    series = mu * r - r * r * r * polynomial(tuple(2 / (2 * k + 3) for k in range(11)), r * r)
     return jnp.where(near, series, mu - lax.log1p(jnp.where(near, 0, mu)))
 
 
@@ -77,7 +70,7 @@ def _density(a: Array, x: Array, mu: Array) -> Array:
     """xᵃ exp(-x) / Γ(a + 1); for large a relative to its maximum at x = a."""
     big = a >= _STIRLING_FROM
     large = jnp.where(big, a, _STIRLING_FROM)
-    stirling = _polynomial(_STIRLING, 1 / (large * large)) / large
+    stirling = polynomial(_STIRLING, 1 / (large * large)) / large
     peak = lax.exp(-large * _excess(jnp.where(big, mu, 0)) - stirling) * lax.rsqrt(2 * cast(math.pi, a.dtype) * large)
     small = jnp.where(big, 1, a)
     return jnp.where(big, peak, lax.exp(small * lax.log(x) - x - lax.lgamma(small + 1)))
@@ -136,7 +129,7 @@ def _uniform(a: Array, mu: Array, sign: int) -> Array:
     eta = jnp.sign(mu) * lax.sqrt(2 * excess)
     total = jnp.zeros_like(a)
     for row in reversed(_temme(float(jnp.finfo(a.dtype).eps) / 8)):
-        total = total / a + _polynomial(row, eta)
+        total = total / a + polynomial(row, eta)
     rest = lax.exp(-a * excess) * lax.rsqrt(2 * cast(math.pi, a.dtype) * a) * total
     return lax.erfc(sign * eta * lax.sqrt(a / 2)) / 2 + sign * rest
 

@@ -145,10 +145,8 @@ def special_log_ndtr(self: Array) -> Array:
 
 
 def _ratio(table: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:
-    """A rational function, with both polynomials evaluated by Horner's rule."""
-    over, under = (jnp.broadcast_to(cast(part[-1], x.dtype), x.shape) for part in table)
-    for a, b in zip(table[0][-2::-1], table[1][-2::-1], strict=True):
-        over, under = over * x + cast(a, x.dtype), under * x + cast(b, x.dtype)
+    """A rational function, of a numerator and a denominator."""
+    over, under = (polynomial(part, x) for part in table)
     return over / under
 
 

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from functools import partial
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.platform import choose
 from tenax.kernels.reduction import argmax
 from tenax.words import INT64, Array, Number, as_long, axis, cast, is_float
 
 
 def _sorted(x: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
     """(values, int32 indices) along a non-negative axis; equal elements keep their order."""
-    elsewhere = partial(_by_comparison, dim, descending)
-    if not jax.sharding.get_abstract_mesh().empty:
-        return elsewhere(x)
-    return lax.platform_dependent(x, cpu=partial(_by_bits, dim, descending), default=elsewhere)
+    return choose(partial(_by_bits, dim, descending), partial(_by_comparison, dim, descending), x, symbolic=True)
 
 
 def _by_comparison(dim: int, descending: bool, x: Array) -> tuple[Array, Array]:
