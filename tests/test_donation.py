@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import tenax
-from tenax.dispatch import donation
+from tenax.dispatch import reference_counts
 from tenax.storage.cell import Cell, FreshCell
 from tenax.storage.tensors import cell_of
 
@@ -112,26 +112,41 @@ def test_an_array_under_another_cell_of_one_call_keeps_its_values() -> None:
     assert x.eq(2).all() and y.eq(3).all()
 
 
+def test_a_fused_optimizer_overwrites_its_parameters_while_something_holds_the_gradients() -> None:
+    parameters = [torch.zeros(LARGE, device="jax").add_(1).requires_grad_() for _ in range(2)]
+    optimizer = torch.optim.AdamW(parameters, fused=True)
+    held = []
+    for p in parameters:
+        p.grad = torch.zeros(LARGE, device="jax") + 0.1
+        held.append(p.grad.jax())
+    for _ in range(25):  # the first calls of a long list are calls of parts
+        optimizer.step()
+    before = [pointer(p) for p in parameters]
+    optimizer.step()
+    assert [pointer(p) for p in parameters] == before
+    assert all(bool((g == np.float32(0.1)).all()) for g in held)
+
+
 @pytest.mark.parametrize("count", [lambda array: 3, lambda array: id(array) % 7, lambda array: 1 << 30])
 def test_nothing_is_donated_where_counts_mean_nothing(
     monkeypatch: pytest.MonkeyPatch, written: tuple[Tensor, Callable[[], Any]], count: Callable[[object], int]
 ) -> None:
-    monkeypatch.setattr(donation, "getrefcount", count)
-    assert donation.calibrate() is None
-    monkeypatch.setattr(donation, "_in_list", None)
-    assert not donation.is_available()
+    monkeypatch.setattr(reference_counts, "getrefcount", count)
+    assert reference_counts.calibrate() is None
+    monkeypatch.setattr(reference_counts, "_in_list", None)
+    assert not reference_counts.is_available()
     x, write = written
     array, before = x.jax(), pointer(x)
     write()
     assert not array.is_deleted() and pointer(x) != before and x.eq(2).all()
-    assert not donation.has_at_most([x], 1 << 40)
+    assert not reference_counts.has_at_most([x], 1 << 40)
 
 
 def test_a_count_that_misses_local_names_is_no_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the interpreter lent local variables without counting them where the count is taken."""
     counts = iter([2, 3, 3])  # a list alone, a cell without `array`, and that beside a name: the name is missing
-    monkeypatch.setattr(donation, "getrefcount", lambda array: next(counts))
-    assert donation.calibrate() is None
+    monkeypatch.setattr(reference_counts, "getrefcount", lambda array: next(counts))
+    assert reference_counts.calibrate() is None
 
 
 def test_what_the_list_and_the_cells_hold_does_not_count() -> None:
@@ -140,14 +155,14 @@ def test_what_the_list_and_the_cells_hold_does_not_count() -> None:
 
     objects = [Held(), Held()]
     name = objects[1]
-    assert donation.has_at_most(objects, 1) and not donation.has_at_most(objects, 0)
+    assert reference_counts.has_at_most(objects, 1) and not reference_counts.has_at_most(objects, 0)
     cells = [FreshCell(held, None) for held in objects]  # type: ignore[arg-type]
-    assert donation.held_elsewhere(objects, [0, 1], cells) == [1]
+    assert reference_counts.held_elsewhere(objects, [0, 1], cells) == [1]
     del name
-    assert donation.held_elsewhere(objects, [0, 1], cells, at_hand=True) == []
+    assert reference_counts.held_elsewhere(objects, [0, 1], cells, at_hand=True) == []
     cells[0].array = None  # held once by its cell, and once by nothing that is known
     keep = objects[0]
-    assert donation.held_elsewhere(objects, [0, 1], cells) == [0]
+    assert reference_counts.held_elsewhere(objects, [0, 1], cells) == [0]
     assert keep is objects[0]
 
 

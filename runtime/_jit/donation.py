@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.donation import held_elsewhere, is_available
+from ..dispatch.reference_counts import held_elsewhere, is_available
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
 

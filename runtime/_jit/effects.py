@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..dispatch.donation import has_at_most
+from ..dispatch.reference_counts import has_at_most
 from ..errors import TraceError
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of

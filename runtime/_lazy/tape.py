@@ -16,11 +16,11 @@ import numpy as np
 
 from .._jax import ArrayImpl
 from ..dispatch.dispatcher import Dispatcher
-from ..dispatch.donation import held_by_list_only
 from ..dispatch.encode import EncodedCall
 from ..dispatch.executable import Executable
 from ..dispatch.operands import NUMBER_TYPES
 from ..dispatch.pending import PendingArray, PendingCell
+from ..dispatch.reference_counts import held_by_list_only
 from ..storage.avals import Aval, LazyFill, aval_of
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch

@@ -16,8 +16,9 @@ from torch import fx
 
 from .._torch.dispatcher import DisableAutocast
 from ..dispatch.aot_call import AotCall
-from ..dispatch.donation import held_elsewhere, is_available, is_worthwhile, repeat_until_done
+from ..dispatch.donation import is_worthwhile, repeat_until_done
 from ..dispatch.lowering_trace import with_torch_dtypes
+from ..dispatch.reference_counts import held_elsewhere, is_available
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import TraceError
 from ..float32_products import float32_products

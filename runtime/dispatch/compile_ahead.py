@@ -29,7 +29,7 @@ from ..storage.placement import no_jax_trace, put
 from ..storage.recording import recording
 from ..trace.core import current_trace, user_line
 from ..xla.ahead import PendingExecutable
-from .donation import held_by_list_only, is_worthwhile_in_eager, repeat_until_done
+from .donation import is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall
 from .executable import Executable
 from .operands import device_scalar
@@ -77,8 +77,8 @@ class _Call:
             if failed is None:
                 self.compilation.wait()
                 operands[:] = [x.array if x.__class__ is ComingArray else x for x in operands]
-                for i in {*self.donated}.difference(held_by_list_only(operands, self.donated)):
-                    operands[i] = put(np.array(operands[i]), 0)  # something else holds the array: donate a copy
+                if self.donated:
+                    self._unshare()
                 arrays.extend(starmap(self.compilation, ((tuple(operands),),)))
         except jax.errors.JaxRuntimeError as error:
             failed = as_torch_error(error), self.where
@@ -87,6 +87,14 @@ class _Call:
         finally:
             if arrays or failed is not None:  # otherwise Ctrl-C interrupted before it ran
                 repeat_until_done(lambda: self.settle(arrays[0] if arrays else (), failed))
+
+    def _unshare(self) -> None:
+        """Replace each array to donate that something else holds by a copy."""
+        from .reference_counts import held_by_list_only
+
+        operands = self.operands
+        for i in {*self.donated}.difference(held_by_list_only(operands, self.donated)):
+            operands[i] = put(np.array(operands[i]), 0)
 
     def settle(self, arrays: Sequence[Any], failed: tuple[Exception, str] | None) -> None:
         """Set the arrays of the results, or their error."""

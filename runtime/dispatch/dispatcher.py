@@ -16,7 +16,7 @@ from ..storage.spec import Operand, TensorSpec
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
 from ..xla.settings import compiles_ahead
-from .donation import held_elsewhere, is_worthwhile_in_eager, repeat_until_done
+from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall, encode, parameter_sizes
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
@@ -136,7 +136,7 @@ class Dispatcher:
             if recorded is not NotImplemented:
                 return recorded
         # Decided here, before anything else holds a reference to an operand.
-        donate = bool(call.written) and not executable.joins and self.donatable(call)
+        donate = bool(call.written) and not executable.joins and self.donatable(executable, call)
         operands, run = (*call.operands, *call.starts), executable.run
         if executable.check is not None:
             from .value_checks import checked
@@ -176,7 +176,10 @@ class Dispatcher:
         ):
             return False
         parts = [p for part in call.parts for p in (part if part.__class__ is tuple else (part,))]
-        if any(p.__class__ is WideNumber or (p.__class__ is Operand and p.reinterprets) for p in parts):
+        if any(p.__class__ is Operand and p.reinterprets for p in parts):
+            return False
+        # That key has the type of a number, so it says of floats alone how many words are passed (`special: wide`).
+        if any(p.__class__ is WideNumber and p.kind is not float for p in parts):
             return False
         # Integer tensors with a float number or result depend on the default dtype, which that key does not contain.
         operands = [p.spec.dtype for p in parts if p.__class__ is Operand]
@@ -198,17 +201,12 @@ class Dispatcher:
             return None
         return written[0] if len(self.signature.returns) == 1 else tuple(written)
 
-    def donatable(self, call: EncodedCall) -> bool:
+    def donatable(self, executable: Executable, call: EncodedCall) -> bool:
         """Whether the executable may reuse the written arrays: nothing else holds one, and none is passed twice."""
-        cells, positions = call.cells, call.positions
+        cells = call.cells
         if not is_worthwhile_in_eager(sum([c.aval.nbytes for c in cells]), len(cells)) or any(c.mixed for c in cells):
             return False
-        if not no_jax_trace():
-            return False
-        if -1 in positions:  # a tensor that is overwritten without being read: its array is not passed
-            cells = [c for c, position in zip(cells, positions, strict=True) if position >= 0]
-            positions = [position for position in positions if position >= 0]
-        return not held_elsewhere(call.operands, positions, cells)
+        return no_jax_trace() and not is_held(call.operands, executable.positions(call.operands), call.positions, cells)
 
 
 def write(executable: Executable, call: EncodedCall, results: Sequence[Any]) -> None:

@@ -34,7 +34,8 @@ class Executable:
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
-        *("padded", "recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround"),
+        *("padded", "recorded", "replaced", "resize", "results", "run", "several", "single", "specs", "spread"),
+        *("surround",),
         "__weakref__",
     )
 
@@ -58,6 +59,7 @@ class Executable:
         self.spread, self.joins = spread, joins
         self.donate = donate  # the positions of the written operands
         self.kept = kept  # positions whose arrays stay unchanged, known once `run` has been traced
+        self.replaced: tuple[int, ...] | None = None  # the positions to donate, once they are known
         self.donating: Callable[..., Any] | None = None
         self.check: Callable[..., Any] | None = None
         self.checked: Callable[..., Any] | None = None  # returns the results, followed by the flags of the checks
@@ -86,14 +88,20 @@ class Executable:
         """Run, donating the written arrays, and append the results to a list, with no Python code in between."""
         results.extend(starmap(self.donor(operands), (operands,)))
 
-    def donor(self, operands: Sequence[Any]) -> Callable[..., Any]:
-        """The program that donates the written arrays; it is made for the `operands` of the first call."""
-        if self.donating is None:
-            # Arrays that no result replaces must not be donated. A trace fills `kept`, unless the set is stored.
+    def positions(self, operands: Sequence[Any]) -> tuple[int, ...]:
+        """The positions that can be donated, given the `operands` of the first call: those of written arrays, but no
+        array that stays unchanged, because no result replaces it."""
+        if self.replaced is None:  # a trace fills `kept`, unless the set is stored
             kept = stored.remembered(
                 self.name and f"kept by {self.name}", lambda: (self.shapes(operands), self.kept)[1]
             )
-            positions = tuple(p for p in self.donate if p not in kept)
+            self.replaced = tuple(p for p in self.donate if p not in kept)
+        return self.replaced
+
+    def donor(self, operands: Sequence[Any]) -> Callable[..., Any]:
+        """The program that donates the written arrays; it is made for the `operands` of the first call."""
+        if self.donating is None:
+            positions = self.positions(operands)
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
                 self.donating = program(function, self.name, positions, self.run.program.one_tier)  # type: ignore[union-attr]

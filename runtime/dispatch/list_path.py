@@ -22,7 +22,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..trace.core import current_trace
 from .dispatcher import Dispatcher
-from .donation import MANY, held_elsewhere, is_worthwhile, repeat_until_done
+from .donation import MANY, is_held, is_worthwhile, repeat_until_done
 from .executable import BoundExecutable, Executable
 from .operands import is_in_key, varying_scalar
 from .signature import hashable
@@ -175,7 +175,7 @@ class ListKernel:
         donate = (
             bool(cells)
             and (len(cells) >= MANY or is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells)))
-            and not held_elsewhere(operands, call.positions, cells, at_hand=True)
+            and not is_held(operands, executable.positions(operands), call.positions, cells, at_hand=True)
         )
         try:
             if donate:

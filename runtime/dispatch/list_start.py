@@ -80,7 +80,7 @@ class ListStarts:
     def _begun(self, values: list[Any], call: EncodedCall) -> Executable:
         """An executable whose compilation has started on another thread."""
         executable = self._build(values, call)
-        donates = self.dispatcher.donatable(call)
+        donates = self.dispatcher.donatable(executable, call)
         run: Any = executable.donor(call.operands) if donates else executable.run
         PendingExecutable.begin(run.program, (*call.operands, *call.starts))
         return executable
