@@ -76,7 +76,7 @@ def test_good_code_is_the_default_where_that_is_faster(
 
 def test_a_program_of_large_arrays_has_good_code_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XLA_FLAGS")
-    code = first_code(jax.jit(lambda x: x + 1).lower(jax.ShapeDtypeStruct((1 << 11, 1 << 10), "float32")).as_text())
+    code = first_code(jax.jit(lambda x: x + 1).lower(jax.ShapeDtypeStruct((1 << 12, 1 << 12), "float32")).as_text())
     assert code.options and code.options["xla_backend_optimization_level"] == "1" and not code.work
 
 
@@ -87,17 +87,19 @@ WINDOW = {"window_dimensions": (1, 5), "window_strides": (1, 1), "padding": "VAL
     ("function", "expected"),
     [
         (lambda x: x + x, 8_000),
-        (jnp.arctanh, 8_000),
+        (jnp.arctanh, 16 * 8_000),
         (lambda x: (x + x)[0], 8_000 + 80),
-        (lambda x: jax.lax.reduce_sum_p.bind(x, axes=(1,), out_sharding=None), 8_000),
+        (lambda x: jnp.argmax(x, 1), 2 * 8_000),
+        (lambda x: x + x.sum(1, keepdims=True) + x @ jnp.ones((80, 80)), 3 * 8_000 + 6_400),
         (lambda x: jax.lax.reduce_window(x, np.float32(0), jax.lax.max, **WINDOW), 8_000 * 5),
         (lambda x: x.astype(int) @ x.T.astype(int), 2 * 8_000 + 8_000 + 8_000 * 100),
     ],
-    ids=["pointwise", "function", "slice", "reduction", "window", "integers"],
+    ids=["pointwise", "function", "slice", "reduction", "as fast in first code", "window", "integers"],
 )
 def test_the_work_of_a_program_is_that_of_its_operations(function: Callable[..., jax.Array], expected: int) -> None:
     text = jax.jit(function).lower(np.ones((100, 80), np.float32)).as_text()
-    assert expected <= computed(text)[0] <= 1.01 * expected + 100
+    loop = 4 * 8_000  # and more for each element of the largest array
+    assert expected <= computed(text)[0] - loop <= 1.01 * expected + 100
 
 
 def test_loops_count_many_times() -> None:

@@ -15,6 +15,7 @@ from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
+from ..xla.options import Tiers
 from ..xla.settings import compiles_ahead
 from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall, encode, parameter_sizes
@@ -38,8 +39,8 @@ class Handled(NamedTuple):
 class Dispatcher:
     """A callable registered with torch's dispatcher for one overload."""
 
-    def __init__(self, signature: Signature, one_tier: bool = False) -> None:
-        self.signature, self.one_tier = signature, one_tier
+    def __init__(self, signature: Signature, tiers: Tiers = "both") -> None:
+        self.signature, self.tiers = signature, tiers
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
@@ -103,7 +104,7 @@ class Dispatcher:
             else:
                 code_memory.make_room(signature.name, key)
                 parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
-                executable = build_executable(signature, values, call, self.one_tier)
+                executable = build_executable(signature, values, call, self.tiers)
                 if len(self.entries) >= _FEW:
                     from ..padded.families import serve
 

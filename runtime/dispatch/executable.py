@@ -19,6 +19,7 @@ from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
 from ..xla.calls import program
+from ..xla.options import Tiers
 from .encode import EncodedCall
 from .inference import infer
 from .lowering_trace import trace_functions
@@ -104,7 +105,7 @@ class Executable:
             positions = self.positions(operands)
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
-                self.donating = program(function, self.name, positions, self.run.program.one_tier)  # type: ignore[union-attr]
+                self.donating = program(function, self.name, positions, self.run.program.tiers)  # type: ignore[union-attr]
             else:
                 self.donating = self.surround(jax.jit(function, donate_argnums=positions))
         return self.donating
@@ -182,10 +183,10 @@ def _never(*operands: Any) -> Any:
     raise AssertionError("another call takes the place of this one")
 
 
-def build_executable(signature: Signature, values: list[Any], call: EncodedCall, one_tier: bool = False) -> Executable:
+def build_executable(signature: Signature, values: list[Any], call: EncodedCall, tiers: Tiers = "both") -> Executable:
     """Build the executable for a new key, which is traced when it is first called; raises what torch raises.
 
-    With `one_tier` the first call already runs good code.
+    `tiers` is the code that it runs.
     """
     row = signature.row
     expanded = writes_expanded(signature, call.written)
@@ -216,7 +217,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall,
 
         executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
     else:
-        compiled: Any = program(run, name, one_tier=one_tier)
+        compiled: Any = program(run, name, tiers=tiers)
         executable = Executable(compiled, donate, expected, order, kept, name=name)
         compiled.program.holder = weakref.ref(executable)
     if row.checks:

@@ -19,7 +19,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..xla.ahead import PendingExecutable
 from ..xla.memory import code_memory
-from ..xla.options import has_one_tier, has_tiers
+from ..xla.options import Tiers, has_one_tier, has_tiers
 from .dispatcher import Dispatcher
 from .encode import EncodedCall
 from .executable import Executable, build_executable, is_on_mesh
@@ -46,14 +46,14 @@ class ListStarts:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
-        self.kernel = ListKernel(Dispatcher(dispatcher.signature, one_tier=True))  # executes the parts
+        self.kernel = ListKernel(Dispatcher(dispatcher.signature, "first"))  # executes the parts, for some calls
         self.starts: dict[Any, _Start] = {}
 
     def __call__(self, values: list[Any], call: EncodedCall) -> Executable | None:
         """Return the executable for a call that has none yet, or None if the call was executed in parts."""
         parts = _parts(self.dispatcher, values, call)
         if not parts:
-            return self._build(values, call, self.dispatcher.one_tier)
+            return self._build(values, call, self.dispatcher.tiers)
         if len(self.starts) >= _MOST:
             self.starts.clear()
         start = self.starts.setdefault(call.key, _Start())
@@ -73,9 +73,9 @@ class ListStarts:
                 prepared()
         return None
 
-    def _build(self, values: list[Any], call: EncodedCall, one_tier: bool = True) -> Executable:
+    def _build(self, values: list[Any], call: EncodedCall, tiers: Tiers = "good") -> Executable:
         code_memory.make_room(self.dispatcher.signature.name, call.key)
-        return build_executable(self.dispatcher.signature, values, call, one_tier)
+        return build_executable(self.dispatcher.signature, values, call, tiers)
 
     def _begun(self, values: list[Any], call: EncodedCall) -> Executable:
         """An executable whose compilation has started on another thread."""

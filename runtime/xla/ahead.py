@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
@@ -74,7 +75,7 @@ class PendingExecutable:
                 traced = program.trace(operands)
                 coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
                 coming._key, coming._lowered = key, LoweredProgram(traced)
-                program.work = 0 if program.one_tier else coming._lowered.first_code.work
+                program.work = coming._lowered.first_code.work if program.tiers == "both" else 0
                 program.made_for, program.coming = signature, coming
                 coming._submit()
         if program.made_for != signature:
@@ -88,10 +89,8 @@ class PendingExecutable:
         return coming
 
     def _submit(self) -> None:
-        try:
+        with suppress(RuntimeError):  # the interpreter is shutting down
             self._future = _pool().submit(self._work)
-        except RuntimeError:  # the interpreter is shutting down
-            return
 
     def _work(self) -> None:
         if threading.main_thread().is_alive():  # otherwise nothing waits for the rest of the queue

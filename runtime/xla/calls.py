@@ -7,12 +7,12 @@ from functools import wraps
 from typing import Any
 
 from .._jax import jit_of_compiled
-from .options import has_tiers
+from .options import Tiers, has_tiers
 from .program import EagerProgram, observed
 
 
 def program(
-    function: Callable[..., Any], key: str | None, donated: Sequence[int] = (), one_tier: bool = False
+    function: Callable[..., Any], key: str | None, donated: Sequence[int] = (), tiers: Tiers = "both"
 ) -> Callable[..., Any]:
     """Compile a function when it is first called, or load its stored executable.
 
@@ -20,11 +20,11 @@ def program(
         function: returns a tuple of arrays and None.
         key: the text under which it is stored; None if it is not stored.
         donated: positions of the donated arrays.
-        one_tier: whether the first call already runs good code.
+        tiers: the code that it runs.
     """
-    source = EagerProgram(function, key, tuple(donated), one_tier)
+    source = EagerProgram(function, key, tuple(donated), tiers)
     call = jit_of_compiled(function, source)
-    return observed(counting(call) if has_tiers() and not one_tier else call, source)
+    return observed(counting(call) if has_tiers() and tiers == "both" else call, source)
 
 
 def counting(call: Any) -> Callable[..., Any]:

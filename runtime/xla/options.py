@@ -1,21 +1,22 @@
 """How XLA compiles eager operations: quickly compiled first code, and good code once that has computed enough.
 
-On the CPU there are three sets of options: XLA's default and two others. `_SOON` compiles in a fifth of the default's
-time, and its code takes about a nanosecond longer for each element that an operation computes; it has no fused
-multiply-adds, so results may differ in the last bit. `_GOOD`, the older emitters at LLVM's optimization level 1,
-compiles in a third of the time, and its code is as fast as the default's except for loops and for transposes and
-scatters of large arrays; its results differ from the default's for one program in ninety (benchmarks/code_tiers.py).
+On the CPU there are two sets of options besides XLA's default. `_SOON` compiles in a fifth of the default's time, and
+its code takes nanoseconds longer for each element; without fused multiply-adds, results may differ in the last bit.
+`_GOOD`, the older emitters at LLVM's optimization level 1, compiles in a third of the time, and its code is as fast as
+the default's except for loops and for transposes and scatters of large arrays; its results differ from the default's
+for one program in ninety (benchmarks/code_tiers.py).
 """
 
 import math
 import os
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import torch
 
 Options = dict[str, str | bool]
+Tiers = Literal["both", "first", "good"]  # the code of a program: first code until good code takes over, or only one
 _GOOD: dict[str, Options] = {
     "cpu": {
         "xla_cpu_use_fusion_emitters": False,
@@ -31,10 +32,12 @@ _SOON: dict[str, Options] = {
         "xla_cpu_parallel_codegen_split_count": "1",
     }
 }
-# Elements computed per operation, on average, after which good code pays for its compilation: first code costs extra
-# time per element, and the compilation costs time per operation.
+# Work per operation after which good code pays for its compilation: the time that first code loses, in quarters of a
+# nanosecond. It loses one for an element of an operation, and more for a loop and for a function such as `exp`. Code
+# takes 0.4 ms to compile for each operation, and as long as for 40 of them besides (fitted to 28 operations).
 ENOUGH = 1 << 21
-_LARGE = ENOUGH // 2  # elements per operation in one call; above it, the first call already runs good code
+_LOOP, _FUNCTION, _FIXED = 4, 16, 40
+_LARGE = ENOUGH // 2  # work per operation in one call; above it, the first call already runs good code
 _SMALL_MOVED = 1 << 13  # largest array, in elements, that good code transposes or scatters; else XLA's default
 _MANY = 16  # results; programs with more are operators on lists, which the older emitters compile slowly
 _ITERATIONS = 256  # assumed iterations of a loop
@@ -43,9 +46,11 @@ _COMPARISONS = 64  # operations per sorted element
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
 
 _OPERATION = re.compile(r"\b(?:stable|c|m)hlo\.")  # an operation of an XLA dialect
+_FUNCTIONS = re.compile(r"\bchlo\.|\bstablehlo\.(?:atan2|cbrt|cosine|expo|log|power|r?sqrt|sine|tan)")
 _TYPES = re.compile(r"tensor<((?:\d+x)*)(\w+)")
 _WINDOW = re.compile(r"window_dimensions = array<i64: ([\d, ]+)>")
 _MOVES = re.compile(r"stablehlo\.(?:transpose|scatter)\b")
+_ALIKE = re.compile(r"stablehlo\.(?:concatenate|convolution|dot_general|reduce\(.* applies)")
 _PARTS = re.compile(r"stablehlo\.(?:gather|slice|dynamic_slice)\b")
 
 
@@ -63,7 +68,7 @@ class Code(NamedTuple):
     """How a program is compiled."""
 
     options: Options | None  # None: the process's defaults
-    work: int  # elements per operation of a call; 0 if good code will not take over
+    work: int  # units of work per operation of a call; 0 if good code will not take over
 
 
 def first_code(text: str) -> Code:
@@ -71,8 +76,8 @@ def first_code(text: str) -> Code:
     soon = of_platform(_SOON)
     if soon is None:
         return Code(None, 0)
-    elements, operations = computed(text)
-    work = -(-elements // operations)
+    work, operations = computed(text)
+    work = -(-work // operations)
     return Code(soon, work) if work <= _LARGE else good_code(text)
 
 
@@ -80,7 +85,9 @@ def good_code(text: str) -> Code:
     """The code for a lowered program that is called often, or has large arrays."""
     arrays = [math.prod(map(int, d[:-1].split("x"))) for d in {d for d, _ in _TYPES.findall(text)} if d]
     moves = _MOVES.search(text) and max(arrays, default=1) > _SMALL_MOVED
-    return Code(None if moves or _loops(text) or _results(text) > _MANY else of_platform(_GOOD), 0)
+    head = text[: text.find("\n", text.find("@main"))]
+    many = head.rpartition("->")[2].count("tensor<") > _MANY
+    return Code(None if moves or _loops(text) or many else of_platform(_GOOD), 0)
 
 
 def of_platform(table: dict[str, Options]) -> Options | None:
@@ -90,11 +97,12 @@ def of_platform(table: dict[str, Options]) -> Options | None:
 
 
 def computed(text: str) -> tuple[int, int]:
-    """Estimate how many elements a call of a lowered program computes, and in how many operations; both at least 1.
+    """Estimate the work of a call of a lowered program, in units of `ENOUGH`, and how many operations it has.
 
-    Products of floating-point matrices and convolutions count like copies, because a library computes them.
+    First code computes sums and copies as fast as good code, as well as products of floating-point matrices and
+    convolutions, which a library computes.
     """
-    elements, operations = 1, 1
+    work, operations, largest = 1, _FIXED, 1  # `largest`: elements of an array
     each = 1  # the cost per element of the operation whose region has begun
     for line in text.splitlines():
         if found := _WINDOW.search(line):
@@ -110,19 +118,16 @@ def computed(text: str) -> tuple[int, int]:
             continue
         operations += 1
         if "stablehlo.dot_general" in line and types[0][1].startswith(("i", "ui")):  # compiled as a plain loop
-            elements += math.isqrt(math.prod(sizes[-3:]))
-        else:
-            elements += each * (sizes[-1] if _PARTS.search(line) else max(sizes))
+            work += math.isqrt(math.prod(sizes[-3:]))
+        elif not _ALIKE.search(line):
+            size = sizes[-1] if _PARTS.search(line) else max(sizes)
+            work += size * (_FUNCTION if _FUNCTIONS.search(line) else each)
+            largest = max(largest, size)
         if ends:
             each = 1
     times = _ITERATIONS if _loops(text) else _ROUNDS if "threefry" in text else 1
-    return elements * times, operations
+    return (work + _LOOP * largest) * times, operations
 
 
 def _loops(text: str) -> bool:
     return "stablehlo.while" in text and "threefry" not in text
-
-
-def _results(text: str) -> int:
-    head = text[: text.find("\n", text.find("@main"))]
-    return head.rpartition("->")[2].count("tensor<")

@@ -19,7 +19,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import ENOUGH, Options, has_one_tier
+from .options import ENOUGH, Options, Tiers, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -35,12 +35,12 @@ class EagerProgram:
         function: Callable[..., Any],
         key: str | None,
         donated: tuple[int, ...],
-        one_tier: bool = False,
+        tiers: Tiers = "both",
         options: Options | None = None,
     ) -> None:
         self.function, self.key, self.donated = function, key, donated
         self.options = options or {}  # of XLA, besides those of its tier
-        self.one_tier = one_tier  # whether the first call already runs good code
+        self.tiers = tiers
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
         self.work = 0  # elements computed per operation in a call; 0 if good code will not take over
@@ -93,7 +93,7 @@ class EagerProgram:
         """The name of the stored executable (with `good`, of the one with good code); None if it cannot be stored."""
         if self.key is None or folder() is None:
             return None
-        good = good or self.one_tier or has_one_tier()
+        good = good or self.tiers == "good" or has_one_tier()
         return key_of(self.key, self.donated, *signature[1:], *(["good"] if good else []))
 
     def load(self, signature: tuple[Any, ...], *, good: bool = False) -> jax.stages.Compiled | None:
@@ -103,7 +103,7 @@ class EagerProgram:
         if found is None:
             return None
         if not good:
-            self.work = found.note
+            self.work = found.note if self.tiers == "both" else 0
         return found.compiled
 
     def trace(self, operands: tuple[Any, ...]) -> jax.stages.Traced:
@@ -118,12 +118,12 @@ class EagerProgram:
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """Compile a lowered program, and store it under a key."""
-        options, work = lowered.good_code() if good or self.one_tier else lowered.first_code
+        options, work = lowered.good_code() if good or self.tiers == "good" else lowered.first_code
         compiled = lowered.compile({**(options or {}), **self.options} or None)
         # Custom calls depend on state that their lowering sets up in the process, such as pointers to LAPACK functions.
         if key is not None and "custom_call" not in lowered.text:
             stored.store(key, compiled, work)
-        if not good:
+        if not good and self.tiers == "both":
             self.work = work
         return compiled
 

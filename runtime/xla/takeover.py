@@ -48,11 +48,8 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
     found = program.load(signature, good=True)
     if found is not None:
         return lambda: found
-    lowered, key, name = (
-        LoweredProgram(program.trace(operands)),
-        program.key_for(signature, good=True),
-        program.function.__name__,
-    )
+    lowered, key = LoweredProgram(program.trace(operands)), program.key_for(signature, good=True)
+    name = program.function.__name__
 
     def compiled() -> jax.stages.Compiled:
         with timed(f"good code of {name}"):
