@@ -96,6 +96,7 @@ class Entry:
     prepare: Preparation | None = None
     guard: Preparation | None = None
     host_values: tuple[str, ...] = ()
+    not_donated: tuple[str, ...] = ()
     results: str = ""
     no_meta: str = ""
     cpu_may_abort: bool = False
@@ -280,6 +281,7 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "prepare": _prepare,
     "guard": _prepare,
     "host_values": _names,
+    "not_donated": _names,
     "cpu_may_abort": _true,
 }
 

@@ -29,6 +29,7 @@ class Row(NamedTuple):
     guard: tuple[str, ...] = ()  # a check of the arguments before every call, and its arguments
     on_host: str = ""  # the function of kernels that computes it with NumPy, for arrays in host memory
     host_values: tuple[str, ...] = ()  # arguments whose values torch's Meta kernel needs
+    not_donated: tuple[str, ...] = ()  # written arguments that the lowering may return unchanged
     results: str = ""  # how the results differ from those of torch's Meta kernel
     no_meta: str = ""  # why torch's Meta kernel is not called
     cpu_may_abort: bool = False  # the CPU kernel may end the process on arguments that Meta rejects
@@ -726,47 +727,111 @@ ROWS: dict[str, Row] = {
         conditions="copying._functional_assert_async__msg__checks",
         checks=(("RuntimeError", "Assertion is failed"),),
     ),
-    "_fused_adagrad": Row("kernels.optim", "_fused_adagrad_", dtypes=(("", "floating"),)),
-    "_fused_adagrad.out": Row("kernels.optim", "_fused_adagrad_", "out", dtypes=(("", "floating"),)),
-    "_fused_adagrad.tensor_lr": Row("kernels.optim", "adagrad", dtypes=(("", "floating"),)),
-    "_fused_adagrad.tensor_lr_out": Row("kernels.optim", "adagrad", "out", dtypes=(("", "floating"),)),
-    "_fused_adagrad_": Row("kernels.optim", "_fused_adagrad_", "inplace", dtypes=(("", "floating"),)),
-    "_fused_adagrad_.tensor_lr": Row("kernels.optim", "adagrad", "inplace", dtypes=(("", "floating"),)),
-    "_fused_adam": Row("generated.optim", "_fused_adam_", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)),
+    "_fused_adagrad": Row("kernels.optim", "_fused_adagrad_", not_donated=("grads",), dtypes=(("", "floating"),)),
+    "_fused_adagrad.out": Row(
+        "kernels.optim", "_fused_adagrad_", "out", not_donated=("grads",), dtypes=(("", "floating"),)
+    ),
+    "_fused_adagrad.tensor_lr": Row("kernels.optim", "adagrad", not_donated=("grads",), dtypes=(("", "floating"),)),
+    "_fused_adagrad.tensor_lr_out": Row(
+        "kernels.optim", "adagrad", "out", not_donated=("grads",), dtypes=(("", "floating"),)
+    ),
+    "_fused_adagrad_": Row(
+        "kernels.optim", "_fused_adagrad_", "inplace", not_donated=("grads",), dtypes=(("", "floating"),)
+    ),
+    "_fused_adagrad_.tensor_lr": Row(
+        "kernels.optim", "adagrad", "inplace", not_donated=("grads",), dtypes=(("", "floating"),)
+    ),
+    "_fused_adam": Row(
+        "generated.optim",
+        "_fused_adam_",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
+    ),
     "_fused_adam.out": Row(
-        "generated.optim", "_fused_adam_", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "generated.optim",
+        "_fused_adam_",
+        "out",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adam.tensor_lr": Row(
-        "generated.optim", "_fused_adam___tensor_lr", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "generated.optim",
+        "_fused_adam___tensor_lr",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adam.tensor_lr_out": Row(
-        "generated.optim", "_fused_adam___tensor_lr", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "generated.optim",
+        "_fused_adam___tensor_lr",
+        "out",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adam_": Row(
-        "generated.optim", "_fused_adam_", "inplace", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "generated.optim",
+        "_fused_adam_",
+        "inplace",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adam_.tensor_lr": Row(
         "generated.optim",
         "_fused_adam___tensor_lr",
         "inplace",
         special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
         dtypes=(("", "floating"),),
     ),
-    "_fused_adamw": Row("kernels.optim", "_fused_adamw_", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)),
+    "_fused_adamw": Row(
+        "kernels.optim",
+        "_fused_adamw_",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
+    ),
     "_fused_adamw.out": Row(
-        "kernels.optim", "_fused_adamw_", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "kernels.optim",
+        "_fused_adamw_",
+        "out",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adamw.tensor_lr": Row(
-        "kernels.optim", "_fused_adamw_", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "kernels.optim",
+        "_fused_adamw_",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adamw.tensor_lr_out": Row(
-        "kernels.optim", "_fused_adamw_", "out", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "kernels.optim",
+        "_fused_adamw_",
+        "out",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adamw_": Row(
-        "kernels.optim", "_fused_adamw_", "inplace", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "kernels.optim",
+        "_fused_adamw_",
+        "inplace",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_adamw_.tensor_lr": Row(
-        "kernels.optim", "_fused_adamw_", "inplace", special=(("beta2", ("wide",)),), dtypes=(("", "floating"),)
+        "kernels.optim",
+        "_fused_adamw_",
+        "inplace",
+        special=(("beta2", ("wide",)),),
+        not_donated=("grads",),
+        dtypes=(("", "floating"),),
     ),
     "_fused_dropout": Row("kernels.random", "_fused_dropout", random=True),
     "_fused_dropout.out": Row("kernels.random", "_fused_dropout", "out", random=True),
@@ -776,12 +841,16 @@ ROWS: dict[str, Row] = {
     "_fused_rms_norm": Row("kernels.norm", "_fused_rms_norm"),
     "_fused_rms_norm_backward": Row("kernels.norm", "_fused_rms_norm_backward"),
     "_fused_sdp_choice": Row("generated.attention", "_fused_sdp_choice", dynamic="returns a Python int"),
-    "_fused_sgd": Row("kernels.optim", "_fused_sgd_", dtypes=(("", "floating"),)),
-    "_fused_sgd.out": Row("kernels.optim", "_fused_sgd_", "out", dtypes=(("", "floating"),)),
-    "_fused_sgd.tensor_lr": Row("kernels.optim", "_fused_sgd_", dtypes=(("", "floating"),)),
-    "_fused_sgd.tensor_lr_out": Row("kernels.optim", "_fused_sgd_", "out", dtypes=(("", "floating"),)),
-    "_fused_sgd_": Row("kernels.optim", "_fused_sgd_", "inplace", dtypes=(("", "floating"),)),
-    "_fused_sgd_.tensor_lr": Row("kernels.optim", "_fused_sgd_", "inplace", dtypes=(("", "floating"),)),
+    "_fused_sgd": Row("kernels.optim", "_fused_sgd_", not_donated=("grads",), dtypes=(("", "floating"),)),
+    "_fused_sgd.out": Row("kernels.optim", "_fused_sgd_", "out", not_donated=("grads",), dtypes=(("", "floating"),)),
+    "_fused_sgd.tensor_lr": Row("kernels.optim", "_fused_sgd_", not_donated=("grads",), dtypes=(("", "floating"),)),
+    "_fused_sgd.tensor_lr_out": Row(
+        "kernels.optim", "_fused_sgd_", "out", not_donated=("grads",), dtypes=(("", "floating"),)
+    ),
+    "_fused_sgd_": Row("kernels.optim", "_fused_sgd_", "inplace", not_donated=("grads",), dtypes=(("", "floating"),)),
+    "_fused_sgd_.tensor_lr": Row(
+        "kernels.optim", "_fused_sgd_", "inplace", not_donated=("grads",), dtypes=(("", "floating"),)
+    ),
     "_grid_sampler_2d_cpu_fallback": Row("generated.resize", "_grid_sampler_2d_cpu_fallback"),
     "_grid_sampler_2d_cpu_fallback.out": Row("generated.resize", "_grid_sampler_2d_cpu_fallback", "out"),
     "_grid_sampler_2d_cpu_fallback_backward": Row("generated.resize", "_grid_sampler_2d_cpu_fallback_backward"),

@@ -157,11 +157,10 @@ class AheadTape:
             return None
         operands = [*call.operands, *call.starts]
         abstract = tuple([x.abstract if x.__class__ is ComingArray else x for x in operands])
-        written = [p for p in dict.fromkeys(call.positions) if p >= 0]
-        donates = bool(written) and not any(c.mixed for c in call.cells)
+        donates = bool(executable.donate) and not any(c.mixed for c in call.cells)
         donates = donates and is_worthwhile_in_eager(sum([c.aval.nbytes for c in call.cells]), len(call.cells))
         try:
-            run: Any = executable.donor(abstract) if donates else executable.run
+            run: Any = executable.donor() if donates else executable.run
             program = run.program
             counted = program.made_for is not None  # the call that starts the compilation is not counted
             compilation = PendingExecutable.begin(program, abstract)

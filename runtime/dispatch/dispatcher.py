@@ -207,7 +207,7 @@ class Dispatcher:
         cells = call.cells
         if not is_worthwhile_in_eager(sum([c.aval.nbytes for c in cells]), len(cells)) or any(c.mixed for c in cells):
             return False
-        return no_jax_trace() and not is_held(call.operands, executable.positions(call.operands), call.positions, cells)
+        return no_jax_trace() and not is_held(call.operands, executable.donate, call.positions, cells)
 
 
 def write(executable: Executable, call: EncodedCall, results: Sequence[Any]) -> None:

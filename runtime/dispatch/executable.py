@@ -34,9 +34,8 @@ class Executable:
     """A program compiled for one key, and the recipe that turns its results into tensors."""
 
     __slots__ = (
-        *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "kept", "name", "order"),
-        *("padded", "recorded", "replaced", "resize", "results", "run", "several", "single", "specs", "spread"),
-        *("surround",),
+        *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "name", "order"),
+        *("padded", "recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround"),
         "__weakref__",
     )
 
@@ -46,7 +45,6 @@ class Executable:
         donate: tuple[int, ...],
         results: Any,
         order: tuple[int, ...],
-        kept: set[int],
         surround: Callable[..., Any] | None = None,
         spread: bool = False,
         joins: bool = False,
@@ -58,9 +56,7 @@ class Executable:
         self.run = run if surround is None else surround(run)
         self.surround, self.name = surround, name
         self.spread, self.joins = spread, joins
-        self.donate = donate  # the positions of the written operands
-        self.kept = kept  # positions whose arrays stay unchanged, known once `run` has been traced
-        self.replaced: tuple[int, ...] | None = None  # the positions to donate, once they are known
+        self.donate = donate  # the positions of the operands that can be donated
         self.donating: Callable[..., Any] | None = None
         self.check: Callable[..., Any] | None = None
         self.checked: Callable[..., Any] | None = None  # returns the results, followed by the flags of the checks
@@ -81,33 +77,18 @@ class Executable:
         several = self.results.__class__ in (list, tuple) and {type(r) for r in self.results} <= {NewResult}
         self.several: Sequence[NewResult] | None = self.results if several else None
 
-    def shapes(self, operands: Sequence[Any]) -> Any:
-        """The shapes and dtypes of the results, found by tracing."""
-        return jax.eval_shape(lambda *operands: self.run(*operands), *operands)
-
     def donate_to(self, operands: Sequence[Any], results: list[Any]) -> None:
         """Run, donating the written arrays, and append the results to a list, with no Python code in between."""
-        results.extend(starmap(self.donor(operands), (operands,)))
+        results.extend(starmap(self.donor(), (operands,)))
 
-    def positions(self, operands: Sequence[Any]) -> tuple[int, ...]:
-        """The positions that can be donated, given the `operands` of the first call: those of written arrays, but no
-        array that stays unchanged, because no result replaces it."""
-        if self.replaced is None:  # a trace fills `kept`, unless the set is stored
-            kept = stored.remembered(
-                self.name and f"kept by {self.name}", lambda: (self.shapes(operands), self.kept)[1]
-            )
-            self.replaced = tuple(p for p in self.donate if p not in kept)
-        return self.replaced
-
-    def donor(self, operands: Sequence[Any]) -> Callable[..., Any]:
-        """The program that donates the written arrays; it is made for the `operands` of the first call."""
+    def donor(self) -> Callable[..., Any]:
+        """The program that donates the written arrays."""
         if self.donating is None:
-            positions = self.positions(operands)
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
-                self.donating = program(function, self.name, positions, self.run.program.tiers)  # type: ignore[union-attr]
+                self.donating = program(function, self.name, self.donate, self.run.program.tiers)  # type: ignore[union-attr]
             else:
-                self.donating = self.surround(jax.jit(function, donate_argnums=positions))
+                self.donating = self.surround(jax.jit(function, donate_argnums=self.donate))
         return self.donating
 
     def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
@@ -195,30 +176,29 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall,
     name = None if is_on_mesh(call) else stored_key(signature, call)
     expected, resize = stored.remembered(name, lambda: infer(signature, values, call))
     if resize:
-        stub = Executable(_never, (), None, (), set())
+        stub = Executable(_never, (), None, ())
         stub.resize = resize
         return stub
     if expanded:
         return _rewritten(signature, values)
-    donate = tuple(p for p in call.positions if p >= 0)
-    run, check, kept = trace_functions(signature, values, call, expected)
+    run, check = trace_functions(signature, values, call, expected)
     if row.rewrite:
         run = REWRITES[row.rewrite](run)
     run, name = narrowed(run, name and f"{name} {expected}")
-    order, donate = call.key[3], tuple(dict.fromkeys(donate))
+    order, donate = call.key[3], _donated(signature, values, call)
     if is_on_mesh(call):
         from .mesh import check_devices, guarded  # only for programs on a mesh
 
         check_devices(signature, call.parts)
         joins, surround = any(c.aval.sharding is None for c in call.cells), guarded(signature, call.parts)
-        executable = Executable(jax.jit(run), donate, expected, order, kept, surround, True, joins)
+        executable = Executable(jax.jit(run), donate, expected, order, surround, True, joins)
     elif call.index:
         from .mesh import on_device
 
-        executable = Executable(jax.jit(run), donate, expected, order, kept, on_device(call.index))
+        executable = Executable(jax.jit(run), donate, expected, order, on_device(call.index))
     else:
         compiled: Any = program(run, name, tiers=tiers)
-        executable = Executable(compiled, donate, expected, order, kept, name=name)
+        executable = Executable(compiled, donate, expected, order, name=name)
         compiled.program.holder = weakref.ref(executable)
     if row.checks:
         from .value_checks import refuse_impossible, with_checks
@@ -230,7 +210,15 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall,
     return executable
 
 
+def _donated(signature: Signature, values: Sequence[Any], call: EncodedCall) -> tuple[int, ...]:
+    """The positions of the operands that the program can donate."""
+    written = [(slot.name, v) for slot, v in zip(signature.arguments, values, strict=True) if slot.written]
+    names = [name for name, v in written for x in (v if isinstance(v, (list, tuple)) else [v]) if x is not None]
+    others = signature.row.not_donated
+    return tuple(dict.fromkeys(p for p, n in zip(call.positions, names, strict=True) if p >= 0 and n not in others))
+
+
 def _rewritten(signature: Signature, values: list[Any]) -> Executable:
-    stub = Executable(_never, (), None, (), set())
+    stub = Executable(_never, (), None, ())
     stub.instead = signature.rewrite_expanded(signature, values)
     return stub

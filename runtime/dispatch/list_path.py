@@ -175,7 +175,7 @@ class ListKernel:
         donate = (
             bool(cells)
             and (len(cells) >= MANY or is_worthwhile(sum([c.aval.nbytes for c in cells]), len(cells)))
-            and not is_held(operands, executable.positions(operands), call.positions, cells, at_hand=True)
+            and not is_held(operands, executable.donate, call.positions, cells, at_hand=True)
         )
         try:
             if donate:

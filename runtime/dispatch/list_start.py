@@ -81,7 +81,7 @@ class ListStarts:
         """An executable whose compilation has started on another thread."""
         executable = self._build(values, call)
         donates = self.dispatcher.donatable(executable, call)
-        run: Any = executable.donor(call.operands) if donates else executable.run
+        run: Any = executable.donor() if donates else executable.run
         PendingExecutable.begin(run.program, (*call.operands, *call.starts))
         return executable
 

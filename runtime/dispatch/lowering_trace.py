@@ -53,12 +53,8 @@ def without_inner_jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return traced
 
 
-def trace_functions(
-    signature: Signature, values: list[Any], call: EncodedCall, expected: Any
-) -> tuple[Any, Any, set[int]]:
-    """The Python functions that `jit` traces: the op, and its checks. Tracing the op fills the returned set with the
-    positions of written operands that stay unchanged (`grads` of a fused optimizer)."""
-    kept: set[int] = set()
+def trace_functions(signature: Signature, values: list[Any], call: EncodedCall, expected: Any) -> tuple[Any, Any]:
+    """The Python functions that `jit` traces: the op, and its checks."""
     # The returned functions must not hold `values` or `call`, which keep tensors alive.
     parts, order, places = call.parts, call.key[3], len(call.starts)
     out_dtype = numpy_dtype(values[signature.outs[0]].dtype) if signature.outs else None
@@ -77,13 +73,13 @@ def trace_functions(
 
     def arguments(operands: Sequence[Any]) -> tuple[list[Any], list[Any], Any]:
         first = len(operands) - places
-        rest, rest_starts = enumerate(operands[:first]), iter(operands[first:])
+        rest, rest_starts = iter(operands[:first]), iter(operands[first:])
         written: list[WrittenArgument] = []
 
         def tensor(slot: Any, part: Any) -> Any:
             if part is not None and not isinstance(part, Operand):
                 return number(part)
-            (position, base), starts = next(rest), None
+            base, starts = next(rest), None
             if part is None:
                 return None
             if part.overwritten:
@@ -92,11 +88,11 @@ def trace_functions(
                 starts = list(next(rest_starts))
             value = load(base, part, starts)
             if slot.written:
-                written.append(WrittenArgument(base, part, starts, slot.keyword, position, value))
+                written.append(WrittenArgument(base, part, starts, slot.keyword, slot.name in row.not_donated, value))
             return value
 
         def number(part: Any) -> Any:
-            _, passed = next(rest)
+            passed = next(rest)
             if part is None:
                 return None
             if part.__class__ is StaticValue:
@@ -120,7 +116,7 @@ def trace_functions(
                 out.append(numpy_dtype(part) if isinstance(part, torch.dtype) else _thawed(part))
             else:
                 out.append(None)
-        key = jax.random.wrap_key_data(next(rest)[1]) if row.random else None
+        key = jax.random.wrap_key_data(next(rest)) if row.random else None
         return out, written, key
 
     creates = isinstance(expected, TensorSpec) and "dtype" in signature.names and "device" in signature.names
@@ -157,7 +153,7 @@ def trace_functions(
             return tuple(flat)
         if like is not None:
             flat = [pinned(x, like.sharding) if x.shape == like.shape else x for x in flat]
-        return (*flat, *_stored(written, news, order, kept))
+        return (*flat, *_stored(written, news, order))
 
     def check(*operands: Any) -> Any:
         bound, _, key = arguments(operands)
@@ -168,7 +164,7 @@ def trace_functions(
     if row.module:  # a function that tenax does not own may contain loops, which JAX would unroll
         run, check = without_inner_jit(run), without_inner_jit(check)
     run, check = (with_torch_dtypes(f, float_dtype) for f in (run, check))
-    return run, check, kept
+    return run, check
 
 
 class WrittenArgument(NamedTuple):
@@ -178,7 +174,7 @@ class WrittenArgument(NamedTuple):
     operand: Operand
     starts: Any
     out: bool  # whether it is an `out=` argument
-    position: int  # of its base among the operands
+    not_donated: bool  # whether None may stand for an unchanged value
     value: jax.Array
 
 
@@ -217,16 +213,13 @@ def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
     return results if len(results) != 1 else results[0], list(result[-writes:])
 
 
-def _stored(
-    written: Sequence[WrittenArgument], news: Sequence[Any], order: tuple[int, ...], kept: set[int]
-) -> list[jax.Array | None]:
+def _stored(written: Sequence[WrittenArgument], news: Sequence[Any], order: tuple[int, ...]) -> list[jax.Array | None]:
     """The new bases, or None for an unchanged one; several views of one storage are written one after another."""
     bases: dict[int, jax.Array | None] = {}
     for i, (w, new) in enumerate(zip(written, news, strict=True)):
         at = order[i] if order else i  # views of one storage share a base
-        if new is w.value and not w.operand.overwritten and not order:
+        if new is w.value and w.not_donated and not order:
             bases[at] = None
-            kept.add(w.position)
             continue
         _refuse_cast(np.dtype(new.dtype), w.operand.spec.dtype)
         base = bases.get(at)

@@ -60,7 +60,7 @@ class SymbolicOperation:
         symbols = export.symbolic_shape(", ".join(names), scope=self._scope)
         shapes: Any = {place: substituted(shape, symbols) for place, shape in symbolic.items()}
         changed = with_shapes(signature, call, shapes)
-        run, check, _ = trace_functions(signature, [], changed, "free")
+        run, check = trace_functions(signature, [], changed, "free")
         self._function: Any = with_checks(run, check) if signature.row.checks else run
         self._structs = structs(changed, shapes)
         self._written = [*call.positions]
