@@ -30,12 +30,15 @@ def numpy_dtype(dtype: torch.dtype) -> np.dtype:
     """The NumPy dtype of a torch dtype.
 
     Raises:
-        TypeError: JAX has no such type (complex32, quantized and sub-byte types).
+        NotImplementedError: JAX has no such type (complex32, quantized and sub-byte types). Not a TypeError, which
+            Python replaces by one of its own where an operator (`x + y`) raises it.
     """
     try:
         return TO_NUMPY[dtype]
     except KeyError:
-        raise TypeError(f"jax: JAX has no equivalent of {dtype}; expected one of {', '.join(_NAMES)}") from None
+        raise NotImplementedError(
+            f"jax: JAX has no equivalent of {dtype}; expected one of {', '.join(_NAMES)}"
+        ) from None
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:
