@@ -71,9 +71,8 @@ def _has_compatible_shallow_copy_type(self: torch.Tensor, source: torch.Tensor) 
     record_swap(self)
     # Except for dense tensors of built-in devices, which it moves between them, torch compares dispatch keys. These
     # differ between devices, and for tensors with lazy bits or made in inference mode. A trace moves nothing.
-    dense = _is_dense(self) and _is_dense(source)
-    may_move = dense and (self.device == source.device or current_trace() is None)
-    return may_move or may_share_implementation(self, source)
+    may_move = self.device == source.device or current_trace() is None
+    return (may_move and _is_dense(self) and _is_dense(source)) or may_share_implementation(self, source)
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
