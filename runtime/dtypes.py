@@ -30,12 +30,13 @@ def numpy_dtype(dtype: torch.dtype) -> np.dtype:
     """The NumPy dtype of a torch dtype.
 
     Raises:
-        TypeError: JAX has no such type (complex32, quantized and sub-byte types).
+        NotImplementedError: JAX has no such type (complex32, …). Python would replace a TypeError of `x + y`.
     """
     try:
         return TO_NUMPY[dtype]
     except KeyError:
-        raise TypeError(f"jax: JAX has no equivalent of {dtype}; expected one of {', '.join(_NAMES)}") from None
+        names = ", ".join(_NAMES)
+        raise NotImplementedError(f"jax: JAX has no equivalent of {dtype}; expected one of {names}") from None
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:

@@ -174,8 +174,15 @@ def test_a_mask_is_not_subtracted_in_place(other: str) -> None:
 
 
 def test_half_precision_pairs_are_no_complex_numbers() -> None:
-    with pytest.raises(TypeError, match=r"JAX has no equivalent of torch\.complex32"):
+    with pytest.raises(NotImplementedError, match=r"JAX has no equivalent of torch\.complex32"):
         torch.view_as_complex(torch.ones(3, 2, dtype=torch.float16, device="jax"))
+
+
+@pytest.mark.parametrize("operator", [lambda x, z: x + z, lambda x, z: z * x, lambda x, z: x - 1j])
+def test_an_operator_whose_result_would_be_complex32_says_so(operator: Callable[..., torch.Tensor]) -> None:
+    x, z = torch.ones(3, dtype=torch.float16, device="jax"), torch.tensor(1 + 1j, device="jax")
+    with pytest.raises(NotImplementedError, match=r"complex32"):
+        operator(x, z)
 
 
 SMALLEST = torch.tensor([-128, 127, 0, 1, -1, 12, 18, -127], dtype=torch.int8)

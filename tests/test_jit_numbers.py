@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -36,6 +37,7 @@ NUMBERS: dict[str, Callable[[Any], Any]] = {
     "division": lambda n: n // 2 + n % 2 + n / 4,
     "powers and signs": lambda n: n**2 + abs(-n),
     "rounding": lambda n: round(n / 2) + round(n / 3, 2),
+    "functions of NumPy": lambda n: np.log(n) + np.sqrt(n + 1.5) - np.arctan(n) * np.float64(2) + np.power(n, 2),
     "functions": lambda n: torch.sym_max(n, 4) - torch.sym_sqrt(n * 1.0) + torch.sym_int(n / 2),
 }
 
@@ -61,3 +63,37 @@ def test_numbers_are_computed_as_python_does(name: str) -> None:
 def test_a_number_that_shapes_or_programs_depend_on_is_refused(f: Callable[..., Any], argument: str) -> None:
     with pytest.raises(TraceError, match=f"{argument}: the value of a tensor is not known"):
         tenax.jit(lambda x, n: f(x, n.item()))(torch.ones(2, device="jax"), torch.tensor(3, device="jax"))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.isnan,
+        lambda n: np.maximum(n, 1),
+        lambda n: np.arange(3) * n,
+        "{:.2f}".format,
+        lambda n: np.clip(n, 0, 1),
+        lambda n: np.float64(2) < n or np.equal(n, 3),
+    ],
+    ids=["isnan", "maximum", "array", "format", "clip", "comparison"],
+)
+def test_a_function_that_needs_the_value_names_the_line_of_the_program(function: Callable[[Any], Any]) -> None:
+    with pytest.raises(TraceError, match=r"value of a tensor is not known.*\(.*test_jit_numbers.py:\d+, in "):
+        tenax.jit(lambda x: function(x.sum().item()) and x)(torch.ones(2, device="jax"))
+
+
+def test_an_item_counts_as_a_number_of_python() -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        numbers = x.sum().item(), x.sum().long().item(), (x.sum() > 1).item()
+        assert [isinstance(n, t) for n, t in zip(numbers, (float, int, bool), strict=True)] == [True] * 3
+        return x * numbers[0]
+
+    x = torch.tensor([0.5, 2.0])
+    close(tenax.jit(step)(x.to("jax")), step(x))
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0])
+def test_a_function_of_numpy_outside_of_its_domain_gives_what_numpy_gives(value: float) -> None:
+    x = torch.tensor(value)
+    with np.errstate(all="ignore"):
+        close(tenax.jit(lambda x: x + np.log(x.item()))(x.to("jax")), x + float(np.log(value)), nan=True)

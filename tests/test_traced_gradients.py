@@ -27,6 +27,9 @@ FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "index_fill": lambda x, v: x.index_fill(1, torch.tensor([0, 2, 0], device=x.device), v[0]),
     "cumprod_": lambda x, v: (x * 2).cumprod_(0),
     "masked_fill_": lambda x, v: (x * 2).masked_fill_(x > 1, v.sum()),
+    "cov": lambda x, v: torch.cov(x),
+    "cov of a vector": lambda x, v: x[0].cov(correction=0),
+    "corrcoef": lambda x, v: torch.corrcoef(x)[0],
     "index_fill_": lambda x, v: (x * 2).index_fill_(1, torch.tensor([0, 2, 0], device=x.device), v[0]),
 }
 ROWS = {
@@ -87,6 +90,35 @@ def test_autocast_sets_the_dtype(name: str) -> None:
 
     x = torch.tensor(ROWS["distinct"], dtype=torch.bfloat16, device="jax")
     close(tenax.jit(step)(x), step(x))
+
+
+COVARIANCES: dict[str, Callable[[Tensor], Tensor]] = {
+    "integers": lambda x: torch.cov(x.long()),
+    "complex": lambda x: torch.cov(torch.complex(x, x.flip(1))),
+    "correlation of complex numbers": lambda x: torch.corrcoef(torch.complex(x, x.flip(1).square())),
+    "correlation of integers": lambda x: x.long().corrcoef(),
+    "correlation of a vector": lambda x: torch.corrcoef(x[0]),
+    "half precision": lambda x: torch.cov(x.bfloat16()),
+    "no rows": lambda x: torch.cov(x[:0]),
+    "a number": lambda x: torch.cov(x[0, 0], correction=0),
+}
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_covariances_compile_in_each_dtype(name: str) -> None:
+    x = torch.tensor(ROWS["distinct"])
+    close(tenax.jit(COVARIANCES[name])(x.to("jax")), COVARIANCES[name](x))
+
+
+def test_covariances_warn_and_raise_as_torch() -> None:
+    x = torch.ones(2, 1, device="jax")
+    with pytest.warns(UserWarning, match="degrees of freedom is <= 0"):
+        found = tenax.jit(lambda x: torch.cov(x))(x)
+    assert found.isnan().all()
+    with pytest.raises(RuntimeError, match="two or fewer dimensions"):
+        tenax.jit(lambda x: torch.cov(x[None]))(x)
+    with pytest.raises(TraceError, match="equal: the value of a tensor is not known"):
+        tenax.jit(lambda x: torch.cov(x, fweights=torch.tensor([2], device=x.device)))(x)
 
 
 def test_other_calls_are_those_of_torch() -> None:

@@ -105,6 +105,11 @@ def test_accelerate_trains_on_the_device_in_each_precision_and_compiled() -> Non
     accelerator, compiled = losses(dynamo_backend="tenax")
     assert accelerator.state.dynamo_plugin.to_dict()["backend"] == "tenax"
     close(compiled, reference, LOSSES)
+    accelerator, on_cpu = losses(cpu=True)
+    assert accelerator.device.type == "cpu"
+    close(on_cpu, reference, LOSSES)
+    half_on_cpu, _ = losses(cpu=True, mixed_precision="fp16")
+    assert half_on_cpu.device.type == "cpu" and (half_on_cpu.scaler is None or half_on_cpu.scaler._device == "cpu")
     """
     runs(HEAD + ACCELERATE + "\f" + body)
 

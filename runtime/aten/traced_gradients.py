@@ -2,7 +2,7 @@
 
 The formula of `x.max()` looks whether the maximum is a NaN, that of `x.prod()` counts zeros, and that of
 `x.masked_fill(mask, value)` lists the chosen elements. In a trace, functions of torch that record such a gradient are
-replaced by ones whose gradients have known shapes.
+replaced by ones whose gradients have known shapes. `torch.cov` and `corrcoef` read values even without a gradient.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import torch
 
 from .._torch.dispatcher import BelowAutograd
 from ..dispatch.opaque_composite import OpaqueComposite, is_real
+from . import traced_statistics
 from .registry import signature_of
 
 
@@ -113,6 +114,8 @@ _REPLACED: dict[str, Callable[..., Any]] = {
     "cumprod": _cumprod,
     "masked_fill": _masked_fill,
     "index_fill": _index_fill,
+    "cov": traced_statistics.cov,
+    "corrcoef": traced_statistics.corrcoef,
 }
 
 # By function and method: each returns NotImplemented for calls that torch's own code can handle.

@@ -24,7 +24,8 @@ TRAINERS: tuple[Patch, ...] = (
         "accelerate.PartialState",
         "set_device",
         (When.ACCELERATE,),
-        "If Accelerate chooses the CPU by itself, one warning says how to choose the device.",
+        "If Accelerate chooses the CPU by itself, one warning says how to choose the device. `cpu=True` and "
+        "`use_cpu=True` choose the CPU also where the variable that chooses the device is set.",
     ),
     Patch(
         "accelerate.utils.DynamoBackend",

@@ -48,7 +48,7 @@ def _with_fp16(plain: Callable[..., None]) -> Callable[..., None]:
 
         given = signature.bind(self, *args, **kwargs)
         wanted = given.arguments.get("mixed_precision") or os.environ.get("ACCELERATE_MIXED_PRECISION", "no")
-        if str(wanted) != "fp16" or not _is_chosen():
+        if str(wanted) != "fp16" or given.arguments.get("cpu") or not _is_chosen():
             plain(self, *args, **kwargs)
             return
         shared = AcceleratorState._shared_state
@@ -68,6 +68,8 @@ def _with_notice(plain: Callable[[Any], None]) -> Callable[[Any], None]:
     @functools.wraps(plain)
     def set_device(self: Any) -> None:
         told = self.device is not None  # chosen by the variable
+        if self._cpu and told and self.device.type == "jax":  # `cpu=True` in the program says more than the variable
+            self.device = None
         plain(self)
         if self.device.type == "cpu" and not (told or self._cpu):
             tell_of_device(

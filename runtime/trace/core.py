@@ -71,12 +71,11 @@ def require_known(array: Any, wanted: str) -> Any:
 
 
 def user_line(error: BaseException | None = None) -> str:
-    """The line of the user's program, now or where an error was raised: the innermost frame outside torch, JAX and
-    tenax."""
+    """The line of the user's program, now or where an error was raised: the innermost frame outside of libraries."""
     here = traceback.walk_stack(sys._getframe(1))
     for frame, line in here if error is None else reversed([*traceback.walk_tb(error.__traceback__)]):
         module = frame.f_globals.get("__name__", "tenax")
-        if module.partition(".")[0] not in ("torch", "jax", "tenax", "contextlib", "functools"):
+        if module.partition(".")[0] not in ("torch", "jax", "numpy", "tenax", "contextlib", "functools"):
             return f" ({frame.f_code.co_filename}:{line}, in {frame.f_code.co_name})"
     return ""
 

@@ -69,13 +69,14 @@ def swap(a: torch.Tensor, b: torch.Tensor) -> None:
 
 def _has_compatible_shallow_copy_type(self: torch.Tensor, source: torch.Tensor) -> Any:
     record_swap(self)
-    # Except for dense tensors of built-in devices, torch compares dispatch keys, which differ for tensors with lazy
-    # bits or made in inference mode.
-    return (_is_dense(self) and _is_dense(source)) or may_share_implementation(self, source)
+    # Except for dense tensors of built-in devices, which it moves between them, torch compares dispatch keys. These
+    # differ between devices, and for tensors with lazy bits or made in inference mode. A trace moves nothing.
+    may_move = self.device == source.device or current_trace() is None
+    return (may_move and _is_dense(self) and _is_dense(source)) or may_share_implementation(self, source)
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
-    return tensor.device.type == "jax" and tensor.layout is torch.strided and not tensor.is_nested
+    return tensor.device.type != "meta" and tensor.layout is torch.strided and not tensor.is_nested
 
 
 def install(library: Any) -> None:

@@ -22,7 +22,7 @@ from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
 from .masked_writes import MASKS, set_masked
 from .refusals import REFUSING
-from .symbols import is_of_host, symbolic_array
+from .symbols import is_of_host, item, symbolic_array
 from .wrapped_numbers import WrappedNumbers, computes_on_host
 
 
@@ -49,6 +49,7 @@ class TracedIndexing(TorchFunctionMode):
             torch.Tensor.__setitem__: self.set,
             **dict.fromkeys((torch.select, torch.Tensor.select), self.select),
             **dict.fromkeys((torch.narrow, torch.Tensor.narrow), self.narrow),
+            torch.Tensor.item: item,
             **REFUSING,
             **replaced,
         }

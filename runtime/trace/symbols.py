@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import torch
 
 from ..errors import TraceError
 from ..storage.placement import no_jax_trace
@@ -208,9 +209,54 @@ def _on_subclasses(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+# NumPy's functions of symbolic numbers that are parts of the program; their results are symbolic too. Without these,
+# NumPy makes arrays of objects of the numbers, and looks for methods that they lack.
+_OF_NUMPY: dict[Any, Callable[..., Any]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod,
+    np.power: operator.pow,
+    np.negative: operator.neg,
+    np.absolute: abs,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+}
+# Where Python knows the argument, its functions are no substitute: `math.log(0)` raises, and NumPy's does not.
+_OF_UNKNOWN: dict[Any, str] = {
+    getattr(np, name.replace("sym_a", "arc").removeprefix("sym_")): name
+    for name in _OPERATIONS
+    if name.startswith("sym_") and _OPERATIONS[name][1] is float
+}
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """NumPy's protocol for its functions; those without a symbolic form get the value, or raise `TraceError`."""
+    given = [x.item() if isinstance(x, np.generic) else x for x in inputs]
+    nodes = [x.node for x in given if type(x) in SYMBOLIC_TYPES]
+    if method == "__call__" and not options and all(isinstance(x, (bool, int, float)) for x in given):
+        if ufunc in _OF_NUMPY:
+            return _OF_NUMPY[ufunc](*given)
+        if ufunc in _OF_UNKNOWN and all(node.host is None for node in nodes):
+            return _WRAP[float](getattr(self.node, _OF_UNKNOWN[ufunc])())
+    return getattr(ufunc, method)(*[x.node._unknown() if type(x) in SYMBOLIC_TYPES else x for x in inputs], **options)
+
+
+def _format(self: Any, spec: str) -> str:
+    """`format(number, spec)`, which needs the value if there is a `spec`."""
+    return format(self.node._unknown(), spec) if spec else str(self)
+
+
 def _subclass(theirs: Any, kind: type) -> Any:
     """The subclass of a symbolic class whose numbers count as a number of Python's."""
     methods = {n: _on_subclasses(m) for n, m in vars(theirs).items() if callable(m) and n != "__init__"}
+    methods |= {"__array_ufunc__": _array_ufunc, "__format__": _format}
     return type(theirs.__name__, (theirs,), {**methods, "__class__": property(lambda self: kind)})
 
 
@@ -230,6 +276,11 @@ def symbolic_number(
     node = TracedSymNode(array, kind)
     node.host, node.numbers = host, numbers if host is not None else None
     return _WRAP[kind](node)
+
+
+def item(x: torch.Tensor) -> Any:
+    """`x.item()`, for which torch makes a symbolic number of its own class; it counts as a number of Python's here."""
+    return _converted(x.item(), _OURS)
 
 
 def is_of_host(value: Any) -> bool:

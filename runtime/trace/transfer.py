@@ -183,7 +183,7 @@ def to_jax(tree: Any) -> Any:
         tree: any pytree whose leaves may be strided tensors on device "jax" or "cpu".
 
     Raises:
-        TypeError: JAX has no equivalent of a leaf's dtype.
+        NotImplementedError: JAX has no equivalent of a leaf's dtype.
     """
     return jax.tree.map(lambda x: read(x) if isinstance(x, torch.Tensor) else x, tree, is_leaf=_is_tensor)
 
