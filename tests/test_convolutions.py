@@ -14,7 +14,7 @@ import torch
 from jax import lax
 
 from tenax.interop import t2j
-from tenax.kernels.convolution import library, methods, pieces, primitives, shifts
+from tenax.kernels.convolution import eigen, library, methods, pieces, primitives, shifts
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.planning.products import flops_of_products
 from tests.agreement import agree, close
@@ -247,7 +247,7 @@ def test_other_platforms_get_the_convolution_of_their_library(depthwise: Any) ->
         (1, 1, 96, (3, 3), (shifts.output, shifts.image, shifts.weight)),
         (4, 4, 32, (3, 3), (shifts.output, shifts.image, shifts.weight)),
         (32, 32, 8, (3, 3), (pieces.output_by_group, pieces.image_by_group, pieces.weight_by_group)),
-        (64, 64, 1, (3, 3), (library.output, library.image, library.weight)),
+        (64, 64, 1, (3, 3), (eigen.output, eigen.image, eigen.weight)),
         (64, 64, 1, (3, 3, 3), (pieces.output_by_plane, pieces.image_by_plane, pieces.weight_by_plane)),
     ],
 )
@@ -273,3 +273,42 @@ def test_the_plan_counts_the_multiplications_of_every_pass() -> None:
     assert flops_of_products(jax.make_jaxpr(conv)(x, w).jaxpr) == forward
     gradients = jax.make_jaxpr(lambda x, w, t: jax.vjp(conv, x, w)[1](t))(x, w, jnp.ones((2, 12, 9, 8)))
     assert flops_of_products(gradients.jaxpr) in (2 * forward, 3 * forward)  # with forward, whose result is unused
+
+
+# Convolutions with more pixels in the kernel than in the image or the output: sizes of the image, kernel, options.
+SMALL = {
+    "1-d": ([5], [9], Options([1], [4], [1], False, [0], 1)),
+    "one output": ([4, 4], [3, 3], Options([2, 2], [1, 1], [2, 2], False, [0, 0], 1)),
+    "padded": ([2, 3], [3, 3], Options([1, 1], [1, 2], [1, 1], False, [0, 0], 1)),
+    "patches": ([13, 12], [5, 5], Options([6, 5], [1, 0], [1, 1], False, [0, 0], 1)),
+    "dilated patches": ([14, 12], [3, 3], Options([6, 5], [1, 0], [2, 2], False, [0, 0], 1)),
+    "more output": ([2, 2], [1, 1], Options([1, 1], [2, 1], [1, 1], False, [0, 0], 1)),
+    "transposed": ([2, 2], [5, 4], Options([3, 1], [1, 0], [1, 2], True, [2, 0], 1)),
+    "transposed patches": ([2, 3], [3, 4], Options([3, 4], [1, 0], [1, 1], True, [2, 0], 1)),
+    "blocks of groups": ([2, 2], [3, 3], Options([1, 1], [1, 1], [1, 1], False, [0, 0], 2)),
+    "3-d": ([2, 2, 3], [3, 3, 3], Options([1, 2, 1], [1, 2, 1], [1, 1, 2], False, [0] * 3, 1)),
+    "3-d patches": ([4, 6, 6], [2, 3, 3], Options([2, 3, 3], [0] * 3, [1] * 3, False, [0] * 3, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_kernels_larger_than_their_image_have_the_passes_of_the_cpu(name: str) -> None:
+    sizes, kernel, options = SMALL[name]
+    torch.manual_seed(3)
+    channels = 16 * options.groups
+    x = torch.randn(2, channels, *sizes, dtype=torch.float64)
+    w = torch.randn(channels, 16, *kernel, dtype=torch.float64)
+    case = Drawn(x, w, torch.randn(channels, dtype=torch.float64), options)
+    agree(passes(case, "jax", twice=True), passes(case, "cpu", twice=True), COMPOSED)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_xla_reverses_no_window_of_a_kernel_larger_than_its_image(name: str) -> None:
+    """XLA's CPU backend computes reversed windows with a plain loop."""
+    sizes, kernel, options = SMALL[name]
+    channels = 16 * options.groups
+    x, w = jnp.ones((2, channels, *sizes), jnp.float32), jnp.ones((channels, 16, *kernel), jnp.float32)
+    convolve = t2j(lambda x, w: torch.ops.aten.convolution(x, w, None, *options))
+    y = jnp.ones(jax.eval_shape(convolve, x, w).shape, jnp.float32)
+    for function in (convolve, jax.grad(lambda x, w: jnp.vdot(convolve(x, w), y), (0, 1))):
+        assert "rhs_reversal" not in jax.jit(function).lower(x, w).compile().as_text()

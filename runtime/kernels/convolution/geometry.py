@@ -39,6 +39,18 @@ class Geometry(NamedTuple):
         return [(p, (o - 1) * s + (k - 1) * d + 1 - p - i) for i, p, o, s, k, d in axes]
 
     @property
+    def apart(self) -> bool:
+        """Whether no two windows overlap."""
+        axes = zip(self.stride, self.kernel, self.dilation, strict=True)
+        return all(s > (k - 1) * d for s, k, d in axes)
+
+    @property
+    def small(self) -> bool:
+        """Whether one of the three functions has a kernel of more pixels than what it is moved over."""
+        image, kernel, out = prod(self.image), prod(self.kernel), prod(self.out)
+        return kernel > min(image, out) or out > image
+
+    @property
     def planes(self) -> Geometry:
         """This geometry without the first spatial axis."""
         stride, padding, dilation = self.stride[1:], self.padding[1:], self.dilation[1:]

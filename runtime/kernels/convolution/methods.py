@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from math import prod
 
-from tenax.kernels.convolution import library, pieces, shifts
+from tenax.kernels.convolution import eigen, pieces, shifts
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import Array
 
@@ -46,8 +46,8 @@ def image(geometry: Geometry, outputs: int, inputs: int) -> Method:
     return _contraction(geometry, outputs, max(outputs, inputs), shifts.image, _IMAGE)
 
 
-_OUTPUT: tuple[Method, ...] = (library.output, pieces.output_by_plane, pieces.output_by_group)
-_IMAGE: tuple[Method, ...] = (library.image, pieces.image_by_plane, pieces.image_by_group)
+_OUTPUT: tuple[Method, ...] = (eigen.output, pieces.output_by_plane, pieces.output_by_group)
+_IMAGE: tuple[Method, ...] = (eigen.image, pieces.image_by_plane, pieces.image_by_group)
 
 
 def _contraction(
@@ -72,7 +72,7 @@ def weight(geometry: Geometry, outputs: int, inputs: int) -> Method:
     if _is_point(geometry):
         return shifts.weight if outputs * inputs == 1 else shifts.weight_by_products
     if geometry.groups == 1:
-        return pieces.weight_by_plane if geometry.rank == 3 else library.weight
+        return pieces.weight_by_plane if geometry.rank == 3 else eigen.weight
     if outputs * inputs <= 16:
         return shifts.weight
     if min(outputs, inputs) >= 16 and geometry.groups <= PIECES and prod(geometry.kernel) <= LONG:

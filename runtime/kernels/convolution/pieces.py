@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.convolution import library
+from tenax.kernels.convolution import eigen
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import Array, cast, opmath
 
@@ -46,46 +46,70 @@ def _each_group(one: Function, geometry: Geometry, x: Array, weight: Array) -> A
 
 def output_by_group(geometry: Geometry, image: Array, weight: Array) -> Array:
     """(N, Ci, *image) and (Co, Ci/groups, *kernel) to (N, Co, *out)."""
-    return _each_group(output_by_plane if geometry.rank == 3 else library.output, geometry, image, weight)
+    return _each_group(output_by_plane if geometry.rank == 3 else eigen.output, geometry, image, weight)
 
 
 def image_by_group(geometry: Geometry, output: Array, weight: Array) -> Array:
     """(N, Co, *out) and (Co, Ci/groups, *kernel) to (N, Ci, *image)."""
-    return _each_group(image_by_plane if geometry.rank == 3 else library.image, geometry, output, weight)
+    return _each_group(image_by_plane if geometry.rank == 3 else eigen.image, geometry, output, weight)
 
 
 def weight_by_group(geometry: Geometry, output: Array, image: Array) -> Array:
     """(N, Co, *out) and (N, Ci, *image) to (Co, Ci/groups, *kernel)."""
-    one = weight_by_plane if geometry.rank == 3 else library.weight
+    one = weight_by_plane if geometry.rank == 3 else eigen.weight
     dense, groups = geometry._replace(groups=1), geometry.groups
     parts = zip(jnp.split(output, groups, 1), jnp.split(image, groups, 1), strict=True)
     return lax.concatenate([one(dense, *part) for part in parts], 0)
 
 
+def _planes(geometry: Geometry, image: Array) -> Callable[[int], Array]:
+    """A function from a tap along the first axis to the planes that it reads: (N*out, Ci, *plane)."""
+    g = geometry
+    padded = lax.pad(image, jnp.zeros((), image.dtype), [(0, 0, 0), (0, 0, 0), (*g.pads[0], 0), (0, 0, 0), (0, 0, 0)])
+    padded = padded.swapaxes(1, 2)
+
+    def read(tap: int) -> Array:
+        start = tap * g.dilation[0]
+        x = lax.slice_in_dim(padded, start, start + (g.out[0] - 1) * g.stride[0] + 1, g.stride[0], 1)
+        return x.reshape(-1, *x.shape[2:])
+
+    return read
+
+
+def _flat(output: Array) -> Array:
+    """(N, Co, *out) to (N*out, Co, *plane)."""
+    return output.swapaxes(1, 2).reshape(-1, output.shape[1], *output.shape[3:])
+
+
 def output_by_plane(geometry: Geometry, image: Array, weight: Array) -> Array:
     """The output of a 3-d convolution: each tap along the first axis is a convolution of planes."""
     g, batch = geometry, image.shape[0]
-    low, high = g.pads[0]
     wide, weight = (cast(x, opmath(x.dtype)) for x in (image, weight))
-    padded = lax.pad(wide, jnp.zeros((), wide.dtype), [(0, 0, 0), (0, 0, 0), (low, high, 0), (0, 0, 0), (0, 0, 0)])
-    padded = padded.swapaxes(1, 2)
-
-    def term(tap: int) -> Array:
-        start = tap * g.dilation[0]
-        x = lax.slice_in_dim(padded, start, start + (g.out[0] - 1) * g.stride[0] + 1, g.stride[0], 1)
-        return library.output(g.planes, x.reshape(-1, *x.shape[2:]), weight[:, :, tap])
-
-    total = cast(sum(map(term, range(1, g.kernel[0])), term(0)), image.dtype)
+    read = _planes(g, wide)
+    terms = [eigen.output(g.planes, read(tap), weight[:, :, tap]) for tap in range(g.kernel[0])]
+    total = cast(functools.reduce(lax.add, terms), image.dtype)
     return total.reshape(batch, g.out[0], *total.shape[1:]).swapaxes(1, 2)
 
 
 def image_by_plane(geometry: Geometry, output: Array, weight: Array) -> Array:
     """(N, Co, *out) of three dimensions to (N, Ci, *image)."""
-    like = jax.ShapeDtypeStruct((output.shape[0], weight.shape[1], *geometry.image), output.dtype)
-    return jax.linear_transpose(lambda x: output_by_plane(geometry, x, weight), like)(output)[0]
+    g, batch = geometry, output.shape[0]
+    wide, weight = (cast(x, opmath(x.dtype)) for x in (output, weight))
+    flat = _flat(wide)
+
+    def term(tap: int) -> Array:
+        x = eigen.image(g.planes, flat, weight[:, :, tap])
+        x = x.reshape(batch, g.out[0], *x.shape[1:])
+        low, step = tap * g.dilation[0] - g.padding[0], g.stride[0]
+        ends = (low, g.image[0] - low - (g.out[0] - 1) * step - 1, step - 1)
+        return lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), ends, (0, 0, 0), (0, 0, 0), (0, 0, 0)])
+
+    return cast(functools.reduce(lax.add, map(term, range(g.kernel[0]))), output.dtype).swapaxes(1, 2)
 
 
 def weight_by_plane(geometry: Geometry, output: Array, image: Array) -> Array:
     """(N, Co, *out) and (N, Ci, *image) of three dimensions to (Co, Ci, *kernel)."""
-    like = jax.ShapeDtypeStruct((output.shape[1], image.shape[1], *geometry.kernel), output.dtype)
-    return jax.linear_transpose(lambda w: output_by_plane(geometry, image, w), like)(output)[0]
+    g = geometry
+    wide, flat = cast(image, opmath(image.dtype)), _flat(cast(output, opmath(output.dtype)))
+    read = _planes(g, wide)
+    return cast(jnp.stack([eigen.weight(g.planes, flat, read(tap)) for tap in range(g.kernel[0])], 2), output.dtype)

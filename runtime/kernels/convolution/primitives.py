@@ -77,7 +77,8 @@ def _has_methods(geometry: Geometry, *arrays: Array) -> bool:
     sizes = (*geometry.image, *geometry.out, *(n for x in arrays for n in x.shape))
     if not all(isinstance(n, int) and n > 0 for n in sizes) or not jax.sharding.get_abstract_mesh().empty:
         return False
-    return not _is_inexact(arrays[0]) or geometry.groups > 1 or geometry.rank == 3 or prod(geometry.kernel) == 1
+    g = geometry
+    return not _is_inexact(arrays[0]) or g.groups > 1 or g.rank == 3 or prod(g.kernel) == 1 or g.small
 
 
 class Convolution:

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels.convolution.eigen import in_memory
 from tenax.kernels.convolution.geometry import Geometry, Sizes
 from tenax.words import Array, cast, opmath
 
@@ -42,12 +43,6 @@ ACCUMULATORS = 64
 def _split(x: Array, groups: int) -> Array:
     wide = cast(x, opmath(x.dtype))
     return wide.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
-
-
-def _in_memory(x: Array, pads: Sequence[tuple[int, int]]) -> Array:
-    """`x` with its last axes padded, and materialized."""
-    config = [(0, 0, 0)] * (x.ndim - len(pads)) + [(low, high, 0) for low, high in pads]
-    return lax.optimization_barrier(lax.pad(x, jnp.zeros((), x.dtype), config))
 
 
 def multiply_add(weights: Array, x: Array) -> Array:
@@ -95,7 +90,7 @@ def _phases(geometry: Geometry, image: Array) -> Callable[[Sizes], Array]:
     g = geometry
     lead, rank = image.ndim - g.rank, g.rank
     if max(g.stride) == 1:
-        padded = _in_memory(image, g.pads)
+        padded = in_memory(image, g.pads)
         phases = padded[None]
     else:
         counts = [-(-(i + low + high) // s) for i, (low, high), s in zip(g.image, g.pads, g.stride, strict=True)]
@@ -136,7 +131,7 @@ def image(geometry: Geometry, output_: Array, weight: Array, contract: Contract 
     counts = [-(-(p + i) // s) for p, i, s in zip(g.padding, g.image, g.stride, strict=True)]
     furthest = [(k - 1) * d // s for k, d, s in zip(g.kernel, g.dilation, g.stride, strict=True)]
     pads = [(far, count - o) for far, count, o in zip(furthest, counts, g.out, strict=True)]
-    padded = _in_memory(_split(output_, g.groups), pads)
+    padded = in_memory(_split(output_, g.groups), pads)
 
     def term(tap: Sizes) -> Array:
         shifts = [o // s for o, s in zip(g.offset(tap), g.stride, strict=True)]
