@@ -1,8 +1,8 @@
 """The two tiers of code of eager operations on the CPU, beside XLA's default.
 
 `python benchmarks/code_tiers.py` prints, for operations of each kind and size, the processor time of compilation, the
-time of a call, both interleaved, and how many elements of the results differ from the default's; `--write` stores the
-table in docs/benchmarks.md.
+time of a call, both interleaved, after how many calls good code repays its compilation and takes over, and how many
+elements of the results differ from the default's; `--write` stores the table in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OPERATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 TITLES = (
     "operation", "shape", "default: compilation, ms", "good / default", "first / default", "default: call, us",
-    "good / default", "first / default", "differ, good", "differ, first",
+    "good / default", "first / default", "repays, calls", "takes over, calls", "differ, good", "differ, first",
 )  # fmt: skip
 
 
@@ -52,9 +52,10 @@ def row(name: str, shape: tuple[int, ...], seconds: float) -> tuple[str, ...]:
     def lowered() -> jax.stages.Lowered:
         return jax.jit(lambda x: tenax.t2j(operation)(x, rng=jax.random.key(0))).lower(x)
 
+    text = lowered().as_text()
     settings: dict[str, dict[str, Any] | None] = {
         "default": None,
-        "good": options.good_code(lowered().as_text()).options,
+        "good": options.good_code(text).options,
         "first": options._SOON["cpu"],
     }
     costs: dict[str, list[float]] = {setting: [] for setting in settings}
@@ -72,6 +73,10 @@ def row(name: str, shape: tuple[int, ...], seconds: float) -> tuple[str, ...]:
     for times, unit in ((compilation, 1e3), (run, 1)):
         default = times["default"]
         cells += [f"{default * unit:.0f}", f"{times['good'] / default:.2f}", f"{times['first'] / default:.2f}"]
+    lost = run["first"] - run["good"]  # in microseconds
+    work = options.first_code(text).work
+    cells += [f"{compilation['good'] * 1e6 / lost:.0f}" if lost > 0.02 * run["good"] else ""]
+    cells += [f"{options.ENOUGH / work:.0f}" if work else "at once"]
     size = results["default"].size
     cells += [f"{np.count_nonzero(results['default'] != results[s])} of {size}" for s in ("good", "first")]
     return tuple(cells)

@@ -112,6 +112,15 @@ def test_an_array_under_another_cell_of_one_call_keeps_its_values() -> None:
     assert x.eq(2).all() and y.eq(3).all()
 
 
+def test_an_operation_that_changes_nothing_keeps_the_array() -> None:
+    x = torch.arange(LARGE, dtype=torch.int32, device="jax") + 1
+    for _ in range(4):
+        before = pointer(x)
+        x.floor_()  # of integers
+        assert pointer(x) == before
+    assert x[-1] == LARGE
+
+
 def test_a_fused_optimizer_overwrites_its_parameters_while_something_holds_the_gradients() -> None:
     parameters = [torch.zeros(LARGE, device="jax").add_(1).requires_grad_() for _ in range(2)]
     optimizer = torch.optim.AdamW(parameters, fused=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from tenax.dispatch import list_start
+from tenax.dispatch.dispatcher import Dispatcher
 from tenax.xla.memory import code_memory
 from tenax.xla.totals import totals
 
@@ -122,3 +124,33 @@ def test_lists_that_do_not_fit_write_nothing() -> None:
         torch._foreach_add_(ours, ours[:-1])
     for a, b in zip(ours, tensors("cpu", SHAPES * 7, 0), strict=True):
         assert torch.equal(a.cpu(), b)
+
+
+def parameters_with_gradients(shape: tuple[int, ...], count: int) -> list[torch.nn.Parameter]:
+    parameters = [torch.nn.Parameter(t) for t in tensors("jax", [shape] * count, 0)]
+    for parameter in parameters:
+        parameter.grad = torch.ones_like(parameter)
+    return parameters
+
+
+def test_the_programs_of_parts_stay_in_first_code(caplog: pytest.LogCaptureFixture) -> None:
+    """They serve too few calls to repay good code, although each call runs them for many tensors."""
+    optimizer = OPTIMIZERS["adamw"](parameters_with_gradients((256, 257), 16))
+    caplog.set_level(logging.DEBUG, "tenax")
+    for _ in range(list_start.SERVES - 1):
+        optimizer.step()
+    made = [r.getMessage() for r in caplog.records if "adam_step" in r.getMessage()]
+    assert made and not any("good code" in message for message in made)
+
+
+def test_a_number_of_64_bits_stays_on_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    optimizer = OPTIMIZERS["fused"](parameters_with_gradients((8, 8), 16))
+    for _ in range(list_start.SERVES + 4):
+        optimizer.step()
+        torch.jax.synchronize()  # while a program is compiled, calls are recorded instead
+
+    def refuse(dispatcher: Dispatcher, *arguments: object) -> None:
+        raise AssertionError(dispatcher.signature.name)
+
+    monkeypatch.setattr(Dispatcher, "call", refuse)
+    optimizer.step()

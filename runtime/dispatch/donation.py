@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..storage.cell import Cell
@@ -41,10 +41,14 @@ def is_held(
     """
     from .reference_counts import held_elsewhere
 
-    if len(donated) < len(positions):
-        places = dict(zip(positions, cells, strict=True))
-        cells = [places[position] for position in donated]
-    return bool(held_elsewhere(operands, donated, cells, at_hand))
+    of_donated: Iterable[Cell] = cells if len(donated) == len(positions) else _cells_at(donated, positions, cells)
+    return bool(held_elsewhere(operands, donated, of_donated, at_hand))
+
+
+def _cells_at(donated: Sequence[int], positions: Sequence[int], cells: Sequence[Cell]) -> Iterator[Cell]:
+    # A generator, because the usual check of a step with hundreds of tensors does not need the cells.
+    places = dict(zip(positions, cells, strict=True))
+    yield from map(places.__getitem__, donated)
 
 
 def repeat_until_done(write: Callable[[], Any]) -> None:

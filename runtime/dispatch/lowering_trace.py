@@ -214,7 +214,7 @@ def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:
 
 
 def _stored(written: Sequence[WrittenArgument], news: Sequence[Any], order: tuple[int, ...]) -> list[jax.Array | None]:
-    """The new bases, or None for an unchanged one; several views of one storage are written one after another."""
+    """The new bases, or None for one that may stay unchanged and does; views of one storage are written in order."""
     bases: dict[int, jax.Array | None] = {}
     for i, (w, new) in enumerate(zip(written, news, strict=True)):
         at = order[i] if order else i  # views of one storage share a base

@@ -1,4 +1,4 @@
-"""How XLA compiles eager operations: quickly compiled first code, and good code once that has computed enough.
+"""How XLA compiles eager operations: quickly compiled first code, and good code once that pays for its compilation.
 
 On the CPU there are two sets of options besides XLA's default. `_SOON` compiles in a fifth of the default's time, and
 its code takes nanoseconds longer for each element; without fused multiply-adds, results may differ in the last bit.
@@ -34,7 +34,7 @@ _SOON: dict[str, Options] = {
 }
 # Work per operation after which good code pays for its compilation: the time that first code loses, in quarters of a
 # nanosecond. It loses one for an element of an operation, and more for a loop and for a function such as `exp`. Code
-# takes 0.4 ms to compile for each operation, and as long as for 40 of them besides (fitted to 28 operations).
+# takes 0.4 ms to compile for each operation, and as long as for 40 of them besides (benchmarks/code_tiers.py).
 ENOUGH = 1 << 21
 _LOOP, _FUNCTION, _FIXED = 4, 16, 40
 _LARGE = ENOUGH // 2  # work per operation in one call; above it, the first call already runs good code

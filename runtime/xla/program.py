@@ -43,8 +43,8 @@ class EagerProgram:
         self.tiers = tiers
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
-        self.work = 0  # elements computed per operation in a call; 0 if good code will not take over
-        self.left = ENOUGH // 2  # elements until the next step of the takeover
+        self.work = 0  # of a call, per operation (options.py); 0 if good code will not take over
+        self.left = ENOUGH // 2  # work until the next step of the takeover
         self.good: Any = None  # returns the good code, once its compilation has started
         self.holder: Callable[[], Any] = lambda: None  # a weak reference to the object whose `run` this is
         self._count: Callable[[], Any] | None = None  # stops counting the executable's memory
