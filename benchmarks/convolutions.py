@@ -65,6 +65,8 @@ LAYERS = (
     Layer("1x1, late", 8, 960, 160, 1, 7),
     Layer("3x3x3", 2, 32, 32, 3, 14, rank=3),
     Layer("3x3", 4, 64, 64, 3, 28),
+    Layer("3x3, stride 2, of colors", 4, 3, 32, 3, 224, 2),
+    Layer("7x7, stride 2, of colors", 4, 3, 64, 7, 224, 2),
     Layer("3x3, dilation 2", 4, 64, 64, 3, 28, dilation=2),
     Layer("4x4, transposed, stride 2", 4, 64, 32, 4, 14, 2, transposed=True),
 )

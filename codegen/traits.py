@@ -69,6 +69,7 @@ RESULTS = (
     "input_if_requested",
     "least_squares",
     "like_convolved",
+    "like_image",
     "like_product",
     "like_query",
     "margin_of_one_sample",

@@ -1883,8 +1883,12 @@ ROWS: dict[str, Row] = {
     "celu": Row("generated.activation", "celu", dtypes=(("", "floating"),)),
     "celu.out": Row("generated.activation", "celu", "out", dtypes=(("", "floating"),)),
     "celu_": Row("generated.activation", "celu", "inplace", dtypes=(("", "floating"),)),
-    "channel_shuffle": Row("kernels.shuffle", "channel_shuffle", dtypes=(("", "not unsigned float8"),)),
-    "channel_shuffle.out": Row("kernels.shuffle", "channel_shuffle", "out", dtypes=(("", "not unsigned float8"),)),
+    "channel_shuffle": Row(
+        "kernels.shuffle", "channel_shuffle", results="like_image", dtypes=(("", "not unsigned float8"),)
+    ),
+    "channel_shuffle.out": Row(
+        "kernels.shuffle", "channel_shuffle", "out", results="like_image", dtypes=(("", "not unsigned float8"),)
+    ),
     "cholesky": Row(
         "kernels.cholesky",
         "cholesky",
@@ -3263,12 +3267,12 @@ ROWS: dict[str, Row] = {
     "native_dropout_backward.out": Row("generated.random", "native_dropout_backward", "out", results="like_product"),
     "native_group_norm": Row("kernels.norm", "native_group_norm", dtypes=(("", "floating"),)),
     "native_group_norm.out": Row("kernels.norm", "native_group_norm", "out", dtypes=(("", "floating"),)),
-    "native_group_norm_backward": Row("kernels.norm", "native_group_norm_backward"),
-    "native_group_norm_backward.out": Row("kernels.norm", "native_group_norm_backward", "out"),
+    "native_group_norm_backward": Row("kernels.norm", "native_group_norm_backward", results="like_image"),
+    "native_group_norm_backward.out": Row("kernels.norm", "native_group_norm_backward", "out", results="like_image"),
     "native_layer_norm": Row("kernels.norm", "native_layer_norm", dtypes=(("", "floating"),)),
     "native_layer_norm.out": Row("kernels.norm", "native_layer_norm", "out", dtypes=(("", "floating"),)),
-    "native_layer_norm_backward": Row("kernels.norm", "native_layer_norm_backward"),
-    "native_layer_norm_backward.out": Row("kernels.norm", "native_layer_norm_backward", "out"),
+    "native_layer_norm_backward": Row("kernels.norm", "native_layer_norm_backward", results="contiguous"),
+    "native_layer_norm_backward.out": Row("kernels.norm", "native_layer_norm_backward", "out", results="contiguous"),
     "ne.Scalar": Row("generated.pointwise", "ne__Scalar"),
     "ne.Scalar_out": Row("generated.pointwise", "ne__Scalar", "out"),
     "ne.Tensor": Row("generated.pointwise", "ne__Tensor"),
@@ -3860,14 +3864,22 @@ ROWS: dict[str, Row] = {
     "reflection_pad1d.out": Row("kernels.pad", "reflection_pad", "out", dtypes=(("", "not bool unsigned float8"),)),
     "reflection_pad1d_backward": Row("kernels.pad", "reflection_pad_backward"),
     "reflection_pad1d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out"),
-    "reflection_pad2d": Row("kernels.pad", "reflection_pad", dtypes=(("", "not bool unsigned float8"),)),
-    "reflection_pad2d.out": Row("kernels.pad", "reflection_pad", "out", dtypes=(("", "not bool unsigned float8"),)),
-    "reflection_pad2d_backward": Row("kernels.pad", "reflection_pad_backward"),
-    "reflection_pad2d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out"),
-    "reflection_pad3d": Row("kernels.pad", "reflection_pad", dtypes=(("", "not bool unsigned float8"),)),
-    "reflection_pad3d.out": Row("kernels.pad", "reflection_pad", "out", dtypes=(("", "not bool unsigned float8"),)),
-    "reflection_pad3d_backward": Row("kernels.pad", "reflection_pad_backward"),
-    "reflection_pad3d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out"),
+    "reflection_pad2d": Row(
+        "kernels.pad", "reflection_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "reflection_pad2d.out": Row(
+        "kernels.pad", "reflection_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "reflection_pad2d_backward": Row("kernels.pad", "reflection_pad_backward", results="like_image"),
+    "reflection_pad2d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out", results="like_image"),
+    "reflection_pad3d": Row(
+        "kernels.pad", "reflection_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "reflection_pad3d.out": Row(
+        "kernels.pad", "reflection_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "reflection_pad3d_backward": Row("kernels.pad", "reflection_pad_backward", results="like_image"),
+    "reflection_pad3d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out", results="like_image"),
     "relu": Row("generated.activation", "relu", dtypes=(("", "integral floating"),)),
     "relu.out": Row("generated.activation", "relu", "out", dtypes=(("", "integral floating"),)),
     "relu_": Row("generated.activation", "relu", "inplace", dtypes=(("", "integral floating"),)),
@@ -3930,14 +3942,26 @@ ROWS: dict[str, Row] = {
     "replication_pad1d.out": Row("kernels.pad", "replication_pad", "out", dtypes=(("", "not bool unsigned float8"),)),
     "replication_pad1d_backward": Row("kernels.pad", "replication_pad_backward"),
     "replication_pad1d_backward.grad_input": Row("kernels.pad", "replication_pad_backward", "out"),
-    "replication_pad2d": Row("kernels.pad", "replication_pad", dtypes=(("", "not bool unsigned float8"),)),
-    "replication_pad2d.out": Row("kernels.pad", "replication_pad", "out", dtypes=(("", "not bool unsigned float8"),)),
-    "replication_pad2d_backward": Row("kernels.pad", "replication_pad_backward"),
-    "replication_pad2d_backward.grad_input": Row("kernels.pad", "replication_pad_backward", "out"),
-    "replication_pad3d": Row("kernels.pad", "replication_pad", dtypes=(("", "not bool unsigned float8"),)),
-    "replication_pad3d.out": Row("kernels.pad", "replication_pad", "out", dtypes=(("", "not bool unsigned float8"),)),
-    "replication_pad3d_backward": Row("kernels.pad", "replication_pad_backward"),
-    "replication_pad3d_backward.grad_input": Row("kernels.pad", "replication_pad_backward", "out"),
+    "replication_pad2d": Row(
+        "kernels.pad", "replication_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "replication_pad2d.out": Row(
+        "kernels.pad", "replication_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "replication_pad2d_backward": Row("kernels.pad", "replication_pad_backward", results="like_image"),
+    "replication_pad2d_backward.grad_input": Row(
+        "kernels.pad", "replication_pad_backward", "out", results="like_image"
+    ),
+    "replication_pad3d": Row(
+        "kernels.pad", "replication_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "replication_pad3d.out": Row(
+        "kernels.pad", "replication_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+    ),
+    "replication_pad3d_backward": Row("kernels.pad", "replication_pad_backward", results="like_image"),
+    "replication_pad3d_backward.grad_input": Row(
+        "kernels.pad", "replication_pad_backward", "out", results="like_image"
+    ),
     "rnn_relu.data": Row(
         "generated.rnn",
         "rnn_relu__data",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 SHAPES = [(), (0,), (1,), (8,), (1, 5), (5, 1), (3, 4), (0, 3), (2, 3, 4)]
 OPERATORS: dict[str, Callable[[torch.Tensor], Any]] = {
@@ -57,3 +58,29 @@ def test_lapack_results_of_one_column_have_the_strides_of_columns() -> None:
     x = torch.arange(5.0).reshape(5, 1)
     for function in (torch.geqrf, lambda x: torch.linalg.lstsq(x, x + 1)[:1]):
         assert _strides(function(x.to("jax"))) == _strides(function(x))
+
+
+GRADIENTS_OF_IMAGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "batch norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "layer norm": lambda x: F.layer_norm(x.permute(0, 2, 3, 1), x.shape[1:2]).permute(0, 3, 1, 2),
+    "reflection": lambda x: F.pad(x, (1, 2, 1, 0), mode="reflect"),
+    "replication": lambda x: F.pad(x, (1, 2, 1, 0), mode="replicate"),
+    "channel shuffle": lambda x: F.channel_shuffle(x, 3),
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS_OF_IMAGES)
+@pytest.mark.parametrize("of_gradient", [torch.contiguous_format, torch.channels_last])
+@pytest.mark.parametrize("of_image", [torch.contiguous_format, torch.channels_last])
+def test_results_of_images_keep_the_memory_format(
+    name: str, of_image: torch.memory_format, of_gradient: torch.memory_format
+) -> None:
+    image = torch.randn(2, 6, 7, 5).to(memory_format=of_image)
+
+    def strides(x: torch.Tensor) -> list[Any]:
+        x = x.detach().requires_grad_()
+        out = GRADIENTS_OF_IMAGES[name](x)
+        gradient = torch.ones(out.shape, device=x.device).to(memory_format=of_gradient)
+        return _strides([out, *torch.autograd.grad(out, x, gradient)])
+
+    assert strides(image.to("jax")) == strides(image)

@@ -71,6 +71,14 @@ def _like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [o if o is None or len(o.size) < 4 else o.restrided(_meta_stride(o.size, last)) for o in outputs]
 
 
+def _like_image(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The first result has the memory format of the image, which comes after a gradient; Meta's may have another."""
+    image = values[1] if isinstance(values[1], torch.Tensor) else values[0]
+    if outputs[0] is None or not image.numel():
+        return outputs
+    return [outputs[0].restrided(_meta_stride(outputs[0].size, suggest_memory_format(image))), *outputs[1:]]
+
+
 def _meta_stride(size: tuple[int, ...], memory_format: torch.memory_format) -> tuple[int, ...]:
     # With one channel the strides differ from contiguous ones, although torch calls such a tensor contiguous.
     return torch.empty(size, device=_DEVICE, memory_format=memory_format).stride()
@@ -94,9 +102,9 @@ def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 
 def _input_if_requested(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """The gradient of an input is None if `output_mask` excludes it; Meta always returns one."""
+    """The gradient of an image is None if `output_mask` excludes it; Meta always returns one."""
     output_mask = values[9]
-    return outputs if output_mask[0] else [None, *outputs[1:]]
+    return _like_image(values, outputs if output_mask[0] else [None, *outputs[1:]])
 
 
 def _slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
@@ -118,7 +126,7 @@ def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 def _contiguous(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """Contiguous results, where the Meta kernel's have other strides; CPU kernels resize `out=` to contiguous ones."""
-    return [o.resized(o.size) for o in outputs]
+    return [o and o.resized(o.size) for o in outputs]
 
 
 def _coordinates(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
@@ -143,6 +151,7 @@ CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "input_if_requested": _input_if_requested,
     "least_squares": _least_squares,
     "like_convolved": _like_convolved,
+    "like_image": _like_image,
     "like_product": _like_product,
     "like_query": _like_query,
     "margin_of_one_sample": _margin_of_one_sample,

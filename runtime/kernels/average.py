@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -14,10 +16,18 @@ from tenax.kernels.taps import transposed, weigh
 from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
 from tenax.words import Array, cast, opmath, window_operand
 
+# Windows of up to this many elements are added slice by slice: XLA's loop over the elements of a window takes up to
+# twenty times as long on the CPU.
+_UNROLLED = 25
+
 
 def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
     """The sum of every window over the last axes."""
     lead = x.ndim - len(axes)
+    if math.prod(axis.kernel for axis in axes) <= _UNROLLED and not any(axis.is_open for axis in axes):
+        padded = lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes])
+        taps = itertools.product(*(range(axis.kernel) for axis in axes))
+        return functools.reduce(lax.add, (_tap(padded, axes, tap) for tap in taps))
     return lax.reduce_window(
         window_operand(x) if any(axis.pads != (0, 0) for axis in axes) else x,
         np.zeros((), x.dtype),  # with a NumPy constant, JAX recognizes a sum, which has a transpose
@@ -26,6 +36,28 @@ def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
         (1,) * lead + tuple(axis.stride for axis in axes),
         [(0, 0)] * lead + [axis.pads for axis in axes],
     )
+
+
+def _tap(x: Array, axes: Sequence[WindowAxis], tap: Sequence[int]) -> Array:
+    """One element of every window over the last axes of a padded array."""
+    ends = [t + (axis.windows - 1) * axis.stride + 1 for t, axis in zip(tap, axes, strict=True)]
+    lead = x.shape[: x.ndim - len(axes)]
+    return lax.slice(
+        x, (0,) * len(lead) + tuple(tap), (*lead, *ends), (1,) * len(lead) + tuple(axis.stride for axis in axes)
+    )
+
+
+def _repeated(x: Array, axes: Sequence[WindowAxis]) -> Array:
+    """The transpose of `_sums` for windows that do not overlap: the value of each window in all its elements."""
+    for d, axis in enumerate(axes, x.ndim - len(axes)):
+        shape = *x.shape[: d + 1], axis.kernel, *x.shape[d + 1 :]
+        x = lax.broadcast_in_dim(x, shape, [i for i in range(len(shape)) if i != d + 1])
+        zero, whole = np.zeros((), x.dtype), [(0, 0, 0)] * x.ndim
+        x = lax.pad(x, zero, [*whole[: d + 1], (0, axis.stride - axis.kernel, 0), *whole[d + 2 :]])
+        x = lax.reshape(x, (*x.shape[:d], axis.windows * axis.stride, *x.shape[d + 2 :]))
+        end = axis.size + axis.padding - axis.windows * axis.stride
+        x = lax.pad(x, zero, [*whole[:d], (-axis.padding, end, 0), *whole[d + 2 :]])
+    return x
 
 
 def _counts(axes: Sequence[WindowAxis], count_include_pad: bool) -> np.ndarray:
@@ -68,6 +100,8 @@ def _avg_pool_backward(
     """The gradient of `self`: each window spreads its gradient evenly."""
     axes = windows(self.shape[-rank:], *options)
     shares = _divided(cast(grad_output, opmath(self.dtype)), axes, count_include_pad, divisor_override)
+    if all(axis.stride >= axis.kernel and not axis.is_open for axis in axes):
+        return cast(_repeated(shares, axes), self.dtype)
     return cast(jax.linear_transpose(lambda x: _sums(x, axes), cast(self, shares.dtype))(shares)[0], self.dtype)
 
 

@@ -19,14 +19,6 @@ from .sizes import NotPaddableError, Sizes, is_symbol
 Rule = Callable[..., Any]
 _Mode = lax.GatherScatterMode
 
-ELEMENTWISE = set(
-    """abs acos acosh add add_any and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz complex conj
-    convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igammac
-    imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter not optimization_barrier or
-    polygamma population_count pow real reduce_precision regularized_incomplete_beta rem round rsqrt select_n shift_left
-    shift_right_arithmetic shift_right_logical sign sin sinh sqrt square stop_gradient sub tan tanh xor zeta""".split()
-)
-
 
 def _sizes(equation: Any, position: int = 0) -> tuple[Any, ...]:
     """The symbolic shape of an argument."""

@@ -13,8 +13,8 @@ from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
 from .._jax import ArrayImpl, put_on_first_device, trace_state_clean
 from .._torch.frames import set_eval_frame
-from ..xla.fills import filled
 from .avals import LazyFill
+from .fills import filled
 from .memory_errors import as_torch_error
 from .ordinals import jax_devices
 

@@ -20,7 +20,7 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from tenax.kernels.convolution import library, methods, shifts
+from tenax.kernels.convolution import eigen, library, methods, shifts
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import BFLOAT16, Array, cast, is_complex, is_float, opmath
 
@@ -72,13 +72,15 @@ def _channels(of: str, geometry: Geometry, first: Array, second: Array) -> tuple
     return second.shape[0] // geometry.groups, second.shape[1]
 
 
-def _has_methods(geometry: Geometry, *arrays: Array) -> bool:
+def _has_methods(of: str, geometry: Geometry, *arrays: Array) -> bool:
     """Whether the method depends on the platform: only for known sizes, without a mesh."""
     sizes = (*geometry.image, *geometry.out, *(n for x in arrays for n in x.shape))
     if not all(isinstance(n, int) and n > 0 for n in sizes) or not jax.sharding.get_abstract_mesh().empty:
         return False
     g = geometry
-    return not _is_inexact(arrays[0]) or g.groups > 1 or g.rank == 3 or prod(g.kernel) == 1 or g.small
+    if not _is_inexact(arrays[0]) or g.groups > 1 or g.rank == 3 or prod(g.kernel) == 1 or g.small:
+        return True
+    return of == "output" and eigen.has_odd_channels(g, arrays[1])
 
 
 class Convolution:
@@ -102,7 +104,7 @@ class Convolution:
             mlir.register_lowering(self.primitive, mlir.lower_fun(_lowered(function), False), platform=platform)
 
     def __call__(self, geometry: Geometry, first: Array, second: Array) -> Array:
-        if _has_methods(geometry, first, second):
+        if _has_methods(self.name, geometry, first, second):
             return self.primitive.bind(first, second, geometry=geometry)
         return self.by_library(geometry, first, second)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._jax import direct_call
 from .._torch.frames import set_eval_frame
-from .options import good_code
-from .stored import compile_or_load
+from ..xla.options import good_code
+from ..xla.stored import compile_or_load
 
 _OFTEN = 16  # arrays of one shape, dtype and value; for fewer, a program would take longer than uploads
 _MOST = 1 << 10  # entries; a full table is cleared

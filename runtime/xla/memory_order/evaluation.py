@@ -1,0 +1,39 @@
+"""Evaluates jaxprs on arrays in any memory order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from ..jaxprs import ELEMENTWISE, bound, evaluate
+from .rules import RULES, elementwise
+from .values import Value, as_value, identity
+
+
+def in_memory_order(traced: jax.stages.Traced) -> Callable[..., Any]:
+    """A function that computes what a traced one does, with as few transpositions as possible.
+
+    XLA computes products of transposed matrices well, so this pays for arrays of three axes or more.
+    """
+    closed, tree = traced.jaxpr, jax.tree.structure(traced.out_info)
+
+    def function(*operands: Any) -> Any:
+        with jax.enable_x64(True):
+            values = [as_value(x) for x in jax.tree.leaves(operands)]
+            results = evaluate(closed.jaxpr, closed.consts, values, _results, as_value)
+            return jax.tree.unflatten(tree, [value.at(identity(len(value.axes))) for value in results])
+
+    return function
+
+
+def _results(equation: Any, values: list[Value]) -> Sequence[Value]:
+    name, params = equation.primitive.name, equation.params
+    if name in ELEMENTWISE:
+        return [elementwise(equation, *values)]
+    if (rule := RULES.get(name)) is not None:
+        results = rule(equation, *values, **params)
+        return [results] if isinstance(results, Value) else results
+    arrays = [value.at(identity(len(value.axes))) for value in values]
+    return [as_value(x) for x in bound(equation.primitive, arrays, params)]
