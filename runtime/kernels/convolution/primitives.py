@@ -8,7 +8,7 @@ convolution is as fast, they are `lax.conv_general_dilated`; but only the CPU's 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import prod
 from typing import Any
@@ -99,8 +99,8 @@ class Convolution:
         self.primitive.def_impl(self._run)
         batching.primitive_batchers[self.primitive] = self._batched
         self.elsewhere = _by_type(by_library, of_integers)  # than on the CPU
-        on_cpu = _by_type(_chosen(choose, name), by_library)
-        for platform, function in ((None, self.elsewhere), ("cpu", on_cpu)):
+        self.on_cpu = _by_type(_chosen(choose, name), by_library)
+        for platform, function in ((None, self.elsewhere), ("cpu", self.on_cpu)):
             mlir.register_lowering(self.primitive, mlir.lower_fun(_lowered(function), False), platform=platform)
 
     def __call__(self, geometry: Geometry, first: Array, second: Array) -> Array:
@@ -164,6 +164,15 @@ def _jitted(primitive: Primitive, geometry: Geometry) -> Any:
 output = Convolution("output", library.output, methods.output, partial(shifts.output, contract=shifts.product))
 image = Convolution("image", library.image, methods.image, partial(shifts.image, contract=shifts.product))
 weight = Convolution("weight", library.weight, methods.weight, shifts.weight_by_products)
+
+
+def method_of(primitive: Primitive, params: Mapping[str, Any]) -> Callable[[Array, Array], Array] | None:
+    """What the default backend computes for one of these primitives; None for any other primitive."""
+    found = next((c for c in (output, image, weight) if c.primitive is primitive), None)
+    if found is None:
+        return None
+    return partial(_lowered(found.on_cpu if jax.default_backend() == "cpu" else found.elsewhere), **params)
+
 
 # The transposes with respect to the first and the second array; `t` is the cotangent of the result.
 ad.defbilinear(

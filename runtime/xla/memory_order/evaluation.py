@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from ...kernels.convolution.primitives import method_of
 from ..jaxprs import ELEMENTWISE, bound, evaluate
 from .rules import RULES, elementwise
 from .values import Value, as_value, identity
@@ -35,5 +36,8 @@ def _results(equation: Any, values: list[Value]) -> Sequence[Value]:
     if (rule := RULES.get(name)) is not None:
         results = rule(equation, *values, **params)
         return [results] if isinstance(results, Value) else results
+    if (method := method_of(equation.primitive, params)) is not None:
+        closed = jax.make_jaxpr(method)(*(v.aval for v in equation.invars))
+        return evaluate(closed.jaxpr, closed.consts, values, _results, as_value)
     arrays = [value.at(identity(len(value.axes))) for value in values]
     return [as_value(x) for x in bound(equation.primitive, arrays, params)]

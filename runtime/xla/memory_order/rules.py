@@ -141,17 +141,26 @@ def _windows(equation: Any, *values: Value, **params: Any) -> Value | list[Value
 
 
 def _dot_general(equation: Any, x: Value, y: Value, *, dimension_numbers: Any, **params: Any) -> Value:
-    """The axes of the result are those of a batch, then the others of `x` and `y`, as they are in their arrays."""
+    """The axes of the result are those of a batch, then the others of each operand, as they are in their arrays.
+
+    The operand that is not in the order of its axes comes first: the channels of a channels-last image stay last.
+    """
     contracted, batch = dimension_numbers
-    numbers = tuple(
-        tuple(tuple(v.axes[d] for d in dims) for v, dims in zip((x, y), both, strict=True))
-        for both in (contracted, batch)
+    sides = list(zip((x, y), contracted, batch, strict=True))
+    free = [[axis for d, axis in enumerate(v.axes) if d not in (*c, *b)] for v, c, b in sides]
+    starts = len(batch[0]), len(batch[0]) + len(free[0])
+    if x.is_ordered and not y.is_ordered:
+        sides.reverse()
+        starts = len(batch[0]) + len(free[1]), len(batch[0])
+        if isinstance(params["precision"], tuple):
+            params["precision"] = params["precision"][::-1]
+    numbers = (
+        tuple(tuple(v.axes[d] for d in c) for v, c, _ in sides),
+        tuple(tuple(v.axes[d] for d in b) for v, _, b in sides),
     )
-    out = equation.primitive.bind(x.at(x.axes), y.at(y.axes), dimension_numbers=numbers, **params)
+    out = equation.primitive.bind(*(v.at(v.axes) for v, *_ in sides), dimension_numbers=numbers, **params)
     order = list(range(len(batch[0])))
-    for v, first, second in zip((x, y), contracted, batch, strict=True):
-        free = [axis for d, axis in enumerate(v.axes) if d not in first and d not in second]
-        order += [len(order) + rank for rank in ranks(free)]
+    order += [start + rank for start, axes in zip(starts, free, strict=True) for rank in ranks(axes)]
     return Value(out, tuple(order))
 
 

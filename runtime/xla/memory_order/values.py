@@ -26,6 +26,11 @@ class Value:
             return self.array
         return lax.transpose(self.array, [self.axes[i] for i in inverse(axes)])
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the array is in the order of the axes."""
+        return self.axes == identity(len(self.axes))
+
     def transposed(self, permutation: Sequence[int]) -> Value:
         """The value whose axis i is axis `permutation[i]` of this one."""
         return Value(self.array, tuple(self.axes[i] for i in permutation))
@@ -78,5 +83,4 @@ def placed(sequence: Sequence, axes: Axes) -> list:
 
 def common(values: Sequence[Value]) -> Axes:
     """The order in which to combine values of one shape: that of the first which is not in the order of its axes."""
-    first = identity(len(values[0].axes))
-    return next((v.axes for v in values if v.axes != first), first)
+    return next((v.axes for v in values if not v.is_ordered), identity(len(values[0].axes)))
