@@ -45,6 +45,7 @@ class Dispatcher:
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
         self.families: Any = None  # of calls that programs for many sizes may serve (`padded/families.py`)
+        self.sizes_change = False  # whether one has served a call
         # Returns the executable for a new key that writes a long list, or None if it has executed the call itself.
         self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)
@@ -104,7 +105,7 @@ class Dispatcher:
             else:
                 code_memory.make_room(signature.name, key)
                 parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
-                executable = build_executable(signature, values, call, self.tiers)
+                executable = build_executable(signature, values, call, self.tiers, not self.sizes_change)
                 if len(self.entries) >= _FEW:
                     from ..padded.families import serve
 

@@ -164,17 +164,24 @@ def _never(*operands: Any) -> Any:
     raise AssertionError("another call takes the place of this one")
 
 
-def build_executable(signature: Signature, values: list[Any], call: EncodedCall, tiers: Tiers = "both") -> Executable:
+def build_executable(
+    signature: Signature, values: list[Any], call: EncodedCall, tiers: Tiers = "both", lasting: bool = True
+) -> Executable:
     """Build the executable for a new key, which is traced when it is first called; raises what torch raises.
 
-    `tiers` is the code that it runs.
+    Args:
+        signature: that of the operation.
+        values: the arguments.
+        call: the call with these arguments.
+        tiers: the code that it runs.
+        lasting: whether later processes are expected to make such a call, and should not have to infer its results.
     """
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:
         return _rewritten(signature, values)
     name = None if is_on_mesh(call) else stored_key(signature, call)
-    expected, resize = stored.remembered(name, lambda: infer(signature, values, call))
+    expected, resize = stored.remembered(name if lasting else None, lambda: infer(signature, values, call))
     if resize:
         stub = Executable(_never, (), None, ())
         stub.resize = resize

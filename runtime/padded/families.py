@@ -53,7 +53,8 @@ def serve(dispatcher: Any, executable: Executable, call: EncodedCall) -> None:
         return
     shapes, key, operands = shapes_of(signature, call.parts)
     if not any(o.reinterprets or o.base.sharding is not None for o in operands.values()):
-        _family(dispatcher.families, (*key, *rest)).serve(executable, signature, call, shapes, operands)
+        family = _family(dispatcher.families, (*key, *rest))
+        dispatcher.sizes_change |= family.serve(executable, signature, call, shapes, operands)
 
 
 def _is_eager() -> bool:
@@ -96,8 +97,11 @@ class CallFamily:
         call: EncodedCall,
         shapes: Shapes,
         operands: dict[int, Operand],
-    ) -> None:
-        """Let the executable of a call run a program for many sizes; the rest is from `shapes_of`."""
+    ) -> bool:
+        """Let the executable of a call run a program for many sizes; return whether there is one.
+
+        `shapes` and `operands` are from `shapes_of`.
+        """
         earlier = [*self._seen]
         dims = self.saw(shapes)
         fitting = (p for p in self._patterns if values_of(p, dims) is not None)
@@ -106,7 +110,7 @@ class CallFamily:
         specs = [operand.spec for operand in written] or executable.specs
         orders = [() if spec.is_contiguous() else memory_order(spec) for spec in specs]
         if changing is None or None in orders or not all(o.spec.covers(o.base) for o in written):
-            return
+            return False
         symbolic: Shapes = {}
         rest = changing
         for place, shape in shapes.items():
@@ -124,5 +128,7 @@ class CallFamily:
             self._operations[key] = SymbolicOperation(signature, call, symbolic, orders)
         sizes = values_of(changing, dims)
         assert sizes is not None
-        if self._operations[key].serve(executable, call, operands, specs, sizes):
+        served = self._operations[key].serve(executable, call, operands, specs, sizes)
+        if served:
             self._patterns[changing] = None
+        return served

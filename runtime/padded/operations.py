@@ -88,10 +88,8 @@ class SymbolicOperation:
         larger = tuple(map(rounded, sizes))
         shapes: Any = {place: substituted(shape, larger) for place, shape in self.symbolic.items()}
         changed = with_shapes(self.signature, call, shapes)
-        name = stored_key(self.signature, changed)
-        name = name and f"for many sizes {name} {self.symbolic} {self.orders}"
         if larger not in self._results:
-            self._results[larger] = self._described(name, larger, structs(changed, shapes))
+            self._results[larger] = self._described(self._name(changed), larger, structs(changed, shapes))
         results = self._results[larger]
         if results is None or not self._agree(results, specs, sizes):
             return False
@@ -102,7 +100,7 @@ class SymbolicOperation:
             return False
         run = self._programs.get(larger)
         if run is None:
-            run = self._programs[larger] = program(*narrowed(self._padded(larger), name))
+            run = self._programs[larger] = program(*narrowed(self._padded(larger), self._name(changed)))
         dynamic = [i for i, operand in operands.items() if operand.dynamic]
         starts = {i: len(call.operands) + k for k, i in enumerate(dynamic)}
         pads = [Pad(i, operands[i], starts.get(i), shape) for i, shape in shapes.items() if isinstance(i, int)]
@@ -112,6 +110,11 @@ class SymbolicOperation:
         setattr(executable, attribute, padded)
         executable.padded = True
         return True
+
+    def _name(self, larger: EncodedCall) -> str | None:
+        """The text under which what belongs to rounded sizes is stored; None if it cannot be."""
+        name = stored_key(self.signature, larger)
+        return name and f"for many sizes {name} {self.symbolic} {self.orders}"
 
     @cached_property
     def _closed(self) -> ClosedJaxpr | None:
