@@ -25,6 +25,7 @@ LAYERS = (
         "tracebacks",
         "dtypes",
         "holding",
+        "host_memory",
         "float32_products",
         "words",
         "kernels",

@@ -1,4 +1,4 @@
-"""The one JAX setting that the device needs, applied when the first tensor is created, and those set by users."""
+"""The settings that the device needs, applied when the first tensor is created, and those set by users."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from pathlib import Path
 
 import jax
 
+from ..host_memory import keep_freed_memory
+
 
 def configure() -> None:
-    """Make JAX honour explicit 64-bit dtypes, such as those of torch tensors. JAX's defaults stay 32-bit, so the user's
-    own JAX code is unaffected."""
+    """Make JAX honour explicit 64-bit dtypes, such as those of torch tensors, and keep freed memory for later arrays.
+    JAX's defaults stay 32-bit, so the user's own JAX code is unaffected."""
     jax.config.update("jax_explicit_x64_dtypes", "allow")
+    keep_freed_memory()
 
 
 def compilation_cache(folder: str | Path, least_seconds: float = 0.0) -> None:
