@@ -79,6 +79,29 @@ def compiled(run: Callable[[], Any]) -> int:
     return totals.compiled - before
 
 
+def assigned_parts(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+    """Writes to parts of tensors, whose sizes and places change."""
+    n, m = x.shape
+    y = y.clone()
+    y[n : 2 * n, 2 : 2 + m] = x
+    y[::2, n].mul_(2)
+    y[n].sub_(m)
+    y[:m, :n].t().add_(x)
+    z = y.t()[m:].clone()
+    z[:n].masked_fill_(z[:n] > 0, 3)
+    return [y, z]
+
+
+def into_parts(x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+    """Operators with `out=` parts of tensors, of changing sizes and of the same ones."""
+    n, m = x.shape
+    rows, squares, sums = x.new_zeros(30, 4), x.new_zeros(3, 4, 4), x.new_zeros(2, 30)
+    torch.mm(x, y, out=rows[m : m + n])
+    torch.mm(y.t(), y, out=squares[n % 3])
+    torch.sum(x, 0, out=sums[1, :m])
+    return [rows, squares, sums, torch.add(x, x, out=x.new_empty(n, m)), torch.mul(x, 2, out=x.new_empty(0))]
+
+
 Case = tuple[Callable[..., Any], Callable[[int, int], list[torch.Tensor]]]
 CASES: dict[str, Case] = {
     "arithmetic": (lambda x, y: x * y + x / (y * y + 1), lambda n, m: [numbers(n, 4), numbers(n, 4, seed=1)]),
@@ -127,6 +150,14 @@ CASES: dict[str, Case] = {
             t.copy_(s) for t, s in ((x.clone(), y), (x.clone(), y[:, :1]), (x.clone(), x.sum().expand_as(x)))
         ],
         lambda n, m: [numbers(n, m).detach(), numbers(n, m, seed=1).detach()],
+    ),
+    "assigned parts": (
+        lambda x, y: assigned_parts(x, y),
+        lambda n, m: [numbers(n, m).detach(), numbers(30, 30, seed=1).detach()],
+    ),
+    "into parts": (
+        lambda x, y: into_parts(x, y),
+        lambda n, m: [numbers(n, m).detach(), numbers(m, 4, seed=1).detach()],
     ),
     "transposed": (lambda x, y: (x.t() + y, (x.t() * 2).t(), x.mT.relu()), lambda n, m: [numbers(n, m), numbers(m, n)]),
     "slices": (lambda x: (x[1:] * x[:-1], x[:, 2:4] + 1, x[:, 0] * 2), lambda n, m: [numbers(n, 4)]),
@@ -229,6 +260,18 @@ def test_sizes_that_broadcast_or_are_empty(sizes: tuple[int, int]) -> None:
 def test_large_arrays_have_programs_of_their_own() -> None:
     rows = [numbers(n, 1 << 16).detach().to("jax") for n in (12, 13, 14, 15)]
     assert [compiled(lambda x=x: x.exp()) for x in rows] == [1, 1, 1, 1]
+
+
+def test_a_tensor_that_could_be_donated_is_written_by_the_program_for_many_sizes() -> None:
+    rows = [numbers(n, 1 << 14).detach() for n in (17, 18, 19, 20)]  # of more than a megabyte
+    device = [x.to("jax") for x in rows]
+    assert [compiled(lambda x=x: x.mul_(2)) for x in device] == [1, 1, 1, 0]
+    agree(device, [x.mul_(2) for x in rows])
+
+
+def test_parts_of_large_arrays_have_programs_of_their_own() -> None:
+    x = torch.zeros(9 << 20).to("jax")
+    assert [compiled(lambda n=n: x[:n].sub_(1)) for n in (4, 5, 6, 7)] == [1, 1, 1, 1]
 
 
 def test_a_size_that_is_called_often_gets_its_own_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ class Dispatcher:
             if recorded is not NotImplemented:
                 return recorded
         # Decided here, before anything else holds a reference to an operand.
-        donate = bool(call.written) and not executable.joins and self.donatable(executable, call)
+        donate = bool(call.written) and not (executable.joins or executable.padded) and self.donatable(executable, call)
         operands, run = (*call.operands, *call.starts), executable.run
         if executable.check is not None:
             from .value_checks import checked

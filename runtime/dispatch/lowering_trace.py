@@ -57,7 +57,7 @@ def trace_functions(signature: Signature, values: list[Any], call: EncodedCall, 
     """The Python functions that `jit` traces: the op, and its checks."""
     # The returned functions must not hold `values` or `call`, which keep tensors alive.
     parts, order, places = call.parts, call.key[3], len(call.starts)
-    out_dtype = numpy_dtype(values[signature.outs[0]].dtype) if signature.outs else None
+    out_dtype = numpy_dtype(parts[signature.outs[0]].spec.dtype) if signature.outs else None
     stand_ins = [to_meta(v) for v in values] if signature.outs else []
     slots, row = signature.arguments, signature.row
     # Random results get the sharding of the operand that they are drawn for: XLA would not shard a result that is not

@@ -18,6 +18,7 @@ from ..storage.access import memory_order
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..storage.spec import Operand
+from ..storage.views import plan
 from ..trace.core import current_trace
 from ..xla.options import has_one_tier, has_tiers
 from .parts import Shapes, shapes_of, written_operands
@@ -65,8 +66,16 @@ def _is_eager() -> bool:
 def _is_usual(signature: Signature, rest: list[Any]) -> bool:
     """Whether programs for many sizes can serve an operation, given the part of a key that is not of its arguments."""
     row, writes = signature.row, any(slot.written for slot in signature.arguments)
-    unusual = row.random or row.host_values or signature.outs or signature.foreach or writes == signature.fresh
+    unusual = row.random or row.host_values or signature.foreach or writes == signature.fresh
     return bool(row.module) and not unusual and rest[2:] == [()]  # no storage is passed twice
+
+
+def _is_slice(written: Operand) -> bool:
+    """Whether each index of a written tensor has an element of its own, found by slicing its array."""
+    spec = written.spec
+    return spec.covers(written.base) or (
+        not spec.is_expanded() and plan(written.base.shape, spec.size, spec.stride, spec.offset) is not None
+    )
 
 
 def _family(families: dict[Any, CallFamily], key: Any) -> CallFamily:
@@ -107,9 +116,10 @@ class CallFamily:
         fitting = (p for p in self._patterns if values_of(p, dims) is not None)
         changing = next(fitting, None) or pattern(earlier, dims)
         written = written_operands(signature, call.parts)
-        specs = [operand.spec for operand in written] or executable.specs
+        # The host writes a part of an array, in the order of its indices.
+        specs = [o.spec if o.spec.covers(o.base) else o.spec.resized(o.spec.size) for o in written] or executable.specs
         orders = [() if spec.is_contiguous() else memory_order(spec) for spec in specs]
-        if changing is None or None in orders or not all(o.spec.covers(o.base) for o in written):
+        if changing is None or None in orders or not all(map(_is_slice, written)):
             return False
         symbolic: Shapes = {}
         rest = changing

@@ -30,13 +30,15 @@ from ..xla import stored
 from ..xla.calls import program
 from .evaluation import evaluate
 from .parts import Shapes, structs, with_shapes
-from .runs import Pad, PaddedRun
+from .runs import PaddedRun, PassedTensor
 from .sizes import Sizes
 from .symbols import Dims, rounded, substituted
 
 logger = logging.getLogger("tenax")
 
-_LARGE = 1 << 22  # bytes of the padded operands and results; a larger call has a program of its own
+# Bytes of the padded operands and results, and of the arrays that are written in part, which are only copied. A larger
+# call has a program of its own.
+_LARGE, _LARGEST_COPY = 1 << 22, 1 << 25
 
 Result = tuple[tuple[int | str, ...], str]  # the shape, with symbols in texts, and the dtype
 
@@ -96,17 +98,21 @@ class SymbolicOperation:
         arrays = [(dtype, [_size(n, self.names, larger) for n in shape]) for shape, dtype in results]
         arrays += [(operands[i].base.dtype, shape) for i, shape in shapes.items() if isinstance(i, int)]
         moved = sum(dtype.itemsize * prod(shape) for dtype, shape in arrays)
-        if moved > _LARGE:
+        parts = [(i, place) for i, place in enumerate(call.positions) if place >= 0 and not _covers(operands[place])]
+        copied = sum(operands[place].base.nbytes for _, place in parts)
+        if moved > _LARGE or copied > _LARGEST_COPY:
             return False
         run = self._programs.get(larger)
         if run is None:
             run = self._programs[larger] = program(*narrowed(self._padded(larger), self._name(changed)))
         dynamic = [i for i, operand in operands.items() if operand.dynamic]
         starts = {i: len(call.operands) + k for k, i in enumerate(dynamic)}
-        pads = [Pad(i, operands[i], starts.get(i), shape) for i, shape in shapes.items() if isinstance(i, int)]
+        tensors = {i: PassedTensor(i, operand, starts.get(i)) for i, operand in operands.items()}
+        pads = [(tensors[i], shape) for i, shape in shapes.items() if isinstance(i, int)]
         cuts = [tuple(map(slice, memory_shape(spec))) for spec in specs]
+        views = {i: tensors[place] for i, place in parts}
         attribute = "checked" if self.signature.row.checks else "run"
-        padded = PaddedRun(executable, attribute, run, pads, cuts, sizes, moved)
+        padded = PaddedRun(executable, attribute, run, pads, cuts, views, sizes, moved + copied)
         setattr(executable, attribute, padded)
         executable.padded = True
         return True
@@ -187,6 +193,10 @@ class SymbolicOperation:
             tuple([_size(n, self.names, sizes) for n in shape]) == spec.size and dtype == numpy_dtype(spec.dtype)
             for (shape, dtype), spec in zip(results, specs, strict=False)
         )
+
+
+def _covers(operand: Operand) -> bool:
+    return operand.spec.covers(operand.base)
 
 
 def _size(size: Any, names: Sequence[str], values: Dims) -> int:

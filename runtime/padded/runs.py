@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -24,27 +24,36 @@ from .symbols import Dims
 _CALL, _ENOUGH = 1 << 19, 1 << 26
 
 
-class Pad(NamedTuple):
-    """An operand to be padded."""
+class PassedTensor(NamedTuple):
+    """A tensor among the operands of a call, perhaps a view of the array that is passed."""
 
     position: int
     operand: Operand
     start: int | None  # the position of the operand that states where its view starts
-    shape: Dims  # the larger one
 
-    def array(self, operands: Sequence[Any]) -> np.ndarray:
+    def padded(self, operands: Sequence[Any], shape: Dims) -> np.ndarray:
         """The elements of the tensor in a larger array, of which the rest is zeros."""
-        operand, spec = self.operand, self.operand.spec
+        operand = self.operand
         if operand.overwritten:
-            return np.zeros(self.shape, operand.base.dtype)
+            return np.zeros(shape, operand.base.dtype)
         memory = np.asarray(operands[self.position])
-        if not spec.covers(operand.base):
-            offset = spec.offset if self.start is None else _offset(operand, operands[self.start])
-            strides = [stride * memory.itemsize for stride in spec.stride]
-            memory = as_strided(memory.reshape(-1)[offset:], spec.size, strides, writeable=False)
-        larger = np.zeros(self.shape, memory.dtype)
-        larger[tuple(map(slice, spec.size))] = memory
+        larger = np.zeros(shape, memory.dtype)
+        larger[tuple(map(slice, operand.spec.size))] = self._view(memory, operands)
         return larger
+
+    def replaced(self, operands: Sequence[Any], values: np.ndarray) -> np.ndarray:
+        """A copy of the array of which the tensor is a view, with the elements of the tensor replaced."""
+        memory = np.asarray(operands[self.position]).copy()
+        self._view(memory, operands)[...] = values
+        return memory
+
+    def _view(self, memory: np.ndarray, operands: Sequence[Any]) -> np.ndarray:
+        operand, spec = self.operand, self.operand.spec
+        if spec.covers(operand.base):
+            return memory
+        offset = spec.offset if self.start is None else _offset(operand, operands[self.start])
+        strides = [stride * memory.itemsize for stride in spec.stride]
+        return as_strided(memory.reshape(-1)[offset:], spec.size, strides, writeable=memory.flags.writeable)
 
 
 def _offset(operand: Operand, starts: jax.Array) -> int:
@@ -63,8 +72,9 @@ class PaddedRun:
         executable: Executable,
         name: str,
         larger: Callable[..., Any],
-        pads: Sequence[Pad],
+        pads: Sequence[tuple[PassedTensor, Dims]],
         cuts: Sequence[tuple[slice, ...]],
+        views: Mapping[int, PassedTensor],
         sizes: Dims,
         moved: int,
     ) -> None:
@@ -74,16 +84,17 @@ class PaddedRun:
             executable: that of the call.
             name: the attribute of the executable in whose place this is.
             larger: the program for larger sizes, which is passed the true ones first.
-            pads: the operands to be padded.
+            pads: the operands to be padded, and their larger shapes.
             cuts: the parts of the results that are true.
+            views: the written tensors that are parts of their arrays, by the positions of their results.
             sizes: the true sizes that `larger` is passed.
-            moved: the bytes of padded operands and results.
+            moved: the bytes of padded operands and results, and of the arrays that are written in part.
         """
         self._executable, self._name = weakref.ref(executable), name  # which holds this object
         self._exact: Callable[..., Any] = getattr(executable, name)
-        self.larger, self._pads, self._cuts = larger, pads, cuts
+        self.larger, self._pads, self._cuts, self._views = larger, pads, cuts, views
         self._sizes = np.array(sizes, np.int32)
-        self._starts = sorted((pad.start for pad in pads if pad.start is not None), reverse=True)
+        self._starts = sorted((tensor.start for tensor, _ in pads if tensor.start is not None), reverse=True)
         # Which call is the first of the other program depends only on the shapes, so that results are reproducible.
         self._cost, self._left, self._begun = _CALL + moved, _ENOUGH, False
 
@@ -107,16 +118,19 @@ class PaddedRun:
         if self._left < 0:
             if (executable := self._executable()) is not None:
                 setattr(executable, self._name, self._exact)
+                executable.padded = False
             return self._exact(*operands)
         larger = list(operands)
-        for pad in self._pads:
-            array = pad.array(operands)
-            larger[pad.position] = put(array, 0) if array.itemsize >= 8 else array  # JAX would narrow 64-bit dtypes
+        for tensor, shape in self._pads:
+            array = tensor.padded(operands, shape)
+            larger[tensor.position] = put(array, 0) if array.itemsize >= 8 else array  # JAX would narrow 64-bit dtypes
         for start in self._starts:
             del larger[start]
         results = list(self.larger(self._sizes, *larger))
         for i, cut in enumerate(self._cuts):
             array = results[i]
-            if array is not None and array.shape != tuple([s.stop for s in cut]):
+            if array is not None and i in self._views:
+                results[i] = put(self._views[i].replaced(operands, np.asarray(array)[cut]), 0)
+            elif array is not None and array.shape != tuple([s.stop for s in cut]):
                 results[i] = put(np.ascontiguousarray(np.asarray(array)[cut]), 0)
         return results
