@@ -18,6 +18,7 @@ with private_names("torch", torch.__version__):
     COMPOSITE_EXPLICIT = DispatchKey.CompositeExplicitAutograd
     NON_FUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
     COMPOSITE_IMPLICIT = DispatchKey.CompositeImplicitAutograd
+    AUTOGRAD = DispatchKey.Autograd
     key_of_name = torch._C._parse_dispatch_key
 
     # Registrations. Operators are given by their full names, "aten::add.Tensor".

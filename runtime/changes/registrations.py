@@ -106,6 +106,13 @@ ENTRIES = (
         "tensor raises an error that says what to do.",
     ),
     Entry(
+        "Python kernels of interpolation",
+        "`AutogradPrivateUse1`",
+        (When.COMPILE,),
+        "Graphs of tensors of the device contain `upsample_bilinear2d` and its relatives instead of what torch "
+        "decomposes them into.",
+    ),
+    Entry(
         "torch's dispatcher",
         "a fallback on `XLA`; `to.device` and `to.dtype_layout` on `AutogradPrivateUse1`",
         (When.TORCH_XLA,),

@@ -28,6 +28,7 @@ from .captured_writes import calls_as_strided, equal_results, loses_gradient, mi
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
 from .nodes import device_of, has_open_results
+from .resizing import keep_whole
 
 # All modes behave the same: XLA always optimizes and tunes, and a graph is always a single launch.
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
@@ -62,6 +63,7 @@ def backend(
             f"{BackendOptions._fields}"
         )
     register_all()
+    keep_whole()
     chosen = BackendOptions(**(options or {}))
     compiled = aot_autograd(
         fw_compiler=partial(_compiled, "forward", chosen),
