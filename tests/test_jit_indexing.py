@@ -1,4 +1,4 @@
-"""`x[i]` in compiled functions where `i` is a tensor without axes, which eager mode asks for its value."""
+"""Indices in compiled functions of which eager mode reads a value: 0-d tensors, and masks that Python knows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import tenax
+from tenax.interop import t2j
 from tenax.errors import TraceError
 from tests.agreement import close
 
@@ -108,3 +110,52 @@ def _give(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
 def test_what_a_view_would_show_and_a_copy_does_not_raises(f: Callable[..., Any], expected: str) -> None:
     with pytest.raises(TraceError, match=expected):
         tenax.jit(f)(X.to("jax"), I.to("jax"))
+
+
+ROWS = np.array([True, False, True, False, False, True])
+
+
+def _rows_written(x: torch.Tensor) -> torch.Tensor:
+    x[[True, False] * 3] = x[3:].clone()
+    x[2:4, [True, False, False, True]] *= 2
+    x[ROWS] = 1.0
+    return x
+
+
+MASKED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "list": lambda x: x[:, [True, False, False, True]],
+    "after an ellipsis": lambda x: x[..., [False, True, False, True]],
+    "array": lambda x: x[ROWS],
+    "array of two axes": lambda x: x[np.eye(6, 4, dtype=bool)],
+    "on the CPU": lambda x: x[torch.from_numpy(ROWS), 1:],
+    "with positions": lambda x: x[[0, -1, 2], [True, True, False, True]],
+    "with a value": lambda x: x[x[:, 0].argmin(), ROWS[:4]],
+    "false": lambda x: x[[False] * 6],
+    "written": _rows_written,
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_mask_that_python_knows_is_an_index_of_known_size(name: str) -> None:
+    f = MASKED[name]
+    x, ours = X.clone(), X.to("jax")
+    expected, found = f(x), tenax.jit(f)(ours)
+    close(found, expected)
+    close(ours, x)
+    assert found.stride() == expected.stride()
+    close(torch.from_numpy(np.array(t2j(lambda x: f(x.clone()))(X.numpy()))), f(X.clone()))
+
+
+def test_a_mask_on_the_cpu_that_changes_is_read_again() -> None:
+    mask = torch.tensor([True, False, True, False])
+    compiled = tenax.jit(lambda x: x[:, mask])
+    for k in range(3):
+        mask[k] = not mask[k]
+        close(compiled(X.to("jax")), X[:, mask])
+
+
+@pytest.mark.parametrize("mask", [[True, False], np.array([True, False])], ids=["list", "array"])
+def test_a_mask_of_another_size_raises_as_in_eager_mode(mask: Any) -> None:
+    for function, device in ((lambda x: x[:, mask], "cpu"), (tenax.jit(lambda x: x[:, mask]), "jax")):
+        with pytest.raises(IndexError, match=r"shape of the mask \[2\] at index 0 does not match .* at index 1"):
+            function(X.to(device))

@@ -74,8 +74,10 @@ def test_a_number_that_shapes_or_programs_depend_on_is_refused(f: Callable[..., 
         "{:.2f}".format,
         lambda n: np.clip(n, 0, 1),
         lambda n: np.float64(2) < n or np.equal(n, 3),
+        lambda n: np.array([n, 1.0]),
+        lambda n: np.mean([[1.0], [n]]),
     ],
-    ids=["isnan", "maximum", "array", "format", "clip", "comparison"],
+    ids=["isnan", "maximum", "array", "format", "clip", "comparison", "made array", "mean"],
 )
 def test_a_function_that_needs_the_value_names_the_line_of_the_program(function: Callable[[Any], Any]) -> None:
     with pytest.raises(TraceError, match=r"value of a tensor is not known.*\(.*test_jit_numbers.py:\d+, in "):

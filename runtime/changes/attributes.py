@@ -422,6 +422,15 @@ LIBRARIES = (
         _TRACES,
         "The check is computed without a value.",
     ),
+    *(
+        Patch(
+            f"torch.distributions.{name}",
+            "__init__",
+            _TRACES,
+            "A check of the constructor's arguments becomes a condition of the program.",
+        )
+        for name in ("geometric.Geometric", "wishart.Wishart")
+    ),
     Patch(
         "torch.nn.utils.rnn",
         "invert_permutation",

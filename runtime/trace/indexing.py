@@ -20,6 +20,7 @@ from .._torch.functorch import unwrapped
 from ..errors import TraceError
 from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
+from .listed_masks import axes_of, with_listed_masks
 from .masked_writes import MASKS, set_masked
 from .refusals import REFUSING
 from .symbols import is_of_host, item, symbolic_array
@@ -66,10 +67,11 @@ class TracedIndexing(TorchFunctionMode):
             return func(*args, **kwargs)
 
     def get(self, x: torch.Tensor, index: Any) -> Any:
-        """`x[index]`, or NotImplemented if the index contains no unknown value."""
-        known, axes = _split_unknown(x, index)
+        """`x[index]`, or NotImplemented if the index contains no unknown value and no known mask."""
+        listed = with_listed_masks(x, index)
+        known, axes = _split_unknown(x, listed)
         if not axes:
-            return NotImplemented
+            return NotImplemented if listed is index else x[listed]
         part = x
         for axis, place in axes:
             part = _row(part, axis, place)
@@ -95,7 +97,12 @@ class TracedIndexing(TorchFunctionMode):
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
         """`x[index] = value`, or NotImplemented if torch's own code needs no unknown value for it."""
-        known, axes = _split_unknown(x, index)
+        rows = isinstance(value, torch.Tensor) and bool(value.dim() or value.requires_grad)
+        listed = with_listed_masks(x, index) if rows else index  # torch writes a number without the positions
+        known, axes = _split_unknown(x, listed)
+        if not axes and listed is not index:
+            x[listed] = value
+            return None
         if not axes:
             return set_masked(x, index if isinstance(index, tuple) else (index,), value)
         self.copies = [c for c in self.copies if c.tensor is not value]
@@ -138,7 +145,7 @@ def _split_unknown(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, to
     parts = [_tensor(p) for p in (index if isinstance(index, tuple) else (index,))]
     if not any(map(_is_unknown_index, parts)):
         return index, []
-    taken = [_axes(p) for p in parts]
+    taken = [axes_of(p) for p in parts]
     if sum(taken) > x.dim():
         raise IndexError(f"too many indices for tensor of dimension {x.dim()}")
     axes, axis = [], 0
@@ -172,16 +179,6 @@ def _tensor(part: Any) -> Any:
     """Convert a symbolic number in an index to a tensor; other parts are returned unchanged."""
     array = symbolic_array(part) if isinstance(part, torch.SymInt) else None
     return part if array is None else wrap(array)
-
-
-def _axes(part: Any) -> int:
-    """The number of tensor axes that a part of an index consumes."""
-    if part is None or isinstance(part, (bool, EllipsisType)):
-        return 0
-    if isinstance(part, (int, slice)):
-        return 1
-    tensor = part if isinstance(part, torch.Tensor) else torch.as_tensor(part)
-    return tensor.dim() if tensor.dtype in MASKS else 1
 
 
 def _is_unknown_index(part: Any) -> bool:

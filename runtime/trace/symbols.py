@@ -248,6 +248,11 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: An
     return getattr(ufunc, method)(*[x.node._unknown() if type(x) in SYMBOLIC_TYPES else x for x in inputs], **options)
 
 
+def _array(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.array(number)`, alone or in a list: the value, or `TraceError`; NumPy would make an array of objects."""
+    return np.array(self.node._unknown(), *args, **kwargs)
+
+
 def _format(self: Any, spec: str) -> str:
     """`format(number, spec)`, which needs the value if there is a `spec`."""
     return format(self.node._unknown(), spec) if spec else str(self)
@@ -256,7 +261,7 @@ def _format(self: Any, spec: str) -> str:
 def _subclass(theirs: Any, kind: type) -> Any:
     """The subclass of a symbolic class whose numbers count as a number of Python's."""
     methods = {n: _on_subclasses(m) for n, m in vars(theirs).items() if callable(m) and n != "__init__"}
-    methods |= {"__array_ufunc__": _array_ufunc, "__format__": _format}
+    methods |= {"__array_ufunc__": _array_ufunc, "__array__": _array, "__format__": _format}
     return type(theirs.__name__, (theirs,), {**methods, "__class__": property(lambda self: kind)})
 
 
