@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import tenax
-from tenax.interop import t2j
 from tenax.errors import TraceError
+from tenax.interop import t2j
 from tests.agreement import close
 
 X, I = torch.arange(24.0).view(6, 4), torch.tensor(2)  # noqa: E741

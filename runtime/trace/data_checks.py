@@ -23,7 +23,6 @@ from .async_errors import Assertion
 from .core import current_trace, is_unknown, user_line
 from .transfer import read
 
-
 _OUT_OF_RANGE = "an argument of a distribution is out of its range"
 
 
