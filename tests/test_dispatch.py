@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from typing import Any
 
 import pytest
 import torch
 from torch.utils.data import DataLoader
 
 import tenax
+from tenax.dispatch.dispatcher import Dispatcher
 from tenax.dispatch.overlap import overlaps
 from tenax.storage.avals import LazyFill
 from tenax.storage.tensors import cell_of
@@ -334,3 +336,27 @@ def test_a_conversion_is_one_program():
     for _ in range(3):
         close(x.long().cpu(), torch.arange(6))
     assert totals.compiled - before == 1
+
+
+def test_a_random_operator_is_on_the_fast_path_only_while_it_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(2, 3, 8, 4, device="jax")
+    attention = torch.nn.functional.scaled_dot_product_attention
+    slow = []
+
+    original = Dispatcher.run
+
+    def run(self: Dispatcher, *arguments: Any) -> Any:
+        slow.append(self.signature.name)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Dispatcher, "run", run)
+    with torch.no_grad():
+        for dropout in (0.0, 0.5):
+            calls = [attention(x, x, x, dropout_p=dropout).cpu() for _ in range(4)]
+            del slow[:]
+            calls += [attention(x, x, x, dropout_p=dropout).cpu() for _ in range(2)]
+            assert slow == (["scaled_dot_product_attention"] * 2 if dropout else [])
+            assert all(torch.equal(calls[0], y) == (not dropout) for y in calls[1:])
+        close(attention(x, x, x), attention(*(x.cpu(),) * 3))
+        x.add_(1)  # after calls that drew numbers, too, one without a dropout draws none
+        close(attention(x, x, x), attention(*(x.cpu(),) * 3))

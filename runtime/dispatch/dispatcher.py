@@ -18,7 +18,7 @@ from ..xla.memory import code_memory
 from ..xla.options import Tiers
 from ..xla.settings import compiles_ahead
 from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
-from .encode import EncodedCall, encode, parameter_sizes
+from .encode import NO_KEY, EncodedCall, encode, is_always_idle, parameter_sizes
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .overlap import overlaps, shares_storage
@@ -129,10 +129,10 @@ class Dispatcher:
         if begun is not None and tape is None:  # an operand's value was needed, which ran and closed the tape
             begun.settle(call)
         eager = (tape is None or tape.ahead) and fast_key is not None and not executable.joins
-        if eager and self.is_fast(call, executable.specs, not self.signature.foreach):
+        if eager and self.is_fast(call, executable.specs, not signature.foreach):
             if len(self.fast) >= _HELD:
                 self.fast.clear()
-            self.fast[fast_key] = executable.bound(call.starts)
+            self.fast[fast_key] = executable.bound((NO_KEY, *call.starts) if signature.row.random else call.starts)
         if tape is not None:
             recorded = tape.run(self, executable, call, values, fast_key)
             if recorded is not NotImplemented:
@@ -174,6 +174,7 @@ class Dispatcher:
         if (
             call.index
             or call.wide
+            or (self.signature.row.random and not is_always_idle(self.signature, call))
             or any(c.mixed or (donates and is_worthwhile_in_eager(c.nbytes, 1)) for c in call.cells)
         ):
             return False

@@ -122,6 +122,12 @@ def draw_key_for(signature: Signature, values: Sequence[Any], generator: torch.G
     return NO_KEY if signature.is_idle(values) else next_key(generator)
 
 
+def is_always_idle(signature: Signature, call: EncodedCall) -> bool:
+    """Whether a call of a random op draws no numbers because of arguments that are in the key."""
+    decisive = [call.parts[i] for i in signature.draws_if]
+    return any(p.__class__ is StaticValue and p.value is not None and not p.value for p in decisive)
+
+
 def _number(call: EncodedCall, name: str, slot: Argument, value: Any) -> Any:
     """Encode a number: its type is in the key, and its value is an operand unless it is in the key as well."""
     if is_in_key(name, slot, value):

@@ -31,7 +31,8 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     signature = dispatcher.signature
     row, fresh = signature.row, signature.fresh
     targets = [i for i, a in enumerate(signature.arguments) if a.written]
-    if row.random or row.dynamic or signature.prepare:
+    draws = row.random and (not row.draws_if or signature.of_lists or row.writes)
+    if draws or row.dynamic or signature.prepare:
         return dispatcher
     if (signature.of_lists or row.writes) and not row.checks and not signature.outs:
         return _of_lists(dispatcher)
