@@ -91,8 +91,8 @@ class Executable:
                 self.donating = self.surround(jax.jit(function, donate_argnums=self.donate))
         return self.donating
 
-    def bound(self, starts: Sequence[jax.Array]) -> Executable | BoundExecutable:
-        """The executable with the starts of its views bound, for the fast path."""
+    def bound(self, starts: Sequence[Any]) -> Executable | BoundExecutable:
+        """The executable with its last operands bound, such as the starts of views, for the fast path."""
         return BoundExecutable(self, starts) if starts or self.checked is not None else self
 
     def finish(self, arrays: Sequence[Any], index: int, fresh: Any = FreshCell) -> Any:
@@ -109,7 +109,7 @@ class BoundExecutable:
 
     __slots__ = ("finish", "run", "single")
 
-    def __init__(self, executable: Executable, starts: Sequence[jax.Array]) -> None:
+    def __init__(self, executable: Executable, starts: Sequence[Any]) -> None:
         if executable.checked is None:
 
             def run(*operands: Any) -> Any:  # looks up `executable.run`, which good code may have replaced
