@@ -18,7 +18,7 @@ from tenax.xla.equation_costs import nested_jaxprs
 from tenax.xla.memory import code_memory
 from tenax.xla.memory_order import evaluation, rules
 from tenax.xla.memory_order.reshapes import reshaped
-from tenax.xla.memory_order.values import Value, as_value, identity
+from tenax.xla.memory_order.values import Value, identity
 from tenax.xla.program import EagerProgram
 from tests.agreement import agree, close
 from tests.tolerances import COMPOSED
@@ -193,8 +193,16 @@ def test_no_program_transposes_a_channels_last_image(name: str, monkeypatch: pyt
         assert "stablehlo.transpose" not in text, program
 
 
-def test_a_program_without_large_transpositions_is_traced_as_it_is() -> None:
-    program = EagerProgram(lambda x: x.T @ x, None, ())
-    x = jnp.ones((3, 4))
-    assert [e.primitive.name for e in program.trace((x,)).jaxpr.eqns] == ["transpose", "dot_general"]
-    assert as_value(x).axes == (0, 1)
+@pytest.mark.parametrize(
+    ("function", "shape", "primitives"),
+    [
+        (lambda x: x.T + x.T.sum(0), (3, 4), ["transpose", "transpose", "reduce_sum", "broadcast_in_dim", "add"]),
+        (lambda x: jnp.einsum("bth,bsh->bts", *(x.swapaxes(0, 1),) * 2), (3, 4, 2), ["transpose", "dot_general"]),
+        (lambda x: x.swapaxes(1, 2).sum(1), (3, 4, 2), ["reduce_sum"]),
+    ],
+)
+def test_programs_of_matrices_are_left_as_they_are(
+    function: Callable[[Any], Any], shape: tuple[int, ...], primitives: list[str]
+) -> None:
+    traced = EagerProgram(jax.disable_jit()(function), None, ()).trace((jnp.ones(shape),))
+    assert [e.primitive.name for e in traced.jaxpr.eqns if e.primitive.name != "jit"] == primitives

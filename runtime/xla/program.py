@@ -117,10 +117,11 @@ class EagerProgram:
 
         traced = jax.jit(function, donate_argnums=self.donated).trace(*operands)
         if any(e.primitive is transpose_p and len(e.params["permutation"]) > 2 for e in traced.jaxpr.eqns):
-            from .memory_order.evaluation import in_memory_order
+            from .memory_order.evaluation import in_memory_order, pays
 
-            function = wraps(self.function)(in_memory_order(traced))
-            return jax.jit(function, donate_argnums=self.donated).trace(*operands)
+            if pays(traced.jaxpr.jaxpr):
+                function = wraps(self.function)(in_memory_order(traced))
+                return jax.jit(function, donate_argnums=self.donated).trace(*operands)
         return traced
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:

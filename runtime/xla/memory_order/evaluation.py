@@ -6,18 +6,30 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax.extend.core import Jaxpr
 
 from ...kernels.convolution.primitives import method_of
+from ..equation_costs import nested_jaxprs
 from ..jaxprs import ELEMENTWISE, bound, evaluate
 from .rules import RULES, elementwise
 from .values import Value, as_value, identity
 
+_NEVER = {"dot_general", "while", "scan"}
+
+
+def pays(jaxpr: Jaxpr) -> bool:
+    """Whether a program that transposes arrays is faster in memory order.
+
+    A product of matrices is not: XLA's CPU backend copies operands that are in another order than it multiplies in, so
+    attention took up to twice as long. A loop takes its arguments in the order of their axes anyway. The products of
+    convolutions are chosen for images in memory order, and count as convolutions.
+    """
+    nested = (inner for equation in jaxpr.eqns for inner in nested_jaxprs(equation))
+    return not any(e.primitive.name in _NEVER for e in jaxpr.eqns) and all(map(pays, nested))
+
 
 def in_memory_order(traced: jax.stages.Traced) -> Callable[..., Any]:
-    """A function that computes what a traced one does, with as few transpositions as possible.
-
-    XLA computes products of transposed matrices well, so this pays for arrays of three axes or more.
-    """
+    """A function that computes what a traced one does, with as few transpositions as possible."""
     closed, tree = traced.jaxpr, jax.tree.structure(traced.out_info)
 
     def function(*operands: Any) -> Any:
