@@ -294,7 +294,7 @@ def main() -> None:
                 ratios = [f"{ms[2] / other:.2f}" for other in ms[:2]]
                 rows.append((layer.name, dtype, name, *(f"{t:.2f}" for t in ms), *ratios, f"{compiled:.1f}"))
     if rows:
-        publish("convolutions", TITLES, rows, write=options.write, how="The least processor time of a call")
+        publish("convolutions", TITLES, rows, write=options.write, how="The least processor time of a call", only=3)
     found = []
     for model in (m for m in MODELS if options.only in m):
         times, first = least(steps(MODELS[model]), 20 * options.seconds)
