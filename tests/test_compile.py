@@ -1,7 +1,6 @@
 """`torch.compile(backend="tenax")`: compiled modules agree with CPU torch in values, gradients and state."""
 
 import copy
-import functools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from torch.nn.attention.flex_attention import flex_attention
 from torch.utils.checkpoint import checkpoint
 
 import tenax
-from tenax.compile.graph import CompiledGraph
 from tests.agreement import agree, check, close, compiled, leaves, on_device
 from tests.tolerances import ACCUMULATED, COMPOSED
 from tests.training import both, train
@@ -119,38 +117,6 @@ def test_composites_stay_whole_in_the_graph() -> None:
         run(x)
     assert targets.count("tenax.call.default") == 1
     assert "aten.softmax.default" not in targets and "aten.native_layer_norm.default" in targets
-
-
-@pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize(
-    "mode", ["nearest", "nearest-exact", "bilinear", "bicubic", "linear", "trilinear", "nearest 1", "nearest 3"]
-)
-def test_interpolation_stays_whole_if_its_sizes_are_known(
-    mode: str, dynamic: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    targets: list[str] = []
-    original = CompiledGraph.__init__
-
-    def spy(self: CompiledGraph, module: torch.fx.GraphModule, *rest: Any) -> None:
-        targets.extend(str(n.target) for n in module.graph.nodes if n.op == "call_function")
-        original(self, module, *rest)
-
-    monkeypatch.setattr(CompiledGraph, "__init__", spy)
-    mode, _, axes = mode.partition(" ")
-    count = {"linear": 1, "trilinear": 3}.get(mode, int(axes or 2))
-    x = torch.randn(2, 3, *(6, 4, 5)[:count])
-    for arguments in ({"scale_factor": 1.5}, {"size": (9, 6, 4)[:count]}):
-        torch._dynamo.reset()
-        targets.clear()
-        resize = functools.partial(nn.functional.interpolate, mode=mode, **arguments)
-        run = compiled(resize, dynamic=dynamic)
-        results = []
-        for function, given in ((run, x.to("jax")), (resize, x.clone())):
-            result = function(given.requires_grad_())
-            results.append([result, *torch.autograd.grad(result.square().sum(), given)])
-        agree(*results, COMPOSED)
-        if not dynamic:
-            assert len(targets) == 2 and all("upsample" in name for name in targets), targets
 
 
 def test_a_call_runs_no_operation_of_torch() -> None:

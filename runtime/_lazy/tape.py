@@ -233,7 +233,7 @@ class Tape:
             for cell, replaced in zip(cells, op.replaces, strict=True):
                 if replaced:
                     next(fresh).overwrite(cell)
-        # A random operator is passed a key for random numbers, which that path has not.
+        # That path does not pass the key that a random operator takes.
         known = fast_key is not None and -1 not in call.positions and not dispatcher.signature.row.random
         if known and dispatcher.is_fast(call, executable.specs, donates=False):
             remember(dispatcher, fast_key, executable, call.starts)

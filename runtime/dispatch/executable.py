@@ -92,7 +92,7 @@ class Executable:
         return self.donating
 
     def bound(self, starts: Sequence[Any]) -> Executable | BoundExecutable:
-        """The executable with its last operands bound, such as the starts of views, for the fast path."""
+        """The executable with its last operands bound, for the fast path."""
         return BoundExecutable(self, starts) if starts or self.checked is not None else self
 
     def finish(self, arrays: Sequence[Any], index: int, fresh: Any = FreshCell) -> Any:
@@ -105,7 +105,10 @@ class Executable:
 
 
 class BoundExecutable:
-    """Executable with its view starts or checks bound; `run` returns None where `Dispatcher.call` should take over."""
+    """Executable with its last operands or checks bound; `run` returns None where `Dispatcher.call` should take over.
+
+    The last operands are the key of a random operator, which draws nothing here, and where views start.
+    """
 
     __slots__ = ("finish", "run", "single")
 
