@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 from jax import lax
+from models.training import finished
 from tables import publish
 from torch import nn
 
@@ -267,11 +268,7 @@ def steps(make: Callable[[], nn.Module]) -> dict[str, Call]:
 
         run = tenax.jit(step) if compiled else step
 
-        def wait() -> None:
-            run()
-            next(model.parameters())[0].sum().item()  # the update as well
-
-        return wait
+        return finished(run, device)
 
     return {"torch": step_on("cpu", False), "eager": step_on("jax", False), "jit": step_on("jax", True)}
 

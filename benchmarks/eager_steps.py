@@ -33,7 +33,7 @@ import torch  # noqa: E402
 from clock import interleaved  # noqa: E402
 from models.beginnings import bert  # noqa: E402
 from models.cases import CASES, Batch, Case, classified, text  # noqa: E402
-from models.training import train_step  # noqa: E402
+from models.training import finished, train_step  # noqa: E402
 from tables import publish  # noqa: E402
 
 import tenax  # noqa: E402
@@ -47,19 +47,17 @@ BATCHES: dict[str, tuple[Callable[[], Batch], ...]] = {
 
 
 def stepper(case: Case, batch: Batch, mode: str) -> Callable[[], float]:
-    """A training step that waits for its loss, after as many as it takes to settle."""
+    """A training step and all its work, after as many as it takes to settle."""
     torch.manual_seed(0)
     device = "cpu" if mode == "torch" else "jax"
     module = case.module().to(device)
     x, y = (part.to(device) for part in batch)
     step = train_step(module, case.optimizer(module.parameters()))
-    return settled(tenax.jit(step) if mode == "jit" else step, x, y)
-
-
-def settled(step: Callable[..., torch.Tensor], *batch: torch.Tensor) -> Callable[[], float]:
+    step = tenax.jit(step) if mode == "jit" else step
+    run = finished(lambda: step(x, y).item(), device)
     for _ in range(SETTLED):
-        step(*batch).item()
-    return lambda: step(*batch).item()
+        run()
+    return run
 
 
 def row(name: str, size: str, contenders: dict[str, Callable[[], object]]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ MODELS = ("MLP", "ResNet-18", "GPT, 12 layers")
 
 
 def stepper(case: Case, mode: str, steps: int = 1) -> Callable[[], torch.Tensor]:
-    """A function that trains some steps in a mode and waits for the last loss."""
+    """A function that trains some steps in a mode and waits for the device."""
     torch.manual_seed(0)
     module = case.module().to("jax")
     x, y = (part.to("jax") for part in case.batch())
@@ -45,7 +45,7 @@ def stepper(case: Case, mode: str, steps: int = 1) -> Callable[[], torch.Tensor]
             for _ in range(steps):
                 loss = step(x, y)
                 tenax.sync()
-        loss.jax().block_until_ready()
+        torch.jax.synchronize()
         return loss
 
     return call

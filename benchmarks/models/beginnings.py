@@ -12,7 +12,7 @@ from torch import nn
 from .densenet import DenseNet
 from .gpt import GPT
 from .resnet import ResNet
-from .training import train_step
+from .training import finished, train_step
 
 Run = Callable[[], Any]
 
@@ -21,7 +21,7 @@ def _training(module: nn.Module, optimizer: Any, x: torch.Tensor, classes: int, 
     module = module.to(device)
     step = compiler(train_step(module, optimizer(module.parameters())))
     x, target = x.to(device), torch.randint(classes, (len(x),)).to(device)
-    return lambda: step(x, target).item()
+    return finished(lambda: step(x, target).item(), device)
 
 
 def resnet(device: str, compiler: Any) -> Run:
@@ -66,7 +66,7 @@ def _language(module: nn.Module, x: torch.Tensor, labels: torch.Tensor, device: 
         optimizer.zero_grad()
         return loss.detach()
 
-    return lambda: step(x, labels).item()
+    return finished(lambda: step(x, labels).item(), device)
 
 
 def nano_gpt(device: str, compiler: Any) -> Run:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody writes it)
 from torch import nn
 
+T = TypeVar("T")
 Step = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -27,3 +29,16 @@ def train_step(module: nn.Module, optimizer: torch.optim.Optimizer) -> Step:
         return loss.detach()
 
     return step
+
+
+def finished(run: Callable[[], T], device: str) -> Callable[[], T]:
+    """`run`, and a wait until the device has finished all work: a loss is there before the parameters are updated."""
+    if device == "cpu":
+        return run
+
+    def wait() -> T:
+        result = run()
+        torch.jax.synchronize()
+        return result
+
+    return wait
