@@ -12,17 +12,15 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable
-from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from ..float32_products import float32_products
+from .eviction import on_eviction
 from .settings import bytes_of
 from .totals import totals
 
-P, T = ParamSpec("P"), TypeVar("T")
 _SHARE = 8  # the default budget is the machine's memory divided by this
 _AGES = 8  # number of ages in which the budget is filled once
 _MAPS = 8  # an executable's code takes four memory mappings; this leaves half of a process's limit for other uses
@@ -38,7 +36,6 @@ class CodeMemory:
         """`budget` is in bytes; `most` is the maximum number of executables."""
         self.budget, self.most = budget, most
         self.dispatchers: list[Any] = []
-        self.tables: list[Callable[[], Any]] = []  # functions that clear tables
         self.age = 0
         self.lock = threading.Lock()
         self.filled = 0  # bytes held when the age began
@@ -72,8 +69,7 @@ class CodeMemory:
         return max(self.budget - totals.pinned_bytes, self.budget // 4)
 
     def used(self, known: int) -> int:
-        """The bytes of `known` executables. Those that run programs for many sizes, or that only traces use, have no
-        program of their own."""
+        """The bytes of `known` executables; those of programs for many sizes and of traces are not compiled."""
         return totals.held_bytes + max(0, known - totals.held) * _UNCOMPILED_BYTES
 
     def is_full(self, known: int, share: float) -> bool:
@@ -90,7 +86,7 @@ class CodeMemory:
     def shrink(self) -> None:
         """Evict until an eighth of the room is free."""
         self.begin_age()
-        for clear in self.tables:
+        for clear in on_eviction:
             clear()
         found = [
             (executable.age, dispatcher, key)
@@ -145,14 +141,3 @@ def most_mappings() -> int:
 
 code_memory = CodeMemory(bytes_of("TENAX_CODE_MEMORY", _memory() // _SHARE), most_mappings() // _MAPS)
 float32_products.changed = code_memory.forget
-
-
-def cached_until_eviction(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """As `functools.lru_cache` with this many entries, which eviction clears."""
-
-    def cached(function: Callable[P, T]) -> Callable[P, T]:
-        wrapper = lru_cache(size)(function)
-        code_memory.tables.append(wrapper.cache_clear)
-        return wrapper  # type: ignore[return-value]
-
-    return cached
