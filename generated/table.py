@@ -299,12 +299,14 @@ ROWS: dict[str, Row] = {
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": Row(
         "kernels.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
     ),
-    "_fft_c2c": Row("generated.fft", "_fft_c2c", results="contiguous_out", dtypes=(("", "complex"),)),
-    "_fft_c2c.out": Row("generated.fft", "_fft_c2c", "out", results="contiguous_out", dtypes=(("", "complex"),)),
-    "_fft_c2r": Row("generated.fft", "_fft_c2r", results="contiguous_out", dtypes=(("", "complex"),)),
-    "_fft_c2r.out": Row("generated.fft", "_fft_c2r", "out", results="contiguous_out", dtypes=(("", "complex"),)),
-    "_fft_r2c": Row("generated.fft", "_fft_r2c", results="contiguous_out", dtypes=(("", "floating"),)),
-    "_fft_r2c.out": Row("generated.fft", "_fft_r2c", "out", results="contiguous_out", dtypes=(("", "floating"),)),
+    "_fft_c2c": Row("generated.fft", "_fft_c2c", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_c2c.out": Row("generated.fft", "_fft_c2c", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_c2r": Row("generated.fft", "_fft_c2r", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_c2r.out": Row("generated.fft", "_fft_c2r", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_r2c": Row("generated.fft", "_fft_r2c", results="in_order_of_transform", dtypes=(("", "floating"),)),
+    "_fft_r2c.out": Row(
+        "generated.fft", "_fft_r2c", "out", results="in_order_of_transform", dtypes=(("", "floating"),)
+    ),
     "_foreach_abs": Row("generated.foreach", "_foreach_abs", dtypes=(("", "not unsigned"),)),
     "_foreach_abs.out": Row("generated.foreach", "_foreach_abs", "out", dtypes=(("", "not unsigned"),)),
     "_foreach_abs_": Row("generated.foreach", "_foreach_abs", "inplace", dtypes=(("", "not unsigned"),)),
@@ -1008,8 +1010,8 @@ ROWS: dict[str, Row] = {
     ),
     "_log_softmax": Row("kernels.softmax", "_log_softmax", dtypes=(("", "floating"),)),
     "_log_softmax.out": Row("kernels.softmax", "_log_softmax", "out", dtypes=(("", "floating"),)),
-    "_log_softmax_backward_data": Row("kernels.softmax", "_log_softmax_backward_data"),
-    "_log_softmax_backward_data.out": Row("kernels.softmax", "_log_softmax_backward_data", "out"),
+    "_log_softmax_backward_data": Row("kernels.softmax", "_log_softmax_backward_data", results="contiguous"),
+    "_log_softmax_backward_data.out": Row("kernels.softmax", "_log_softmax_backward_data", "out", results="contiguous"),
     "_logcumsumexp": Row("generated.scan", "_logcumsumexp", dtypes=(("", "floating complex"),)),
     "_logcumsumexp.out": Row("generated.scan", "_logcumsumexp", "out", dtypes=(("", "floating complex"),)),
     "_masked_scale": Row("generated.random", "_masked_scale"),
@@ -1689,6 +1691,7 @@ ROWS: dict[str, Row] = {
         "generated.loss",
         "binary_cross_entropy",
         conditions="loss.binary_cross_entropy__checks",
+        results="like_first",
         dtypes=(("", "floating"),),
         checks=(
             ("RuntimeError", "all elements of input should be between 0 and 1"),
@@ -1700,14 +1703,17 @@ ROWS: dict[str, Row] = {
         "binary_cross_entropy",
         "out",
         conditions="loss.binary_cross_entropy__checks",
+        results="like_first",
         dtypes=(("", "floating"),),
         checks=(
             ("RuntimeError", "all elements of input should be between 0 and 1"),
             ("RuntimeError", "all elements of target should be between 0 and 1"),
         ),
     ),
-    "binary_cross_entropy_backward": Row("generated.loss", "binary_cross_entropy_backward"),
-    "binary_cross_entropy_backward.grad_input": Row("generated.loss", "binary_cross_entropy_backward", "out"),
+    "binary_cross_entropy_backward": Row("generated.loss", "binary_cross_entropy_backward", results="like_second"),
+    "binary_cross_entropy_backward.grad_input": Row(
+        "generated.loss", "binary_cross_entropy_backward", "out", results="like_second"
+    ),
     "binary_cross_entropy_with_logits": Row(
         "generated.loss", "binary_cross_entropy_with_logits", dtypes=(("", "floating"),)
     ),
@@ -2109,8 +2115,8 @@ ROWS: dict[str, Row] = {
     "elu": Row("generated.activation", "elu", dtypes=(("", "floating"),)),
     "elu.out": Row("generated.activation", "elu", "out", dtypes=(("", "floating"),)),
     "elu_": Row("generated.activation", "elu", "inplace", dtypes=(("", "floating"),)),
-    "elu_backward": Row("generated.activation", "elu_backward"),
-    "elu_backward.grad_input": Row("generated.activation", "elu_backward", "out"),
+    "elu_backward": Row("generated.activation", "elu_backward", results="like_product"),
+    "elu_backward.grad_input": Row("generated.activation", "elu_backward", "out", results="like_product"),
     "embedding": Row(
         "kernels.embedding",
         "embedding",
@@ -2347,8 +2353,8 @@ ROWS: dict[str, Row] = {
     "geqrf.a": Row("kernels.qr", "geqrf", "out", results="column_major", dtypes=(("", "floating complex"),)),
     "glu": Row("generated.activation", "glu", dtypes=(("", "floating"),)),
     "glu.out": Row("generated.activation", "glu", "out", dtypes=(("", "floating"),)),
-    "glu_backward": Row("generated.activation", "glu_backward"),
-    "glu_backward.grad_input": Row("generated.activation", "glu_backward", "out"),
+    "glu_backward": Row("generated.activation", "glu_backward", results="contiguous"),
+    "glu_backward.grad_input": Row("generated.activation", "glu_backward", "out", results="contiguous"),
     "glu_backward_jvp": Row("generated.activation", "glu_backward_jvp"),
     "glu_backward_jvp.out": Row("generated.activation", "glu_backward_jvp", "out"),
     "glu_jvp": Row("generated.activation", "glu_jvp"),
@@ -2394,18 +2400,20 @@ ROWS: dict[str, Row] = {
     "hardsigmoid": Row("generated.activation", "hardsigmoid", dtypes=(("", "floating"),)),
     "hardsigmoid.out": Row("generated.activation", "hardsigmoid", "out", dtypes=(("", "floating"),)),
     "hardsigmoid_": Row("generated.activation", "hardsigmoid", "inplace", dtypes=(("", "floating"),)),
-    "hardsigmoid_backward": Row("generated.activation", "hardsigmoid_backward"),
-    "hardsigmoid_backward.grad_input": Row("generated.activation", "hardsigmoid_backward", "out"),
+    "hardsigmoid_backward": Row("generated.activation", "hardsigmoid_backward", results="like_product"),
+    "hardsigmoid_backward.grad_input": Row(
+        "generated.activation", "hardsigmoid_backward", "out", results="like_product"
+    ),
     "hardswish": Row("generated.activation", "hardswish", dtypes=(("", "floating"),)),
     "hardswish.out": Row("generated.activation", "hardswish", "out", dtypes=(("", "floating"),)),
     "hardswish_": Row("generated.activation", "hardswish", "inplace", dtypes=(("", "floating"),)),
-    "hardswish_backward": Row("generated.activation", "hardswish_backward"),
-    "hardswish_backward.out": Row("generated.activation", "hardswish_backward", "out"),
+    "hardswish_backward": Row("generated.activation", "hardswish_backward", results="like_product"),
+    "hardswish_backward.out": Row("generated.activation", "hardswish_backward", "out", results="like_product"),
     "hardtanh": Row("generated.activation", "hardtanh", dtypes=(("", "integral floating"),)),
     "hardtanh.out": Row("generated.activation", "hardtanh", "out", dtypes=(("", "integral floating"),)),
     "hardtanh_": Row("generated.activation", "hardtanh", "inplace", dtypes=(("", "integral floating"),)),
-    "hardtanh_backward": Row("generated.activation", "hardtanh_backward"),
-    "hardtanh_backward.grad_input": Row("generated.activation", "hardtanh_backward", "out"),
+    "hardtanh_backward": Row("generated.activation", "hardtanh_backward", results="like_product"),
+    "hardtanh_backward.grad_input": Row("generated.activation", "hardtanh_backward", "out", results="like_product"),
     "hash_tensor": Row("generated.reduction", "hash_tensor", dtypes=(("", "bool integral floating"),)),
     "hash_tensor.out": Row("generated.reduction", "hash_tensor", "out", dtypes=(("", "bool integral floating"),)),
     "heaviside": Row(
@@ -2465,8 +2473,8 @@ ROWS: dict[str, Row] = {
     "huber_loss.out": Row(
         "generated.loss", "huber_loss", "out", special=(("delta", (0, 1, "sign")),), dtypes=(("", "floating"),)
     ),
-    "huber_loss_backward": Row("generated.loss", "huber_loss_backward"),
-    "huber_loss_backward.out": Row("generated.loss", "huber_loss_backward", "out"),
+    "huber_loss_backward": Row("generated.loss", "huber_loss_backward", results="contiguous"),
+    "huber_loss_backward.out": Row("generated.loss", "huber_loss_backward", "out", results="contiguous"),
     "hypot": Row("generated.pointwise", "hypot", dtypes=(("", "floating"),)),
     "hypot.out": Row("generated.pointwise", "hypot", "out", dtypes=(("", "floating"),)),
     "hypot_": Row("generated.pointwise", "hypot", "inplace", dtypes=(("", "floating"),)),
@@ -2915,8 +2923,12 @@ ROWS: dict[str, Row] = {
     ),
     "log_sigmoid_backward": Row("generated.activation", "log_sigmoid_backward"),
     "log_sigmoid_backward.grad_input": Row("generated.activation", "log_sigmoid_backward", "out"),
-    "log_sigmoid_forward": Row("kernels.activation", "log_sigmoid_forward", dtypes=(("", "floating"),)),
-    "log_sigmoid_forward.output": Row("kernels.activation", "log_sigmoid_forward", "out", dtypes=(("", "floating"),)),
+    "log_sigmoid_forward": Row(
+        "kernels.activation", "log_sigmoid_forward", results="contiguous", dtypes=(("", "floating"),)
+    ),
+    "log_sigmoid_forward.output": Row(
+        "kernels.activation", "log_sigmoid_forward", "out", results="contiguous", dtypes=(("", "floating"),)
+    ),
     "logaddexp": Row("generated.pointwise", "logaddexp", dtypes=(("", "floating complex"),)),
     "logaddexp.out": Row("generated.pointwise", "logaddexp", "out", dtypes=(("", "floating complex"),)),
     "logaddexp2": Row("generated.pointwise", "logaddexp2", dtypes=(("", "floating"),)),
@@ -2938,8 +2950,8 @@ ROWS: dict[str, Row] = {
     "logit": Row("generated.activation", "logit", dtypes=(("", "not complex float8"),)),
     "logit.out": Row("generated.activation", "logit", "out", dtypes=(("", "not complex float8"),)),
     "logit_": Row("generated.activation", "logit", "inplace", dtypes=(("", "not complex float8"),)),
-    "logit_backward": Row("generated.activation", "logit_backward"),
-    "logit_backward.grad_input": Row("generated.activation", "logit_backward", "out"),
+    "logit_backward": Row("generated.activation", "logit_backward", results="like_product"),
+    "logit_backward.grad_input": Row("generated.activation", "logit_backward", "out", results="like_product"),
     "logspace": Row("kernels.creation", "logspace"),
     "logspace.Scalar_Tensor": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
     "logspace.Scalar_Tensor_out": Row("kernels.creation", "logspace", "out", dtypes=(("", "not complex"),)),
@@ -3134,8 +3146,8 @@ ROWS: dict[str, Row] = {
     "mode.values": Row("kernels.sort", "mode", "out", dtypes=(("", "bool integral floating"),)),
     "mse_loss": Row("generated.loss", "mse_loss", dtypes=(("", "floating"),)),
     "mse_loss.out": Row("generated.loss", "mse_loss", "out", dtypes=(("", "floating"),)),
-    "mse_loss_backward": Row("generated.loss", "mse_loss_backward"),
-    "mse_loss_backward.grad_input": Row("generated.loss", "mse_loss_backward", "out"),
+    "mse_loss_backward": Row("generated.loss", "mse_loss_backward", results="contiguous"),
+    "mse_loss_backward.grad_input": Row("generated.loss", "mse_loss_backward", "out", results="contiguous"),
     "mul.Scalar": Row("generated.pointwise", "mul__Scalar", dtypes=(("", "not float8"),)),
     "mul.Scalar_out": Row("generated.pointwise", "mul__Scalar", "out", dtypes=(("", "not float8"),)),
     "mul.Tensor": Row("generated.pointwise", "mul__Tensor", dtypes=(("", "not float8"),)),
@@ -4002,8 +4014,8 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
         grad="vjp",
     ),
-    "roll": Row("kernels.shape", "roll", special=(("shifts", ()),)),
-    "roll.out": Row("kernels.shape", "roll", "out", special=(("shifts", ()),)),
+    "roll": Row("kernels.shape", "roll", special=(("shifts", ()),), results="like_rolled"),
+    "roll.out": Row("kernels.shape", "roll", "out", special=(("shifts", ()),), results="like_rolled"),
     "rot90": Row("generated.shape", "rot90"),
     "rot90.out": Row("generated.shape", "rot90", "out"),
     "round": Row("generated.pointwise", "round", dtypes=(("", "not bool complex float8"),)),
@@ -4032,6 +4044,7 @@ ROWS: dict[str, Row] = {
         "inplace",
         random=True,
         draws_if=("training",),
+        results="contiguous",
         dtypes=(("", "floating"),),
     ),
     "rrelu_with_noise.out": Row(
@@ -4040,6 +4053,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         draws_if=("training",),
+        results="contiguous",
         dtypes=(("", "floating"),),
     ),
     "rrelu_with_noise_": Row(
@@ -4048,12 +4062,18 @@ ROWS: dict[str, Row] = {
         "inplace",
         random=True,
         draws_if=("training",),
+        results="contiguous",
         dtypes=(("", "floating"),),
     ),
     "rrelu_with_noise_backward": Row("kernels.activation", "rrelu_with_noise_backward"),
     "rrelu_with_noise_backward.out": Row("kernels.activation", "rrelu_with_noise_backward", "out"),
     "rrelu_with_noise_functional": Row(
-        "generated.activation", "rrelu_with_noise", random=True, draws_if=("training",), dtypes=(("", "floating"),)
+        "generated.activation",
+        "rrelu_with_noise",
+        random=True,
+        draws_if=("training",),
+        results="contiguous",
+        dtypes=(("", "floating"),),
     ),
     "rsqrt": Row("generated.pointwise", "rsqrt", dtypes=(("", "not float8"),)),
     "rsqrt.out": Row("generated.pointwise", "rsqrt", "out", dtypes=(("", "not float8"),)),
@@ -4368,8 +4388,8 @@ ROWS: dict[str, Row] = {
     "smooth_l1_loss.out": Row(
         "generated.loss", "smooth_l1_loss", "out", special=(("beta", (1, "sign")),), dtypes=(("", "floating"),)
     ),
-    "smooth_l1_loss_backward": Row("generated.loss", "smooth_l1_loss_backward"),
-    "smooth_l1_loss_backward.grad_input": Row("generated.loss", "smooth_l1_loss_backward", "out"),
+    "smooth_l1_loss_backward": Row("generated.loss", "smooth_l1_loss_backward", results="contiguous"),
+    "smooth_l1_loss_backward.grad_input": Row("generated.loss", "smooth_l1_loss_backward", "out", results="contiguous"),
     "soft_margin_loss": Row("generated.loss", "soft_margin_loss", dtypes=(("", "not bool unsigned float8"),)),
     "soft_margin_loss.out": Row(
         "generated.loss", "soft_margin_loss", "out", dtypes=(("", "not bool unsigned float8"),)
@@ -4378,8 +4398,8 @@ ROWS: dict[str, Row] = {
     "soft_margin_loss_backward.grad_input": Row("generated.loss", "soft_margin_loss_backward", "out"),
     "softplus": Row("generated.activation", "softplus", dtypes=(("", "floating"),)),
     "softplus.out": Row("generated.activation", "softplus", "out", dtypes=(("", "floating"),)),
-    "softplus_backward": Row("generated.activation", "softplus_backward"),
-    "softplus_backward.grad_input": Row("generated.activation", "softplus_backward", "out"),
+    "softplus_backward": Row("generated.activation", "softplus_backward", results="like_product"),
+    "softplus_backward.grad_input": Row("generated.activation", "softplus_backward", "out", results="like_product"),
     "softshrink": Row("generated.activation", "softshrink", dtypes=(("", "floating"),)),
     "softshrink.out": Row("generated.activation", "softshrink", "out", dtypes=(("", "floating"),)),
     "softshrink_backward": Row("generated.activation", "softshrink_backward"),

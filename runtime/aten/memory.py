@@ -20,6 +20,7 @@ from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
 from ..trace.data_swaps import set_geometry
 from ..trace.transfer import download, overwrite, read, transfers
+from ..xla.eviction import on_eviction
 from .registry import kernel_of
 
 _aten = torch.ops.aten
@@ -50,6 +51,7 @@ def check_bounds(op: str, size: Sequence[int], stride: Sequence[int], offset: in
 _HELD = 1 << 16
 _in_bounds: set[Any] = set()
 _geometries: dict[Any, tuple[tuple[int, ...], tuple[int, ...]]] = {}  # sizes and strides of results of `view`
+on_eviction += [_in_bounds.clear, _geometries.clear]
 _view_of_size = kernel_on(_aten.view.default, META)
 
 

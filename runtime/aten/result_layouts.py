@@ -56,9 +56,20 @@ def _like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 
 def _like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """The gradient times the mask has the strides of a product; Meta returns a contiguous result."""
-    like = meta_tensor(values[0]) * meta_tensor(values[1])
+    """A gradient times a function of the input has the strides of a product; Meta's are others."""
+    first, second = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
+    like = first * second
     return [outputs[0].with_strides_of(like)]
+
+
+def _like_first(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The result has the strides of the first argument, if nothing is reduced; Meta's depend on the second too."""
+    return [outputs[0].with_strides_of(torch.empty_like(meta_tensor(values[0])))] if outputs[0].size else outputs
+
+
+def _like_second(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The gradient has the strides of the input; Meta's depend on the incoming gradient too."""
+    return _like_first(values[1:], outputs)
 
 
 def _like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
@@ -77,6 +88,11 @@ def _like_image(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     if outputs[0] is None or not image.numel():
         return outputs
     return [outputs[0].restrided(_meta_stride(outputs[0].size, suggest_memory_format(image))), *outputs[1:]]
+
+
+def _like_rolled(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The result has the memory format of the input; without `dims` the input is flattened, and it is contiguous."""
+    return _like_image(values, outputs) if values[2] else outputs
 
 
 def _meta_stride(size: tuple[int, ...], memory_format: torch.memory_format) -> tuple[int, ...]:
@@ -124,6 +140,31 @@ def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].resized(input_sizes)]
 
 
+def _in_order_of_transform(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """MKL stores the transformed axes last, and the others by decreasing strides; Meta follows CUDA's cuFFT.
+
+    The source is `aten/src/ATen/native/mkl/SpectralOps.cpp`. Other libraries, and `out=`, have contiguous results.
+    """
+    x, dims = values[:2]
+    if len(values) > 4 or not torch.backends.mkl.is_available():
+        return _contiguous(values, outputs)
+    stride, real = x.stride(), not (x.is_complex() and outputs[0].dtype.is_complex)
+    last = [*dims[-1:]] if real else []  # in a transform from or to real numbers, the axis of which half is stored
+    inner = sorted(dims[: len(dims) - len(last)], key=lambda d: -stride[d])
+    if x.is_complex() and last and inner:  # to real numbers: the inner axes are transformed before
+        stride, inner = _transformed_stride(x.shape, stride, inner), []
+    return [outputs[0].restrided(_transformed_stride(outputs[0].size, stride, [*inner, *last]))]
+
+
+def _transformed_stride(size: Sequence[int], stride: Sequence[int], dims: list[int]) -> tuple[int, ...]:
+    order = [*sorted(set(range(len(size))) - {*dims}, key=lambda d: -stride[d]), *dims]
+    return (
+        torch.empty([size[d] for d in order], device=_DEVICE)
+        .permute([order.index(d) for d in range(len(size))])
+        .stride()
+    )
+
+
 def _contiguous(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """Contiguous results, where the Meta kernel's have other strides; CPU kernels resize `out=` to contiguous ones."""
     return [o and o.resized(o.size) for o in outputs]
@@ -148,12 +189,16 @@ CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "contiguous_out": _contiguous,
     "contiguous_used_out": _contiguous_used_out,
     "coordinates": _coordinates,
+    "in_order_of_transform": _in_order_of_transform,
     "input_if_requested": _input_if_requested,
     "least_squares": _least_squares,
     "like_convolved": _like_convolved,
+    "like_first": _like_first,
     "like_image": _like_image,
     "like_product": _like_product,
     "like_query": _like_query,
+    "like_rolled": _like_rolled,
+    "like_second": _like_second,
     "margin_of_one_sample": _margin_of_one_sample,
     "of_input_sizes": _of_input_sizes,
     "of_one_sample": _of_one_sample,

@@ -19,6 +19,7 @@ from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
 from ..trace.core import SYMBOLIC_TYPES, current_trace, require_known
+from ..xla.eviction import on_eviction
 
 # How a number is passed. JAX narrows 64-bit scalars to 32 bits, which is exact enough with tensors of at most 32 bits:
 # torch rounds the number to their dtype too. Otherwise it is passed as the 32-bit words of its 64-bit value.
@@ -38,6 +39,7 @@ def whole_operand(aval: Aval) -> Operand:
 
 
 _views: dict[Any, tuple[Operand, Any]] = {}  # starts that were first computed in a trace are host arrays
+on_eviction.append(_views.clear)
 
 
 def _place(array: Any) -> Any:

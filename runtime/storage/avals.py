@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
 
 from ..dtypes import numpy_dtype
+from ..xla.eviction import cached_until_eviction
 
 MAX_NDIM = 64  # NumPy's limit; the array of a tensor with more axes is flat
 
@@ -18,7 +20,7 @@ MAX_NDIM = 64  # NumPy's limit; the array of a tensor with more axes is flat
 class Aval:
     """Shape, dtype and sharding of an array. Avals are interned, so that dispatch compares them by identity."""
 
-    __slots__ = ("dtype", "nbytes", "shape", "sharding", "stride", "whole_operand", "zeros")
+    __slots__ = ("__weakref__", "dtype", "nbytes", "shape", "sharding", "stride", "whole_operand", "zeros")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> None:
         self.shape = shape
@@ -29,6 +31,9 @@ class Aval:
         self.whole_operand: Any = None  # set by dispatch: the operand of a tensor that is the whole array
         self.zeros = LazyFill(self)
 
+    def __repr__(self) -> str:
+        return f"Aval({self.shape}, {self.dtype}, {self.sharding})"
+
 
 class _Meshes:
     used = False  # whether this process has had an array on several devices
@@ -37,7 +42,8 @@ class _Meshes:
 
 
 meshes = _Meshes()
-_avals: dict[tuple[tuple[int, ...], np.dtype, Any], Aval] = {}
+_avals: WeakValueDictionary[tuple[tuple[int, ...], np.dtype, Any], Aval] = WeakValueDictionary()
+interning = threading.RLock()  # reentrant, because a finalizer may run while its thread holds it
 
 
 def aval_of(shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> Aval:
@@ -45,13 +51,14 @@ def aval_of(shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> Av
     key = (shape, dtype, sharding)
     aval = _avals.get(key)
     if aval is None:
-        aval = _avals.setdefault(key, Aval(*key))
+        with interning:
+            aval = _avals.setdefault(key, Aval(*key))
         if sharding is not None:
             meshes.used, meshes.devices = True, max(meshes.devices, sharding.num_devices)
     return aval
 
 
-@lru_cache(maxsize=1 << 14)
+@cached_until_eviction(1 << 14)
 def tensor_aval(size: tuple[int, ...], dtype: torch.dtype) -> Aval:
     """The aval of the array of a contiguous tensor."""
     return aval_of(size, numpy_dtype(dtype))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
 from .._jax import ArrayImpl, put_on_first_device, trace_state_clean
 from .._torch.frames import set_eval_frame
+from ..xla.eviction import cached_until_eviction
 from .avals import LazyFill
 from .fills import filled
 from .memory_errors import as_torch_error
@@ -115,7 +116,7 @@ def pinned(array: jax.Array, sharding: jax.sharding.Sharding | None) -> jax.Arra
     return array if sharding is None else jax.lax.with_sharding_constraint(array, sharding)
 
 
-@lru_cache(maxsize=1024)
+@cached_until_eviction(1024)
 def _constant(fill: LazyFill, text: str, index: int) -> jax.Array:
     """The array of a small fill. `text` distinguishes 0.0 from -0.0 and 1 from True, which compare equal."""
     return put(np.full(fill.aval.shape, fill.value, fill.aval.dtype), index)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import torch
 
 from .._torch.tensors import conj_view, meta_as_strided, meta_set, neg_view
 from ..dtypes import torch_dtype
-from .avals import Aval, contiguous_strides
+from .avals import Aval, contiguous_strides, interning
 
 Ints = tuple[int, ...]
 
@@ -116,7 +116,7 @@ def with_bits(tensor: torch.Tensor, bits: int) -> torch.Tensor:
     return neg_view(tensor) if bits & NEGATIVE else tensor
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Operand:
     """A tensor argument as part of an executable's key. Interned by `operand_of`, so that keys compare identities."""
 
@@ -131,10 +131,17 @@ class Operand:
         return bool(self.spec.bits) or self.spec.dtype is not torch_dtype(self.base.dtype)
 
 
-@cache
+_operands: WeakValueDictionary[tuple[int, TensorSpec, bool, bool], Operand] = WeakValueDictionary()
+
+
 def operand_of(base: Aval, spec: TensorSpec, dynamic: bool = False, overwritten: bool = False) -> Operand:
     """The unique `Operand` with these fields."""
-    return Operand(base, spec, dynamic, overwritten)
+    key = id(base), spec, dynamic, overwritten  # the table must not keep an aval; its operands do
+    operand = _operands.get(key)
+    if operand is None:
+        with interning:
+            operand = _operands.setdefault(key, Operand(base, spec, dynamic, overwritten))
+    return operand
 
 
 def map_specs(function: Callable[[TensorSpec], Any], tree: Any) -> Any:

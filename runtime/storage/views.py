@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from jax import lax
 
 from ..kernels.in_place import computed, update
 from ..words import place
+from ..xla.eviction import cached_until_eviction
 from .avals import contiguous_strides
 from .spec import Ints, TensorSpec
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     order: Ints  # transposes the sliced digits into the view's order, unit digits last
 
 
-@lru_cache(maxsize=16384)
+@cached_until_eviction(16384)
 def plan(shape: Ints, size: Ints, stride: Ints, offset: int) -> Plan | None:
     """The plan of a view of a base of `shape`, or None if the view needs a gather."""
     n = math.prod(shape)
@@ -136,10 +136,11 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
     return digits.reshape(base.shape)
 
 
-_first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}
+_GEOMETRIES = 1 << 12  # whose first offsets are remembered
+_first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}  # the oldest first
 
 
-@lru_cache(maxsize=65536)
+@cached_until_eviction(65536)
 def locate(shape: Ints, view: TensorSpec) -> tuple[TensorSpec, np.ndarray | None]:
     """The static part of a view of an array of `shape` and, where its starts are an operand, their values.
 
@@ -152,6 +153,8 @@ def locate(shape: Ints, view: TensorSpec) -> tuple[TensorSpec, np.ndarray | None
     if p is None:
         return view, None
     first = _first_offsets.setdefault((shape, view.size, view.stride), view.offset)
+    if len(_first_offsets) > _GEOMETRIES:
+        _first_offsets.pop(next(iter(_first_offsets)), None)
     if first == view.offset or plan(shape, view.size, view.stride, 0) is None:
         return view, None
     return view._replace(offset=0), np.asarray(p.starts, np.int32)

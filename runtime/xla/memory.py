@@ -3,7 +3,8 @@
 A call on the fast path records no time stamp, which would cost as much as a tenth of a small operation. Instead, a new
 age begins whenever an eighth of the budget has been filled, and the tables of the fast path are cleared: the next call
 of each executable goes through `Dispatcher.run`, which records the age. Executables of the oldest ages are evicted.
-Programs of compiled functions count too, but are never evicted: their functions hold them.
+Programs of compiled functions count too, but are never evicted: their functions hold them. With each eviction, tables
+of facts about shapes are cleared, which take little time to find out again.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from ..float32_products import float32_products
+from .eviction import on_eviction
 from .settings import bytes_of
 from .totals import totals
 
 _SHARE = 8  # the default budget is the machine's memory divided by this
 _AGES = 8  # number of ages in which the budget is filled once
 _MAPS = 8  # an executable's code takes four memory mappings; this leaves half of a process's limit for other uses
-_REMEMBERED = 1 << 16  # evicted executables whose keys are remembered
+_UNCOMPILED_BYTES = 18 << 10  # of an executable without a program of its own, measured by benchmarks/soak.py
+_REMEMBERED = 1 << 14  # evicted executables whose keys are remembered
 _THRASHING = 256  # rebuilds of evicted executables after which the user is warned
 
 
@@ -36,25 +39,24 @@ class CodeMemory:
         self.age = 0
         self.lock = threading.Lock()
         self.filled = 0  # bytes held when the age began
-        self.evicted: dict[int, None] = {}  # hashes of evicted keys, the oldest first
+        self.evicted: dict[int, None] = {}  # fingerprints of evicted keys, the oldest first
         self.known = 0  # upper bound of the number of executables in the dispatchers' tables
         self.again = 0
 
     def make_room(self, name: str, key: Any) -> None:
         """Evict executables if there is no room for the one that is about to be built for a key."""
         with self.lock:
-            if hash((name, key)) in self.evicted:
+            if self.evicted and _fingerprint(name, key) in self.evicted:
                 self.again += 1
                 if self.again == _THRASHING:
                     self.warn(name)
-            if totals.held_bytes - self.filled > self.budget // _AGES:
-                self.begin_age()
-            # Executables that only traces use are not compiled and have no size, but their jaxprs take memory.
             self.known += 1
-            if self.known >= self.most:
+            if self.used(self.known) - self.filled > self.budget // _AGES:
+                self.begin_age()
+            if self.is_full(self.known, 1):
                 self.known = sum(len(dispatcher.entries) for dispatcher in self.dispatchers)
-            if totals.held_bytes > self.room() or max(totals.held + totals.pinned, self.known) >= self.most:
-                self.shrink()
+                if self.is_full(self.known, 1):
+                    self.shrink()
 
     def forget(self) -> None:
         """Drop the executables of all dispatchers, after a change of a setting that their keys do not contain."""
@@ -66,16 +68,26 @@ class CodeMemory:
         """The bytes available to eager operations: at least a quarter, however much compiled functions take."""
         return max(self.budget - totals.pinned_bytes, self.budget // 4)
 
+    def used(self, known: int) -> int:
+        """The bytes of `known` executables; those of programs for many sizes and of traces are not compiled."""
+        return totals.held_bytes + max(0, known - totals.held) * _UNCOMPILED_BYTES
+
+    def is_full(self, known: int, share: float) -> bool:
+        """Whether this share of the room is taken while the dispatchers' tables have `known` executables."""
+        return self.used(known) > share * self.room() or max(totals.held + totals.pinned, known) >= share * self.most
+
     def begin_age(self) -> None:
         """Begin a new age, in which the next call of each executable is recorded."""
         self.age += 1
-        self.filled = totals.held_bytes
+        self.filled = self.used(self.known)
         for dispatcher in self.dispatchers:
             dispatcher.fast.clear()
 
     def shrink(self) -> None:
         """Evict until an eighth of the room is free."""
         self.begin_age()
+        for clear in on_eviction:
+            clear()
         found = [
             (executable.age, dispatcher, key)
             for dispatcher in self.dispatchers
@@ -83,17 +95,16 @@ class CodeMemory:
         ]
         found.sort(key=itemgetter(0))
         known = len(found)
-        enough, fewer = self.room() * (_AGES - 1) // _AGES, self.most * (_AGES - 1) // _AGES
         for _, dispatcher, key in found:
-            if totals.held_bytes <= enough and max(totals.held + totals.pinned, known) <= fewer:
+            if not self.is_full(known, (_AGES - 1) / _AGES):
                 break
             if dispatcher.entries.pop(key, None) is not None:
                 known -= 1
                 totals.evicted += 1
-                self.evicted[hash((dispatcher.signature.name, key))] = None
+                self.evicted[_fingerprint(dispatcher.signature.name, key)] = None
                 if len(self.evicted) > _REMEMBERED:
                     self.evicted.pop(next(iter(self.evicted)))
-        self.filled = totals.held_bytes
+        self.known, self.filled = known, self.used(known)
 
     def warn(self, name: str) -> None:
         """Warn that executables are evicted and rebuilt repeatedly."""
@@ -103,6 +114,11 @@ class CodeMemory:
             "step, pad them to a few sizes (tenax.pad, tenax.bucket); otherwise raise TENAX_CODE_MEMORY.",
             stacklevel=2,
         )
+
+
+def _fingerprint(name: str, key: Any) -> int:
+    """A hash by value, because what a key compares by identity may be created again for the same shapes."""
+    return hash((name, repr(key)))
 
 
 def _memory() -> int:

@@ -1,0 +1,49 @@
+"""A process that meets new shapes again and again keeps nothing of those whose executables are evicted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SIGNATURES = """
+import gc, tracemalloc
+import torch, tenax
+from tenax.dispatch import operands
+from tenax.storage import fills, views
+from tenax.xla import memory
+
+# Tables that are bounded by a number are full after a few signatures.
+memory._REMEMBERED = views._GEOMETRIES = fills._MOST = operands._MAX_SCALARS = 8
+SHAPES = 100
+
+def signatures(start):
+    # Uploads, operations, views, numbers, fills, writes and results that are resized, of shapes that are new.
+    for n in range(start, start + SHAPES):
+        x = torch.zeros(3, 7 + n).to("jax")
+        (x + 1, x * n, x.t().contiguous(), x.view(-1), x[:, 1:] + 1, x[:, 2:-1] + 1)
+        x[1] = 1.0
+        torch.neg(x, out=torch.empty(0, device="jax"))
+        torch.ones(n, 2, device="jax").zero_()
+    memory.code_memory.most = 0  # evicts all executables
+    memory.code_memory.shrink()
+    memory.code_memory.most = 64
+    gc.collect()
+
+def kept():
+    # Bytes that lines of tenax have allocated. JAX's caches, which are bounded, hold some of them.
+    snapshot = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, tenax.__path__[0] + "/*")])
+    return sum(line.size for line in snapshot.statistics("filename"))
+
+signatures(0)
+tracemalloc.start()
+signatures(SHAPES)
+signatures(2 * SHAPES)
+before = kept()
+signatures(3 * SHAPES)
+print((kept() - before) // SHAPES)
+"""
+
+
+def test_shapes_that_do_not_recur_leave_nothing_behind() -> None:
+    done = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1000, f"{done.stdout.strip()} bytes are kept of each shape; expected less than 1000"
