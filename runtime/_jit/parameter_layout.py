@@ -56,7 +56,7 @@ def _wish(jaxpr: Jaxpr, known: dict[Var, tuple[Var, Axes]], wishes: dict[Var, Ax
 
 def _body(equation: Any) -> Jaxpr | None:
     """The jaxpr that an equation calls; None if it is not a call."""
-    inner = equation.params.get("jaxpr")
+    inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
     body: Jaxpr | None = getattr(inner, "jaxpr", inner)
     is_call = body is not None and len(body.invars) == len(equation.invars) and equation.primitive.name not in _LOOPS
     return body if is_call else None

@@ -95,8 +95,8 @@ ENTRIES = (
         "`M_TRIM_THRESHOLD`, `M_MMAP_THRESHOLD`",
         (When.TENSOR,),
         "A process keeps up to 256 MiB of freed memory for later arrays, instead of returning it to the kernel, and "
-        "blocks of up to 32 MiB come from the heap. Variables that set these numbers (`MALLOC_TRIM_THRESHOLD_`, "
-        "`GLIBC_TUNABLES`, ...) take precedence.",
+        "blocks of up to 32 MiB come from the heap. Variables that set these numbers, or `top_pad` or `mmap_max` "
+        "(`MALLOC_TRIM_THRESHOLD_`, `GLIBC_TUNABLES`, ...), take precedence.",
     ),
     Entry(
         "`jax._src.core.pytype_aval_mappings`, `jax._src.dtypes.canonicalize_value_handlers`",
