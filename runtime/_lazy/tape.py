@@ -32,7 +32,7 @@ from .cuts import Cuts
 from .donation import paired
 from .kernels import recording_kernel, remember
 from .lists import list_call
-from .places import Places
+from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
 from .recorded import RecordedOp, recorded_fill, recorded_op, recorded_words
 from .words import words_of_array
@@ -77,7 +77,7 @@ class Tape:
     def __init__(self) -> None:
         self.history = History()
         self.cuts = Cuts()
-        self.places = Places()
+        self.places = ChangingSizes()
         self.paused = False  # whether operations run eagerly until a step ends, because sizes change each time
         self.lock = threading.RLock()  # another thread may need a value
         self.clear()
@@ -313,13 +313,13 @@ class Tape:
         place = f" {cause}" if cause else user_line() or " an unknown line"
         self.history.note(program, place, seconds, compiled > 0)
         self.places.note(program, compiled > 0, place)
-        if not cause and recording.tape is self and self.places.changes():
+        if not cause and recording.tape is self and self.places.pauses():
             self.paused, recording.tape = True, None
 
     def ended(self) -> None:
-        """End a step of a paused tape: record again, unless sizes keep changing after this place."""
+        """End a step of a paused tape: record again, unless recording pauses after this place too."""
         self.places.last = user_line() or " an unknown line"
-        if not self.places.changes():
+        if not self.places.pauses():
             self.paused, recording.tape = False, self
 
     def _one_by_one(self, entries: Sequence[Any], live: list[Pending], error: Exception, ran: list[Any]) -> Exception:
