@@ -211,6 +211,8 @@ def register_all() -> None:
                 _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
         for name, kernel in formula_composite.KERNELS.items():
             _register(f"aten::{name}", kernel, f"Autograd{_KEY}")
+        for name, kernel in formula_composite.BATCHED.items():
+            _register(f"aten::{name}", kernel, "FuncTorchBatched")
         for name in UNSUPPORTED:  # torch may have a generic kernel, which would take precedence over the fallback
             if f"aten::{name}" in known and has_kernel_on(f"aten::{name}", "CompositeExplicitAutograd"):
                 _register(f"aten::{name}", _raises(name))
