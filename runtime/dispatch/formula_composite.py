@@ -65,7 +65,9 @@ def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch
     """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad_output, weight, self) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
-    return BATCHED["linear_backward"](self, grad_output, weight, mask)
+    from .gradients_in_parts import linear_backward as parts
+
+    return parts(self, grad_output, weight, mask)
 
 
 def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
@@ -86,18 +88,9 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad, other, self) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
-    return BATCHED["matmul_backward"](grad, self, other, mask)
+    from .gradients_in_parts import matmul_backward as parts
 
-
-def _in_parts(name: str) -> Callable[..., Any]:
-    def kernel(*arguments: Any) -> Any:
-        from . import gradients_in_parts
-
-        return getattr(gradients_in_parts, name)(*arguments)
-
-    return kernel
+    return parts(grad, self, other, mask)
 
 
 KERNELS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (linear, linear_backward, matmul, matmul_backward)}
-# The rules for `torch.vmap` of a backward pass, without which torch calls the operator for each sample, and warns.
-BATCHED = {n: _in_parts(n) for n in ("linear_backward", "matmul_backward", "_fused_rms_norm_backward")}
