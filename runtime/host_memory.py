@@ -12,14 +12,15 @@ import ctypes
 import os
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+_NUMBERS = ("trim_threshold", "mmap_threshold", "top_pad", "mmap_max")
 _KEPT = 1 << 28  # bytes of freed memory at the end of a heap that are not returned
 _OF_THE_HEAP = 1 << 25  # larger blocks are mapped, and returned when they are freed; glibc's own limit of this number
 
 
 def keep_freed_memory() -> None:
-    """Let glibc keep freed memory, unless the environment sets one of the numbers that this changes."""
-    own = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_MAX_")
-    if any(name in os.environ for name in own) or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", ""):
+    """Let glibc keep freed memory, unless the environment sets one of the numbers on which that depends."""
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
+    if any(f"MALLOC_{name.upper()}_" in os.environ or f"malloc.{name}=" in tunables for name in _NUMBERS):
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # a function of glibc alone
     if mallopt is not None:

@@ -44,3 +44,12 @@ def test_settings_of_the_environment_take_precedence(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(host_memory.ctypes, "CDLL", lambda _: pytest.fail("the allocator was changed"))
     monkeypatch.setenv(name, value)
     host_memory.keep_freed_memory()
+
+
+def test_other_settings_of_the_environment_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Huge pages help besides."""
+    asked: list[str | None] = []
+    monkeypatch.setattr(host_memory.ctypes, "CDLL", asked.append)
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    host_memory.keep_freed_memory()
+    assert asked == [None]

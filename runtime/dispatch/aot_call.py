@@ -21,6 +21,7 @@ from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
 from ..xla import mappings
+from ..xla.lowering import compile_lowered
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
 from ..xla.waiting import Waiting, timed, waiting_for
@@ -178,7 +179,7 @@ class AotCall:
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
             with wait(self._run.__name__):
-                compiled = lowered.compile(more)
+                compiled = compile_lowered(lowered, more)
         else:
             compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed, wait=wait)
         hold(compiled if more else self, compiled, pinned=True)

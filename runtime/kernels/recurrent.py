@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tenax.kernels.rnn import Cell, gru_cell, lstm_cell, relu_cell, run, tanh_cell, unpack
+from tenax.kernels.rnn import RecurrentCell, gru_cell, lstm_cell, relu_cell, run, tanh_cell, unpack
 from tenax.words import Array
 
 
 def _padded(
     rng: Array,
-    cell: Cell,
+    cell: RecurrentCell,
     input: Array,
     states: Sequence[Array],
     params: Sequence[Array],
@@ -27,7 +27,7 @@ def _padded(
 
 def _packed(
     rng: Array,
-    cell: Cell,
+    cell: RecurrentCell,
     data: Array,
     batch_sizes: Array,
     states: Sequence[Array],
@@ -76,7 +76,7 @@ def lstm_data(
     return x, last[0], last[1]
 
 
-def _input_of(cell: Cell) -> Callable[..., tuple[Array, Array]]:
+def _input_of(cell: RecurrentCell) -> Callable[..., tuple[Array, Array]]:
     def network(
         rng: Array,
         input: Array,
@@ -95,7 +95,7 @@ def _input_of(cell: Cell) -> Callable[..., tuple[Array, Array]]:
     return network
 
 
-def _data_of(cell: Cell) -> Callable[..., tuple[Array, Array]]:
+def _data_of(cell: RecurrentCell) -> Callable[..., tuple[Array, Array]]:
     def network(
         rng: Array,
         data: Array,

@@ -1,25 +1,44 @@
 """Multi-layer recurrent networks as one `lax.scan` per layer and direction, with the parameters of `nn.RNNBase`.
 
 The input is multiplied by its weight in one matrix product over all steps; the scan has only what depends on the
-previous step. Packed sequences are laid out as (time, batch) with a mask: a sequence that has ended, or in reverse has
-not begun, keeps its state.
+previous step. Its derivative is written out (`_recurrence`): the gradients of the weights are then one product over all
+steps as well, which automatic differentiation would compute and add step by step. Packed sequences are laid out as
+(time, batch) with a mask: a sequence that has ended, or in reverse has not begun, keeps its state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
 from tenax.words import Array, cast, opmath
 
 State = tuple[Array, ...]
-# (gates of the input, gates of the state, state) -> the new state, whose first part is the output before projection
-Cell = Callable[[Array, Array, State], State]
+
+
+class RecurrentCell(NamedTuple):
+    """One step of a recurrent network.
+
+    Args:
+        step: (gates of the input, gates of the state, state) -> the new state, whose first part is the output before
+            projection, and what `slopes` reads.
+        slopes: (what `step` has saved, old state, new state) -> the factors of the derivative. It is called once, on
+            arrays of all steps.
+        tangent: (factors, tangents of both gates, tangent of the old state) -> the tangent of the new state.
+        joins: whether the step depends only on the sum of both gates.
+    """
+
+    step: Callable[[Array, Array, State], tuple[State, State]]
+    slopes: Callable[[State, State, State], State]
+    tangent: Callable[[State, Array, Array, State], State]
+    joins: bool = True
 
 
 class Weights(NamedTuple):
@@ -41,29 +60,67 @@ class Packed(NamedTuple):
     place: Array
 
 
-def lstm_cell(x: Array, h: Array, state: State) -> State:
+def _lstm_step(x: Array, h: Array, state: State) -> tuple[State, State]:
     """Gates in the order input, forget, cell, output."""
     i, f, g, o = jnp.split(x + h, 4, axis=-1)
-    c = jax.nn.sigmoid(f) * state[1] + jax.nn.sigmoid(i) * jnp.tanh(g)
-    return jax.nn.sigmoid(o) * jnp.tanh(c), c
+    i, f, g, o = jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
+    c = f * state[1] + i * g
+    return (o * jnp.tanh(c), c), (i, f, g, o)
 
 
-def gru_cell(x: Array, h: Array, state: State) -> State:
+def _lstm_slopes(saved: State, old: State, new: State) -> State:
+    (i, f, g, o), t = saved, jnp.tanh(new[1])
+    return g * i * (1 - i), old[1] * f * (1 - f), i * (1 - g * g), f, t * o * (1 - o), o * (1 - t * t)
+
+
+def _lstm_tangent(slopes: State, x: Array, h: Array, state: State) -> State:
+    by_i, by_f, by_g, by_old, by_o, by_new = slopes
+    i, f, g, o = jnp.split(x + h, 4, axis=-1)
+    c = by_old * state[1] + by_i * i + by_f * f + by_g * g
+    return by_o * o + by_new * c, c
+
+
+def _gru_step(x: Array, h: Array, state: State) -> tuple[State, State]:
     """Gates in the order reset, update, new; the reset gate applies after the hidden product, as in cuDNN."""
     xr, xz, xn = jnp.split(x, 3, axis=-1)
     hr, hz, hn = jnp.split(h, 3, axis=-1)
-    new = jnp.tanh(xn + jax.nn.sigmoid(xr + hr) * hn)
-    return (new + jax.nn.sigmoid(xz + hz) * (state[0] - new),)
+    r, z = jax.nn.sigmoid(xr + hr), jax.nn.sigmoid(xz + hz)
+    n = jnp.tanh(xn + r * hn)
+    return (n + z * (state[0] - n),), (r, z, n, hn)
 
 
-def tanh_cell(x: Array, h: Array, state: State) -> State:
-    """Elman's network."""
-    return (jnp.tanh(x + h),)
+def _gru_slopes(saved: State, old: State, new: State) -> State:
+    r, z, n, hn = saved
+    by_n = (1 - z) * (1 - n * n)
+    return by_n * hn * r * (1 - r), (old[0] - n) * z * (1 - z), by_n, by_n * r, z
 
 
-def relu_cell(x: Array, h: Array, state: State) -> State:
-    """Elman's network with a rectifier."""
-    return (jnp.maximum(x + h, 0),)
+def _gru_tangent(slopes: State, x: Array, h: Array, state: State) -> State:
+    by_r, by_z, by_xn, by_hn, by_old = slopes
+    xr, xz, xn = jnp.split(x, 3, axis=-1)
+    hr, hz, hn = jnp.split(h, 3, axis=-1)
+    return (by_r * (xr + hr) + by_z * (xz + hz) + by_xn * xn + by_hn * hn + by_old * state[0],)
+
+
+def _elman(activation: Callable[[Array], Array], slope: Callable[[Array], Array]) -> RecurrentCell:
+    """Elman's network; `slope` is the derivative of the activation, of its result."""
+
+    def step(x: Array, h: Array, state: State) -> tuple[State, State]:
+        return (activation(x + h),), ()
+
+    def slopes(saved: State, old: State, new: State) -> State:
+        return (slope(new[0]),)
+
+    def tangent(slopes: State, x: Array, h: Array, state: State) -> State:
+        return (slopes[0] * (x + h),)
+
+    return RecurrentCell(step, slopes, tangent)
+
+
+lstm_cell = RecurrentCell(_lstm_step, _lstm_slopes, _lstm_tangent)
+gru_cell = RecurrentCell(_gru_step, _gru_slopes, _gru_tangent, joins=False)
+tanh_cell = _elman(jnp.tanh, lambda y: 1 - y * y)
+relu_cell = _elman(lambda x: jnp.maximum(x, 0), lambda y: cast(y > 0, y.dtype))
 
 
 def _times(x: Array, weight: Array, bias: Array | None) -> Array:
@@ -72,23 +129,98 @@ def _times(x: Array, weight: Array, bias: Array | None) -> Array:
     return product if bias is None else cast(cast(product, bias.dtype) + bias, x.dtype)
 
 
-def _layer(x: Array, state: State, w: Weights, cell: Cell, alive: Array | None, reverse: bool) -> tuple[Array, State]:
+class _Given(NamedTuple):
+    """What the recurrence of a layer is computed from: the parameters, and the input's gates (time, batch, gates)."""
+
+    gates: Array
+    hidden: Array  # (hidden, gates)
+    bias: Array | None
+    project: Array | None  # (hidden, proj)
+    state: State
+
+
+def _scan(cell: RecurrentCell, reverse: bool, alive: Array | None, given: _Given, saves: bool) -> tuple[State, Any]:
+    """The last state and, for each step, the output; with `saves` the state, that before projection, and `saved`."""
+
+    def step(state: State, inputs: tuple[Array, Array | None]) -> tuple[State, Any]:
+        gates, here = inputs
+        made, saved = cell.step(gates, _times(state[0], given.hidden, given.bias), state)
+        new = _kept(here, made if given.project is None else (_times(made[0], given.project, None), *made[1:]), state)
+        return new, (new, made, saved) if saves else new[0]
+
+    last, each = loops.scan(step, given.state, (given.gates, alive), reverse=reverse)
+    return last, each
+
+
+def _kept(here: Array | None, new: State, old: State) -> State:
+    """The new state; the old one for sequences that are not `here`."""
+    return new if here is None else tuple(jnp.where(here[:, None], a, b) for a, b in zip(new, old, strict=True))
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _recurrence(cell: RecurrentCell, reverse: bool, alive: Array | None, given: _Given) -> tuple[Array, State]:
+    """One direction of one layer: the outputs (time, batch, size), and the last state."""
+    last, outputs = _scan(cell, reverse, alive, given, saves=False)
+    return outputs, last
+
+
+@partial(_recurrence.defjvp, symbolic_zeros=True)
+def _recurrence_jvp(cell: RecurrentCell, reverse: bool, primals: Any, tangents: Any) -> Any:
+    """The derivative: a scan that is linear in the tangents; what the weights contribute is computed before it."""
+    alive, given = primals
+    by = jax.tree.map(_nonzero, tangents[1], is_leaf=_is_zero)
+    last, (states, made, saved) = _scan(cell, reverse, alive, given, saves=True)
+    old = tuple(_before(first, each, reverse) for first, each in zip(given.state, states, strict=True))
+    slopes = cell.slopes(saved, old, made)
+    from_input, from_state = by.gates, _product(old[0], by.hidden, by.bias)
+    if cell.joins and from_input is not None and from_state is not None:
+        from_input, from_state = from_input + from_state, None
+    from_project = None if by.project is None else _times(made[0], by.project, None)
+
+    def step(state: State, inputs: Any) -> tuple[State, Array]:
+        slopes, x, h, projected, here = inputs
+        gates = _times(state[0], given.hidden, None)
+        new = cell.tangent(slopes, jnp.zeros_like(gates) if x is None else x, gates if h is None else gates + h, state)
+        if given.project is not None:
+            output = _times(new[0], given.project, None)
+            new = (output if projected is None else output + projected, *new[1:])
+        new = _kept(here, new, state)
+        return new, new[0]
+
+    start = tuple(jnp.zeros_like(s) if t is None else t for s, t in zip(given.state, by.state, strict=True))
+    each = (slopes, from_input, from_state, from_project, alive)
+    last_tangent, outputs_tangent = loops.scan(step, start, each, reverse=reverse)
+    return (states[0], last), (outputs_tangent, last_tangent)
+
+
+def _is_zero(tangent: Any) -> bool:
+    return isinstance(tangent, SymbolicZero)
+
+
+def _nonzero(tangent: Any) -> Array | None:
+    return None if _is_zero(tangent) else tangent
+
+
+def _before(first: Array, each: Array, reverse: bool) -> Array:
+    """The states before each step, given the first one and those after each step."""
+    return jnp.concatenate([each[1:], first[None]] if reverse else [first[None], each[:-1]])
+
+
+def _product(x: Array, weight: Array | None, bias: Array | None) -> Array | None:
+    """x @ weight + bias, of which either may be missing."""
+    if weight is None:
+        return None if bias is None else cast(jnp.broadcast_to(bias, (*x.shape[:-1], *bias.shape)), x.dtype)
+    return _times(x, weight, bias)
+
+
+def _layer(
+    x: Array, state: State, w: Weights, cell: RecurrentCell, alive: Array | None, reverse: bool
+) -> tuple[Array, State]:
     """One direction of one layer over (time, batch, in): the outputs, and the last state."""
     gates = _times(x, w.input.T, w.input_bias)
     # Transposed once, because XLA's CPU backend is slower at the small products of a step otherwise.
-    hidden, project = w.hidden.T, None if w.project is None else w.project.T
-
-    def step(state: State, inputs: tuple[Array, Array | None]) -> tuple[State, Array]:
-        gate, here = inputs
-        new = cell(gate, _times(state[0], hidden, w.hidden_bias), state)
-        if project is not None:
-            new = (_times(new[0], project, None), *new[1:])
-        if here is not None:
-            new = tuple(jnp.where(here[:, None], a, b) for a, b in zip(new, state, strict=True))
-        return new, new[0]
-
-    state, outputs = loops.scan(step, state, (gates, alive), reverse=reverse)
-    return outputs, state
+    given = _Given(gates, w.hidden.T, w.hidden_bias, None if w.project is None else w.project.T, state)
+    return _recurrence(cell, reverse, alive, given)
 
 
 def _weights(params: Sequence[Array], has_biases: bool, projected: bool) -> list[Weights]:
@@ -111,7 +243,7 @@ def _dropout(rng: Array, x: Array, p: float) -> Array:
 
 def run(
     rng: Array,
-    cell: Cell,
+    cell: RecurrentCell,
     x: Array,
     states: Sequence[Array],
     params: Sequence[Array],

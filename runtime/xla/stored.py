@@ -13,6 +13,7 @@ from jax.experimental.serialize_executable import deserialize_and_load, serializ
 
 from . import folder
 from .environment import key_of
+from .lowering import compile_lowered
 from .totals import totals
 from .waiting import Waiting, waiting_for
 
@@ -90,7 +91,7 @@ def compile_or_load(
         if found is not None:
             return found.compiled
     with wait(name):
-        compiled = lowered.compile(options)
+        compiled = compile_lowered(lowered, options)
     if key is not None:
         store(key, compiled)
     return compiled
