@@ -30,6 +30,7 @@ PREPARATIONS = {
     "real_part_to_out": 1,
     "refuse_empty_axis": 2,
     "to_device": 1,
+    "lengths_to_device": 2,
     "on_named_device": 1,
     "transpose_strided": 1,
     "truth_of_bytes": 1,

@@ -181,15 +181,26 @@ ROWS: dict[str, Row] = {
     "_convert_indices_from_csr_to_coo": Row("kernels.sparse", "_convert_indices_from_csr_to_coo"),
     "_convert_indices_from_csr_to_coo.out": Row("kernels.sparse", "_convert_indices_from_csr_to_coo", "out"),
     "_ctc_loss": Row("kernels.ctc", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
-    "_ctc_loss.Tensor": Row("kernels.ctc", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
+    "_ctc_loss.Tensor": Row(
+        "kernels.ctc",
+        "_ctc_loss",
+        prepare=("lengths_to_device", "input_lengths", "target_lengths"),
+        dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
+    ),
     "_ctc_loss.Tensor_out": Row(
-        "kernels.ctc", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
+        "kernels.ctc",
+        "_ctc_loss",
+        "out",
+        prepare=("lengths_to_device", "input_lengths", "target_lengths"),
+        dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.out": Row(
         "kernels.ctc", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
     ),
     "_ctc_loss_backward": Row("kernels.ctc", "_ctc_loss_backward"),
-    "_ctc_loss_backward.Tensor": Row("kernels.ctc", "_ctc_loss_backward"),
+    "_ctc_loss_backward.Tensor": Row(
+        "kernels.ctc", "_ctc_loss_backward", prepare=("lengths_to_device", "input_lengths", "target_lengths")
+    ),
     "_ctc_loss_backward.out": Row("kernels.ctc", "_ctc_loss_backward", "out"),
     "_cummax_helper": Row(
         "generated.scan", "_cummax_helper", "inplace", dtypes=(("self", "bool integral floating"), ("indices", "int64"))

@@ -126,6 +126,15 @@ def test_arguments_of_other_shapes_and_dtypes_are_refused() -> None:
         function(weights, np.zeros((3, 4)))
 
 
+def test_tokens_that_jax_makes_narrower_are_refused_with_the_remedy() -> None:
+    weights, function = exported_to_jax(export(nn.Embedding(5, 3), (torch.tensor([1, 2]),)))
+    tokens = np.array([1, 2])
+    with pytest.raises(TypeError, match=r"input is int32\[2\]; expected int64\[2\]. .*`with jax.enable_x64\(True\)`"):
+        jax.jit(function)(weights, tokens)
+    with jax.enable_x64(True):
+        assert jax.jit(function)(weights, tokens)[0].shape == (2, 3)
+
+
 def test_gradients_are_those_of_torch() -> None:
     module, x = mlp(), torch.randn(3, 4)
     weights, function = exported_to_jax(export(module, (x,)))

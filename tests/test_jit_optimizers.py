@@ -118,6 +118,33 @@ def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[st
         assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)
 
 
+def test_a_sequence_of_schedulers_reports_the_rate_that_it_has_set() -> None:
+    # Until its milestone, the sequence and its first scheduler share one list of rates.
+    schedulers = torch.optim.lr_scheduler
+    x, y = data()
+    reports = []
+    for model in both(mlp(6, 8, 4)):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        parts = [schedulers.LinearLR(optimizer, 0.1, total_iters=3), schedulers.ExponentialLR(optimizer, 0.9)]
+        schedule = schedulers.SequentialLR(optimizer, parts, [3])
+
+        def step(x: torch.Tensor, y: torch.Tensor, model=model, optimizer=optimizer, schedule=schedule) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            return loss
+
+        device = next(model.parameters()).device
+        run, rates = tenax.jit(step) if device.type == "jax" else step, []
+        for _ in range(6):
+            run(x.to(device), y.to(device))
+            rates.append((schedule.get_last_lr(), schedule.state_dict()["_schedulers"][0]["_last_lr"]))
+        reports.append(rates)
+    assert reports[0] == reports[1]
+
+
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "Adagrad"])
 @pytest.mark.parametrize("index", [0, 1])
 def test_the_numbers_of_a_fused_optimizer_change_without_a_new_program(kind: str, index: int) -> None:

@@ -25,6 +25,7 @@ import tenax
 from tenax._lazy import cuts
 from tenax._lazy.donation import paired
 from tenax._lazy.mode import own_tape
+from tenax._lazy.places import ChangingSizes
 from tenax._lazy.programs import History
 from tenax.dispatch.dispatcher import Dispatcher
 from tenax.storage.avals import aval_of
@@ -37,7 +38,7 @@ from tests.tolerances import LOSSES
 def history() -> Iterator[History]:
     """What this thread runs in lazy mode during a test."""
     tape = own_tape()
-    tape.history, tape.cuts = History(), cuts.Cuts()
+    tape.history, tape.cuts, tape.places = History(), cuts.Cuts(), ChangingSizes()
     yield tape.history
     tape.clear()
 
@@ -432,6 +433,7 @@ def test_explain_names_causes_and_differences() -> None:
 PROCESS = """
 import torch, tenax
 from tenax._lazy.mode import own_tape
+from tenax._lazy.places import ChangingSizes
 x = torch.ones(3, device="jax") * 2
 y = x + 1
 assert len(own_tape().ops) > 1 and not own_tape().history.runs

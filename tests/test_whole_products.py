@@ -122,6 +122,24 @@ def test_derivatives_of_the_third_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+def test_a_backward_pass_is_vectorized_as_on_the_cpu(name: str) -> None:
+    # For an operator without a rule torch warns, which is an error here, and calls it for each sample.
+    f, make = PROGRAMS[name]
+    torch.manual_seed(0)
+    operands = make(torch.float64)
+
+    def jacobians(device: str) -> tuple[torch.Tensor, ...]:
+        xs = on(device, operands)
+        value = f(*xs).reshape(-1)
+        basis = torch.eye(value.numel(), dtype=value.dtype, device=device)
+        return torch.vmap(lambda v: torch.autograd.grad(value, xs, v, retain_graph=True))(basis)
+
+    if f(*operands).numel():
+        for found, expected in zip(jacobians("jax"), jacobians("cpu"), strict=True):
+            close(found, expected)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_transforms_and_forward_mode(name: str) -> None:
     f, make = PROGRAMS[name]
     torch.manual_seed(0)

@@ -17,7 +17,7 @@ from ..storage.tensors import cell_of
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
-from .outputs import OutputDescriber, OutputTree, is_described, is_device_tensor
+from .outputs import OutputDescriber, OutputTree, holds_tensors, is_device_tensor
 from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, elements_of, put_at, tensor_at
 
 
@@ -125,7 +125,7 @@ def describe_entries(
             sequences.setdefault(id(source.container), source)
             continue
         value = None if new is MISSING else describer.describe(new)
-        if id(source.container) in scripted and not (value and is_described(value)):
+        if id(source.container) in scripted and not (value and holds_tensors(value)):
             continue
         effects.append(EntryEffect(source, value))
     for source in sequences.values():

@@ -126,6 +126,21 @@ def is_described(tree: OutputTree) -> bool:
     return any(x.__class__ in _MADE for x in tree.leaves)
 
 
+def holds_tensors(tree: OutputTree) -> bool:
+    """Whether a tree, or an object that the run made in it, holds something besides plain values that a call makes."""
+    pending, seen = [*tree.leaves], set[int]()
+    while pending:
+        leaf = pending.pop()
+        if not isinstance(leaf, NewObject):
+            if leaf.__class__ in _MADE:
+                return True
+        elif id(leaf) not in seen:
+            seen.add(id(leaf))
+            parts = [*leaf.attributes.values(), *([leaf.elements] if leaf.elements else ())]
+            pending += [inner for part in parts for inner in part.leaves]
+    return False
+
+
 def is_device_tensor(value: Any) -> bool:
     """Whether a value is a dense device tensor with its own memory, not a wrapper."""
     dense = isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided

@@ -39,10 +39,12 @@ class LazyExplanation:
     """The result of `tenax.explain(tenax.lazy)`; `str` gives a readable report."""
 
     graphs: tuple[GraphReport, ...]
+    changing: tuple[str, ...] = ()  # the places after which operations run eagerly, because sizes change each time
 
     def __str__(self) -> str:
         runs = sum(graph.runs for graph in self.graphs)
         lines = [f"lazy mode: {len(self.graphs)} programs, run {runs} times"]
+        lines += [f"  eager until the next step, because sizes change each time: after{p}" for p in self.changing]
         return "\n".join([*lines, *(f"  program {i}: {graph}" for i, graph in enumerate(self.graphs, 1))])
 
 
@@ -51,7 +53,7 @@ _SHOWN = 40  # the maximum number of diff lines
 
 def explain_lazy() -> LazyExplanation:
     """Report the programs that this thread has run in lazy mode, in the order of their first runs."""
-    history = own_tape().history
+    tape = own_tape()
 
     def report(program: TapeProgram, runs: Runs) -> GraphReport:
         _, wanted, donated = program.key
@@ -70,4 +72,4 @@ def explain_lazy() -> LazyExplanation:
             tuple(changes),
         )
 
-    return LazyExplanation(tuple(report(*item) for item in history.programs.items()))
+    return LazyExplanation(tuple(report(*item) for item in tape.history.programs.items()), tape.places.changing)

@@ -6,7 +6,7 @@ import threading
 from contextlib import ContextDecorator
 from typing import Any
 
-from ..storage.recording import recording
+from ..storage.recording import recording, run_compiled_ahead
 from .tape import Tape
 
 
@@ -30,14 +30,14 @@ class lazy(ContextDecorator):  # noqa: N801 (used as a function)
     """
 
     def __init__(self) -> None:
-        self._outer: list[Tape | None] = []
+        self._outer: list[tuple[Any, bool]] = []
 
     def __enter__(self) -> None:
-        self._outer.append(recording.tape)
-        recording.tape = _own.tape
+        self._outer.append((recording.tape, _own.tape.paused))
+        recording.tape, _own.tape.paused = _own.tape, False
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: object) -> None:
-        recording.tape = self._outer.pop()
+        recording.tape, _own.tape.paused = self._outer.pop()
         if error is None:
             _own.tape.flush(barrier=True, wait=True, cause="the end of tenax.lazy")
         elif isinstance(error, Exception):
@@ -59,6 +59,11 @@ def sync(wait: bool = False) -> None:
         wait: wait for data-dependent checks (an index in range), and raise the error of the first that failed;
             otherwise such an error is raised by a later `sync`, or when a value is read.
     """
+    if _own.tape.paused:
+        run_compiled_ahead()
+        _own.tape.flush(wait=wait)
+        _own.tape.ended()
+        return
     tape = recording.tape
     if tape is not None and not tape.ahead:
         tape.cuts.barrier(len(tape.ops))
@@ -80,4 +85,4 @@ def record_nowhere() -> None:
     """Turn off lazy mode on this thread and on new threads."""
     type(recording).make = staticmethod(lambda: None)
     own_tape().flush()
-    recording.tape = None
+    recording.tape, own_tape().paused = None, False

@@ -32,6 +32,7 @@ from .cuts import Cuts
 from .donation import paired
 from .kernels import recording_kernel, remember
 from .lists import list_call
+from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
 from .recorded import RecordedOp, recorded_fill, recorded_op, recorded_words
 from .words import words_of_array
@@ -76,6 +77,8 @@ class Tape:
     def __init__(self) -> None:
         self.history = History()
         self.cuts = Cuts()
+        self.places = ChangingSizes()
+        self.paused = False  # whether operations run eagerly until a step ends, because sizes change each time
         self.lock = threading.RLock()  # another thread may need a value
         self.clear()
 
@@ -227,7 +230,7 @@ class Tape:
                         slots.append(self._slot(operand))
                 results = self.record(op, slots, words, call.starts)
             except NotRecordableError:
-                call.operands[:] = [o.value() if o.__class__ is Pending else o for o in call.operands]
+                self.settle(call)
                 return NotImplemented
             fresh = iter(results[op.count :])
             for cell, replaced in zip(cells, op.replaces, strict=True):
@@ -239,6 +242,10 @@ class Tape:
             remember(dispatcher, fast_key, executable, call.starts)
         made = executable.finish(results[: op.count], 0, PendingCell) if op.count or not call.written else None
         return dispatcher.returned(values, made) if call.written else made
+
+    def settle(self, call: EncodedCall) -> None:
+        """Replace the pending operands of an encoded call by their arrays."""
+        call.operands[:] = [o.value() if o.__class__ is Pending else o for o in call.operands]
 
     def kernel(self, dispatcher: Dispatcher) -> Callable[..., Any]:
         """The kernel that replaces an overload's fast path; see kernels.py."""
@@ -303,7 +310,17 @@ class Tape:
                 self.clear()
         compiled = program.seconds - compiled
         seconds = time.perf_counter() - begun - compiled
-        self.history.note(program, f" {cause}" if cause else user_line() or " an unknown line", seconds, compiled > 0)
+        place = f" {cause}" if cause else user_line() or " an unknown line"
+        self.history.note(program, place, seconds, compiled > 0)
+        self.places.note(program, compiled > 0, place)
+        if not cause and recording.tape is self and self.places.pauses():
+            self.paused, recording.tape = True, None
+
+    def ended(self) -> None:
+        """End a step of a paused tape: record again, unless recording pauses after this place too."""
+        self.places.last = user_line() or " an unknown line"
+        if not self.places.pauses():
+            self.paused, recording.tape = False, self
 
     def _one_by_one(self, entries: Sequence[Any], live: list[Pending], error: Exception, ran: list[Any]) -> Exception:
         """Run the operations of a failed program one by one, append their results to `ran`, and return the error to

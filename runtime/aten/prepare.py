@@ -39,14 +39,14 @@ def on_named_device(signature: Signature, device: str) -> Prepare:
     return prepare
 
 
-def to_device(signature: Signature, argument: str) -> Prepare:
-    """Move a tensor to the device of the first argument, which may be the CPU: the batch sizes of packed sequences, or
-    the primal of a tangent on another device."""
-    position = signature.names.index(argument)
+def to_device(signature: Signature, *arguments: str) -> Prepare:
+    """Move tensors to the device of the first argument, which may be the CPU: the batch sizes of packed sequences, the
+    primal of a tangent on another device, or the lengths of a CTC loss."""
+    places = {*map(signature.names.index, arguments)}
 
     def prepare(values: Values) -> Values | Handled:
         first = values[0]
-        moved = [*values[:position], values[position].to(first.device), *values[position + 1 :]]
+        moved = [v.to(first.device) if i in places else v for i, v in enumerate(values)]
         if first.device.type == "cpu":
             return Handled(signature.op(**dict(zip(signature.names, moved, strict=True))))
         return moved
@@ -221,6 +221,7 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "real_part_to_out": real_part_to_out,
     "refuse_empty_axis": refuse_empty_axis,
     "to_device": to_device,
+    "lengths_to_device": to_device,
     "on_named_device": on_named_device,
     "transpose_strided": transpose_strided,
     "truth_of_bytes": truth_of_bytes,

@@ -65,12 +65,9 @@ def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch
     """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad_output, weight, self) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
-    rows = grad_output.flatten(0, -2)
-    return (
-        grad_output.matmul(weight) if mask[0] else None,
-        rows.t().matmul(self.flatten(0, -2)) if mask[1] else None,
-        rows.sum(0) if mask[2] else None,
-    )
+    from .gradients_in_parts import linear_backward as parts
+
+    return parts(self, grad_output, weight, mask)
 
 
 def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
@@ -91,8 +88,9 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad, other, self) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
-    left, right = (self, grad) if other.dim() > 2 else (self.flatten(0, -2), grad.flatten(0, -2))
-    return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
+    from .gradients_in_parts import matmul_backward as parts
+
+    return parts(grad, self, other, mask)
 
 
 KERNELS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (linear, linear_backward, matmul, matmul_backward)}

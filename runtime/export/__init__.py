@@ -127,11 +127,13 @@ class _Function:
         sizes = [n if isinstance(n, int) else None for n in fake.shape]
         shape, dtype = np.shape(x), np.dtype(getattr(x, "dtype", type(x)))
         fits = len(shape) == len(sizes) and all(n is None or n == m for n, m in zip(sizes, shape, strict=True))
-        if not fits or dtype != numpy_dtype(fake.dtype):
-            expected_sizes = [str(n) for n in fake.shape]
+        expected = numpy_dtype(fake.dtype)
+        if not fits or dtype != expected:
+            narrowed = fits and dtype.kind == expected.kind and 2 * dtype.itemsize == expected.itemsize == 8
+            hint = ". JAX passes arrays of 64 bits only within `with jax.enable_x64(True)`" if narrowed else ""
             raise TypeError(
                 f"the exported function: {spec.arg.name} is {dtype}{list(shape)}; expected "
-                f"{numpy_dtype(fake.dtype)}[{', '.join(expected_sizes)}]"
+                f"{expected}[{', '.join(map(str, fake.shape))}]{hint}"
             )
         return x
 

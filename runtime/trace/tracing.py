@@ -21,7 +21,7 @@ from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import fill_from_host
 from ..storage.random import drawing
-from ..storage.recording import recording
+from ..storage.recording import recording, run_recorded
 from ..storage.spec import TensorSpec
 from .async_errors import Assertion
 from .core import alias_array, current_trace, trace_stack, user_line
@@ -173,10 +173,8 @@ def _property(name: str) -> property:
 @contextmanager
 def tracing(trace: Trace) -> Iterator[Trace]:
     """Run a trace on this thread; afterwards, restore the outside cells."""
-    tape = recording.tape
-    if tape is not None:  # operations that were recorded are not part of the program
-        tape.flush()
-        recording.tape = None
+    run_recorded()  # operations that were recorded are not part of the program
+    tape, recording.tape = recording.tape, None
     _watch(1)
     traces = trace_stack()
     traces.append(trace)
