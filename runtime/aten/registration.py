@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy
@@ -34,8 +35,6 @@ _QUANTIZED = (torch.quint8, torch.qint8, torch.qint32, torch.quint4x2, torch.qui
 
 # The first tensor is created by one of these; C++ composites (full, arange, .to) call them too.
 _FIRST = ("empty.memory_format", "empty_strided")
-# Gradients for which `torch.vmap` has no rule: torch would call the operator for each sample, and warn.
-_IN_PARTS = ("linear_backward", "matmul_backward", "_fused_rms_norm_backward")
 
 
 def library(namespace: str, kind: str = "IMPL") -> Any:
@@ -102,12 +101,7 @@ def _resolved_when_called(name: str) -> Callable[..., Any]:
 
 
 def _parts_when_called(name: str) -> Callable[..., Any]:
-    def call(*args: Any) -> Any:
-        from ..dispatch import gradients_in_parts
-
-        return getattr(gradients_in_parts, name)(*args)
-
-    return call
+    return lambda *args: getattr(import_module("tenax.dispatch.gradients_in_parts"), name)(*args)
 
 
 def _composite_when_called(name: str) -> Callable[..., Any]:
@@ -222,7 +216,7 @@ def register_all() -> None:
                 _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
         for name, kernel in formula_composite.KERNELS.items():
             _register(f"aten::{name}", kernel, f"Autograd{_KEY}")
-        for name in _IN_PARTS:
+        for name in ("linear_backward", "matmul_backward", "_fused_rms_norm_backward"):  # torch.vmap has no rules
             _register(f"aten::{name}", _parts_when_called(name), "FuncTorchBatched")
         for name in UNSUPPORTED:  # torch may have a generic kernel, which would take precedence over the fallback
             if f"aten::{name}" in known and has_kernel_on(f"aten::{name}", "CompositeExplicitAutograd"):

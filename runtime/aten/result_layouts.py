@@ -158,11 +158,8 @@ def _in_order_of_transform(values: Sequence[Any], outputs: list[Any]) -> list[An
 
 def _transformed_stride(size: Sequence[int], stride: Sequence[int], dims: list[int]) -> tuple[int, ...]:
     order = [*sorted(set(range(len(size))) - {*dims}, key=lambda d: -stride[d]), *dims]
-    return (
-        torch.empty([size[d] for d in order], device=_DEVICE)
-        .permute([order.index(d) for d in range(len(size))])
-        .stride()
-    )
+    made = torch.empty([size[d] for d in order], device=_DEVICE)
+    return made.permute([order.index(d) for d in range(len(size))]).stride()
 
 
 def _contiguous(values: Sequence[Any], outputs: list[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ AD.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -65,9 +66,7 @@ def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch
     """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad_output, weight, self) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
-    from .gradients_in_parts import linear_backward as parts
-
-    return parts(self, grad_output, weight, mask)
+    return import_module("tenax.dispatch.gradients_in_parts").linear_backward(self, grad_output, weight, mask)
 
 
 def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
@@ -88,9 +87,7 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad, other, self) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
-    from .gradients_in_parts import matmul_backward as parts
-
-    return parts(grad, self, other, mask)
+    return import_module("tenax.dispatch.gradients_in_parts").matmul_backward(grad, self, other, mask)
 
 
 KERNELS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (linear, linear_backward, matmul, matmul_backward)}

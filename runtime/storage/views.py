@@ -136,8 +136,7 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
     return digits.reshape(base.shape)
 
 
-_GEOMETRIES = 1 << 12  # whose first offsets are remembered
-_first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}  # the oldest first
+_first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}  # of the last 4,096 geometries, the oldest first
 
 
 @cached_until_eviction(65536)
@@ -153,7 +152,7 @@ def locate(shape: Ints, view: TensorSpec) -> tuple[TensorSpec, np.ndarray | None
     if p is None:
         return view, None
     first = _first_offsets.setdefault((shape, view.size, view.stride), view.offset)
-    if len(_first_offsets) > _GEOMETRIES:
+    if len(_first_offsets) > 1 << 12:
         _first_offsets.pop(next(iter(_first_offsets)), None)
     if first == view.offset or plan(shape, view.size, view.stride, 0) is None:
         return view, None
