@@ -136,7 +136,7 @@ class AheadTape:
     def run(self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any], fast_key: Any) -> Any:
         """Record an encoded call; if it cannot be recorded, make its operands arrays and return NotImplemented."""
         with self.lock:
-            recorded = self._record(dispatcher, executable, call, values)
+            recorded = self._record(dispatcher, executable, call, values, fast_key)
         if not recorded:
             self.settle(call)
             self._close()
@@ -151,7 +151,7 @@ class AheadTape:
         call.operands[:] = [x.value() if x.__class__ is ComingArray else x for x in call.operands]
 
     def _record(
-        self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any]
+        self, dispatcher: Any, executable: Executable, call: EncodedCall, values: list[Any], fast_key: Any
     ) -> tuple[list[Any], int] | None:
         if not _is_recordable(dispatcher, executable) or call.index:
             return None
@@ -165,6 +165,7 @@ class AheadTape:
             counted = program.made_for is not None  # the call that starts the compilation is not counted
             compilation = PendingExecutable.begin(program, abstract)
         except LOWERING_ERRORS:
+            dispatcher.fast.pop(fast_key, None)  # so that the next such call raises here too
             from .host_errors import raise_host_error
 
             raise_host_error(dispatcher.signature, values, blank=True)

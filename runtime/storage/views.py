@@ -136,7 +136,8 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
     return digits.reshape(base.shape)
 
 
-_first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}  # of the last 4,096 geometries, the oldest first
+_GEOMETRIES = 1 << 12  # whose first offsets are remembered
+_first_offsets: dict[tuple[Ints, Ints, Ints], int] = {}  # the oldest first
 
 
 @cached_until_eviction(65536)
@@ -152,7 +153,7 @@ def locate(shape: Ints, view: TensorSpec) -> tuple[TensorSpec, np.ndarray | None
     if p is None:
         return view, None
     first = _first_offsets.setdefault((shape, view.size, view.stride), view.offset)
-    if len(_first_offsets) > 1 << 12:
+    if len(_first_offsets) > _GEOMETRIES:
         _first_offsets.pop(next(iter(_first_offsets)), None)
     if first == view.offset or plan(shape, view.size, view.stride, 0) is None:
         return view, None
