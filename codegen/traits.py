@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import keyword
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,8 +18,8 @@ from tenax.codegen.fault import Fault
 from tenax.codegen.schema import Schemas
 from tenax.codegen.spec import Entry, Preparation
 
-# The preparations of `prepare`, each with its number of arguments (runtime/aten/prepare.py).
-PREPARATIONS = {
+# The preparations of `prepare`, each with its number of arguments, or None if any will do (runtime/aten/prepare.py).
+PREPARATIONS: dict[str, int | None] = {
     "alert_not_deterministic": 1,
     "dtype_of_out": 1,
     "dtype_of_wider_out": 1,
@@ -29,8 +29,7 @@ PREPARATIONS = {
     "raise_info": 1,
     "real_part_to_out": 1,
     "refuse_empty_axis": 2,
-    "to_device": 1,
-    "lengths_to_device": 2,
+    "to_device": None,
     "on_named_device": 1,
     "transpose_strided": 1,
     "truth_of_bytes": 1,
@@ -162,11 +161,13 @@ def _draws_if(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[
     yield from _arguments(entry, "draws_if", entry.draws_if, func)
 
 
-def _prepare(key: str, known: dict[str, int], entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
+def _prepare(
+    key: str, known: Mapping[str, int | None], entry: Entry, func: FunctionSchema, schemas: Schemas
+) -> Iterator[Fault]:
     given: Preparation = getattr(entry, key)
     name, arguments = given.name, given.arguments
     yield from _word(entry, key, name, tuple(known))
-    if len(arguments) != known.get(name, len(arguments)):
+    if known.get(name) not in (None, len(arguments)):
         yield entry.fault(key, f"`{given}`", f"{known[name]} arguments")
     yield from _arguments(entry, key, () if name in OF_TEXT else arguments, func)
 

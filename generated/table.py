@@ -184,14 +184,14 @@ ROWS: dict[str, Row] = {
     "_ctc_loss.Tensor": Row(
         "kernels.ctc",
         "_ctc_loss",
-        prepare=("lengths_to_device", "input_lengths", "target_lengths"),
+        prepare=("to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.Tensor_out": Row(
         "kernels.ctc",
         "_ctc_loss",
         "out",
-        prepare=("lengths_to_device", "input_lengths", "target_lengths"),
+        prepare=("to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.out": Row(
@@ -199,7 +199,7 @@ ROWS: dict[str, Row] = {
     ),
     "_ctc_loss_backward": Row("kernels.ctc", "_ctc_loss_backward"),
     "_ctc_loss_backward.Tensor": Row(
-        "kernels.ctc", "_ctc_loss_backward", prepare=("lengths_to_device", "input_lengths", "target_lengths")
+        "kernels.ctc", "_ctc_loss_backward", prepare=("to_device", "input_lengths", "target_lengths")
     ),
     "_ctc_loss_backward.out": Row("kernels.ctc", "_ctc_loss_backward", "out"),
     "_cummax_helper": Row(

@@ -221,7 +221,6 @@ PREPARATIONS: dict[str, Callable[..., Prepare]] = {
     "real_part_to_out": real_part_to_out,
     "refuse_empty_axis": refuse_empty_axis,
     "to_device": to_device,
-    "lengths_to_device": to_device,
     "on_named_device": on_named_device,
     "transpose_strided": transpose_strided,
     "truth_of_bytes": truth_of_bytes,

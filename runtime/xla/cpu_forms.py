@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
+
+from .._jax import ir, stablehlo
 
 _WIDER = 2  # how many times as wide as the right operand the left one must be
 _LONG = 512  # length of the contraction from which the transposition of any result pays off

@@ -153,8 +153,8 @@ REFUSED = {
         "dtype_of_wider_out, expand_masks, put_masks, ",
     ),
     "a preparation of too many arguments": (
-        ADD + "  jnp: self\n  prepare: to_device(self, other)\n",
-        "ops_spec/ops.yaml:3: `to_device(self, other)`; expected 1 arguments",
+        ADD + "  jnp: self\n  prepare: expand_masks(self, other)\n",
+        "ops_spec/ops.yaml:3: `expand_masks(self, other)`; expected 1 arguments",
     ),
     "a preparation of an unknown argument": (
         ADD + "  jnp: self\n  prepare: to_device(othr)\n",
