@@ -1,17 +1,21 @@
 """An eager training step on the device, compared with CPU torch: models of `models/`, at two batch sizes.
 
 `python benchmarks/eager_steps.py` prints the table; `--write` stores it in docs/benchmarks.md, `--only MLP` selects
-models. With `--cores 1` the process and its threads stay on one core.
+models. With `--cores 1` the process and its threads stay on one core. On a GPU, `--cuda PYTHON` names the interpreter
+of a PyTorch for CUDA, which is the reference then, in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
-COLUMNS = ("model", "batch", "cores", "CPU torch ms", "eager ms", "eager / torch", "tenax.jit ms", "tenax.jit / torch")
 SETTLED = 40  # steps until a compiled function has settled
 TAKEOVER = 12.0  # seconds of eager steps until good code has taken over where it matters
 
@@ -23,6 +27,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=4.0, help="Seconds per row.")
     parser.add_argument("--only", default="", help="Models whose names contain this.")
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="Cores that the process may use.")
+    parser.add_argument("--cuda", metavar="PYTHON", help="The interpreter of a PyTorch for CUDA, the reference.")
+    parser.add_argument("--on-cuda", action="store_true", help="Print the reference's times on CUDA, as JSON.")
     return parser.parse_args()
 
 
@@ -35,10 +41,8 @@ from clock import interleaved  # noqa: E402
 from models.beginnings import bert  # noqa: E402
 from models.cases import CASES, Batch, Case, classified, text  # noqa: E402
 from models.training import finished, train_step  # noqa: E402
-from tables import publish  # noqa: E402
 
-import tenax  # noqa: E402
-
+Run = Callable[[], object]
 BATCHES: dict[str, tuple[Callable[[], Batch], ...]] = {
     "MLP": (lambda: classified(16, 64, 256), lambda: classified(16, 1024, 256)),
     "ResNet-18": (lambda: classified(10, 8, 3, 64, 64), lambda: classified(10, 32, 3, 64, 64)),
@@ -47,18 +51,31 @@ BATCHES: dict[str, tuple[Callable[[], Batch], ...]] = {
 }
 
 
-def stepper(case: Case, batch: Batch, mode: str) -> Callable[[], float]:
-    """A training step and all its work, after as many as it takes to settle."""
+def device_of(mode: str) -> str:
+    """The torch device of a contender."""
+    return "jax" if mode != "torch" else "cuda" if OPTIONS.on_cuda else "cpu"
+
+
+def compiler(mode: str) -> Callable[[Any], Any]:
+    """What compiles a contender's step: `tenax.jit`, or nothing."""
+    if mode != "jit":
+        return lambda step: step
+    import tenax
+
+    return tenax.jit
+
+
+def stepper(case: Case, batch: Batch, mode: str) -> Run:
+    """A training step and all its work."""
     torch.manual_seed(0)
-    device = "cpu" if mode == "torch" else "jax"
+    device = device_of(mode)
     module = case.module().to(device)
     x, y = (part.to(device) for part in batch)
-    step = train_step(module, case.optimizer(module.parameters()))
-    step = tenax.jit(step) if mode == "jit" else step
-    return settled(finished(lambda: step(x, y).item(), device), mode)
+    step = compiler(mode)(train_step(module, case.optimizer(module.parameters())))
+    return finished(lambda: step(x, y).item(), device)
 
 
-def settled(run: Callable[[], float], mode: str) -> Callable[[], float]:
+def settled(run: Run, mode: str) -> Run:
     """`run`, after as many steps as it takes to settle."""
     ends = time.perf_counter() + (TAKEOVER if mode == "eager" else 0)
     for _ in range(SETTLED):
@@ -68,35 +85,52 @@ def settled(run: Callable[[], float], mode: str) -> Callable[[], float]:
     return run
 
 
-def row(name: str, size: str, contenders: dict[str, Callable[[], object]]) -> tuple[str, ...]:
-    """The measurements of a model."""
+def programs() -> Iterator[tuple[str, str, Callable[[str], Run]]]:
+    """The selected models: a name, the shape of a batch, and a function that makes the step of a mode."""
+    for case in CASES:
+        if case.name in BATCHES and OPTIONS.only in case.name:
+            for make in BATCHES[case.name]:
+                batch = make()
+                yield case.name, " x ".join(map(str, batch[0].shape)), partial(stepper, case, batch)
+    if OPTIONS.only in "BERT, 4 layers":
+        yield "BERT, 4 layers", "4 x 64", lambda mode: bert(device_of(mode), compiler(mode))
+
+
+def measured(make: Callable[[str], Run], modes: tuple[str, ...]) -> dict[str, float]:
+    """Microseconds of the step in each mode."""
+    runs = {mode: settled(make(mode), mode) for mode in modes}
     time.sleep(1.0)  # threads that compile end
-    found = interleaved(contenders, OPTIONS.seconds)
-    ratios = {mode: f"{found[mode] / found['torch']:.2f}" for mode in ("eager", "jit")}
-    ms = {mode: f"{microseconds / 1e3:.1f}" for mode, microseconds in found.items()}
-    return name, size, str(OPTIONS.cores), ms["torch"], ms["eager"], ratios["eager"], ms["jit"], ratios["jit"]
+    return interleaved(runs, OPTIONS.seconds)
+
+
+def references(python: str) -> dict[str, float]:
+    """Microseconds of each selected step by torch on CUDA, in a process of its own."""
+    command = [python, __file__, "--on-cuda", "--only", OPTIONS.only, "--seconds", str(OPTIONS.seconds)]
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    lines = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    return json.loads(lines[-1])
 
 
 def main() -> None:
     """Measure what the command line selects."""
-    modes = ("torch", "eager", "jit")
+    if OPTIONS.cuda or OPTIONS.on_cuda:
+        torch.set_float32_matmul_precision("high")  # CUDA torch's default for convolutions, and JAX's for everything
+    if OPTIONS.on_cuda:
+        print(json.dumps({f"{name}, {size}": measured(make, ("torch",))["torch"] for name, size, make in programs()}))
+        return
+    from tables import publish
+
+    known = references(OPTIONS.cuda) if OPTIONS.cuda else {}
+    modes, reference = (("eager", "jit"), "CUDA torch") if OPTIONS.cuda else (("torch", "eager", "jit"), "CPU torch")
     rows = []
-    for case in CASES:
-        if case.name not in BATCHES or OPTIONS.only not in case.name:
-            continue
-        for make in BATCHES[case.name]:
-            batch = make()
-            size = " x ".join(map(str, batch[0].shape))
-            rows.append(row(case.name, size, {mode: stepper(case, batch, mode) for mode in modes}))
-    if OPTIONS.only in "BERT, 4 layers":
-        makers = {"torch": ("cpu", _as_is), "eager": ("jax", _as_is), "jit": ("jax", tenax.jit)}
-        runs = {mode: settled(bert(*maker), mode) for mode, maker in makers.items()}
-        rows.append(row("BERT, 4 layers", "4 x 64", runs))
-    publish("eager steps", COLUMNS, rows, write=OPTIONS.write, only=3)
-
-
-def _as_is(function: Callable) -> Callable:
-    return function
+    for name, size, make in programs():
+        found = {"torch": known.get(f"{name}, {size}", 0.0)} | measured(make, modes)
+        ratios = {mode: f"{found[mode] / found['torch']:.2f}" for mode in ("eager", "jit")}
+        ms = {mode: f"{microseconds / 1e3:.1f}" for mode, microseconds in found.items()}
+        cells = (ms["torch"], ms["eager"], ratios["eager"], ms["jit"], ratios["jit"])
+        rows.append((name, size, str(OPTIONS.cores), *cells))
+    titles = (f"{reference} ms", "eager ms", "eager / torch", "tenax.jit ms", "tenax.jit / torch")
+    publish("eager steps", ("model", "batch", "cores", *titles), rows, write=OPTIONS.write, only=3)
 
 
 if __name__ == "__main__":

@@ -50,8 +50,11 @@ def publish(
 def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0, how: str = MEDIANS) -> None:
     """Write a table between `<!-- name -->` and `<!-- /name -->` of docs/benchmarks.md, with machine and versions.
 
-    With `only`, existing rows are kept unless a new row has the same first `only` cells.
+    The tables of a GPU have markers of their own: `<!-- name, gpu -->`. With `only`, existing rows are kept unless a
+    new row has the same first `only` cells.
     """
+    if jax.default_backend() != "cpu":
+        name = f"{name}, {jax.default_backend()}"
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     head, _, rest = DOCUMENT.read_text().partition(begin)
     before, _, rest = rest.partition(end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ import torch
 import tenax
 from tenax.dispatch.aot_call import AotCall
 from tenax.xla.one_run import options_for_one_run
-from tenax.xla.options import computed, first_code, good_code
+from tenax.xla.options import ENOUGH, computed, first_code, good_code, has_quick_tier, has_tiers
 
 from .agreement import close
 
@@ -113,6 +114,19 @@ def test_flags_of_the_process_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")
     assert first_code(text) == good_code(text) == (None, 0)
     assert options_for_one_run() is None
+
+
+def test_first_code_of_a_gpu_tries_no_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.ones((8, 8), np.float32)
+    product, total = (jax.jit(f).lower(x) for f in (lambda x: x @ x, lambda x: x.sum()))
+    gpu = [SimpleNamespace(platform="gpu")]
+    monkeypatch.setattr("tenax.xla.options.jax", SimpleNamespace(local_devices=lambda: gpu))
+    first = first_code(product.as_text())
+    assert ENOUGH // first.work == 64  # calls until good code takes over
+    assert first_code(total.as_text()) == (first.options, 0)  # which has nothing to choose
+    assert good_code(product.as_text()) == (None, 0)
+    assert has_tiers() and not has_quick_tier()
+    assert product.compile(first.options)(x)[0, 0] == 8  # XLA knows these options
 
 
 def train(

@@ -106,7 +106,7 @@ def test_integers_are_convolved_without_the_library_on_accelerators(groups: int,
     g = Geometry((2,) * rank, (1,) * rank, (2,) * rank, groups, (7,) * rank, (3,) * rank, (3,) * rank)
     rng = np.random.default_rng(0)
     x, y, w = (
-        jnp.asarray(rng.integers(-9, 9, shape), jnp.int32)
+        jax.device_put(rng.integers(-9, 9, shape).astype(np.int32), jax.devices("cpu")[0])
         for shape in ((3, 4, *g.image), (3, 6, *g.out), (6, 4 // groups, *g.kernel))
     )
     for function, first in ((primitives.output, x), (primitives.image, y)):

@@ -141,7 +141,7 @@ def test_the_matrix_holds_each_release_with_its_trend(monkeypatch: pytest.Monkey
 
 def test_committed_results_are_in_the_history() -> None:
     recorded = {(run.cell, run.date): run.checks for run in history.read()}
-    for path in (*results.releases(), *results.releases("lazy")):
+    for path in (*results.releases(), *results.others()):
         run = history.total(results.load(path))
         assert recorded[(run.cell, run.date)] == run.checks, "run `tenax coverage summary --write`"
 

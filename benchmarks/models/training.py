@@ -38,7 +38,7 @@ def finished(run: Callable[[], T], device: str) -> Callable[[], T]:
 
     def wait() -> T:
         result = run()
-        torch.jax.synchronize()
+        torch.get_device_module(device).synchronize()
         return result
 
     return wait

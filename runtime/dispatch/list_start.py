@@ -19,7 +19,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..xla.ahead import PendingExecutable
 from ..xla.memory import code_memory
-from ..xla.options import Tiers, has_one_tier, has_tiers
+from ..xla.options import Tiers, has_one_tier, has_quick_tier
 from .dispatcher import Dispatcher
 from .encode import EncodedCall
 from .executable import Executable, build_executable, is_on_mesh
@@ -89,7 +89,7 @@ class ListStarts:
 def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list[Sequence[int]]:
     """The parts of a call, as indices into its lists; empty if the call should be one program."""
     tape = recording.tape
-    usual = (tape is None or tape.ahead) and no_jax_trace() and has_tiers() and not has_one_tier()
+    usual = (tape is None or tape.ahead) and no_jax_trace() and has_quick_tier() and not has_one_tier()
     if not usual or call.shared or call.index or is_on_mesh(call):
         return []
     slots = dispatcher.signature.arguments

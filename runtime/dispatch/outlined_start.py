@@ -15,7 +15,7 @@ import jax
 
 from ..storage.memory_errors import as_torch_error
 from ..xla.ahead import background
-from ..xla.options import Options, has_one_tier, has_tiers
+from ..xla.options import Options, has_one_tier, has_quick_tier
 from ..xla.outlined import costs
 from ..xla.outlined.sequence import Sequenced
 from ..xla.program import is_plain_call
@@ -63,7 +63,7 @@ class OutlinedStart:
             options: those of XLA for all programs of compiled functions.
             begin: lowers the whole program; returns a function that compiles it.
         """
-        if not has_tiers() or has_one_tier() or not is_plain_call(arrays):
+        if not has_quick_tier() or has_one_tier() or not is_plain_call(arrays):
             return None
         if sum(arrays[i].nbytes for i in donated) > _MOST_DONATED:
             return None

@@ -1,8 +1,7 @@
 """Assertions of compiled programs, such as an index in range: computed with the results, raised when they are ready.
 
-A program cannot raise. Its assertions are one more result, and reading that result immediately would make every call
-wait for the device. So it is read once it is ready: in a later call, or in `synchronize`, like device-side assertions
-in CUDA kernels.
+A program cannot raise. Its assertions are one more result, which is read once it is ready: in a later call, or in
+`synchronize`, like device-side assertions in CUDA kernels. Reading it at once would make every call wait.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ class Assertion(NamedTuple):
 
 def condition_error(kind: str, message: str) -> Exception:
     """The exception of a class named `kind`, in `builtins` or `torch.linalg`."""
-    made: Exception = (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
-    return made
+    return (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
 
 
 _lock = threading.Lock()
@@ -39,6 +37,8 @@ _pending: list[tuple[jax.Array, tuple[Assertion, ...]]] = []
 
 def record_assertions(holds: jax.Array, conditions: tuple[Assertion, ...]) -> None:
     """Queue the outcome of a call's assertions; `holds` is bool[n], one element per assertion."""
+    if holds.platform() != "cpu":
+        holds.copy_to_host_async()  # a later call finds it there
     with _lock:
         _pending.append((holds, conditions))
 
