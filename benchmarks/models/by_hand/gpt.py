@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -52,6 +51,19 @@ def perceptron(p: Tree, x: jax.Array) -> jax.Array:
     return x + linear(p["down"], jax.nn.gelu(linear(p["up"], layer_norm(p["norm2"], x))))
 
 
+def attention(query: jax.Array, key: jax.Array, value: jax.Array, implementation: Any) -> jax.Array:
+    """Causal attention; without an implementation of the library, products with the heads as batch, the fastest on CPUs.
+
+    Arguments and result are (batch, length, heads, size of a head).
+    """
+    if implementation:
+        return jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation=implementation)
+    query, key, value = (x.transpose(0, 2, 1, 3) for x in (query, key, value))
+    scores = query @ key.swapaxes(-1, -2) / query.shape[-1] ** 0.5
+    scores = jnp.where(jnp.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+    return (jax.nn.softmax(scores, axis=-1) @ value).transpose(0, 2, 1, 3)
+
+
 def apply(
     params: Tree,
     state: Tree,
@@ -62,12 +74,11 @@ def apply(
     activations: Any = None,
 ) -> tuple[jax.Array, Tree]:
     """Logits, and the state. `activations` is the sharding of what the embedding gives, on a mesh."""
-    attention = partial(jax.nn.dot_product_attention, is_causal=True, implementation=implementation)
     x = params["tokens"][tokens] + params["positions"][: tokens.shape[1]]
     if activations is not None:
         x = jax.lax.with_sharding_constraint(x, activations)
     for p in params["blocks"]:
-        y = attention(*parts(p, layer_norm(p["norm1"], x), heads))
+        y = attention(*parts(p, layer_norm(p["norm1"], x), heads), implementation)
         x = perceptron(p, x + linear(p["output"], y.reshape(x.shape)))
     head = params.get("head", params["tokens"])
     return layer_norm(params["norm"], x).astype(head.dtype) @ head.T, state

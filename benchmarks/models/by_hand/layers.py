@@ -19,10 +19,9 @@ def linear_params(weights: Weights, name: str) -> Tree:
 
 
 def linear(p: Tree, x: jax.Array) -> jax.Array:
-    """In the dtype of the matrix."""
-    if x.dtype != p["w"].dtype:
-        x = x.astype(p["w"].dtype)
-    return x @ p["w"] + p["b"]
+    """In the dtype of the matrix, as a product of two matrices: XLA's CPU backend copies others for their gradients."""
+    rows = x.reshape(-1, x.shape[-1]).astype(p["w"].dtype)
+    return (rows @ p["w"] + p["b"]).reshape(*x.shape[:-1], -1)
 
 
 def norm_params(weights: Weights, name: str) -> Tree:
