@@ -17,6 +17,7 @@ import torch  # noqa: E402
 import tenax  # noqa: E402, F401
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.devices()  # JAX reads the flags now, before a test changes them
 
 
 @pytest.fixture(autouse=True)
