@@ -15,7 +15,7 @@ import tenax
 from .by_hand.training import train_step as train_step_by_hand
 from .cases import Case, array, weights
 from .decode import decode
-from .training import train_step
+from .training import finished, train_step
 
 COMPILERS: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "tenax": lambda f: tenax.jit(f),
@@ -81,7 +81,8 @@ def in_torch(case: Case, name: str, compiler: str) -> Program:
             if "capturable" in group:  # its step counters on the device, as docs/compile.md asks
                 group["capturable"] = True
         step = COMPILERS[compiler](train_step(module, optimizer))
-        return Program(lambda: jax.block_until_ready(step(x, target).jax()), step, lambda: (x, target))
+        run: Callable[[], Any] = lambda: jax.block_until_ready(step(x, target).jax())  # noqa: E731
+        return Program(run if compiler == "tenax" else finished(run, "jax"), step, lambda: (x, target))
     module.eval()
     function = COMPILERS[compiler](module)
     arguments = (x,) if name == "forward" else (x, target)

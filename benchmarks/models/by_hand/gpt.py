@@ -52,7 +52,7 @@ def perceptron(p: Tree, x: jax.Array) -> jax.Array:
 
 
 def attention(query: jax.Array, key: jax.Array, value: jax.Array, implementation: Any) -> jax.Array:
-    """Causal attention; without an implementation of the library, products with the heads as batch, the fastest on CPUs.
+    """Causal attention, by the library or, without an implementation, as products of heads, the fastest on CPUs.
 
     Arguments and result are (batch, length, heads, size of a head).
     """
