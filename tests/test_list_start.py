@@ -12,6 +12,7 @@ import torch
 
 from tenax.dispatch import list_start
 from tenax.dispatch.dispatcher import Dispatcher
+from tenax.xla.lowering import LoweredProgram
 from tenax.xla.memory import code_memory
 from tenax.xla.totals import totals
 
@@ -133,11 +134,20 @@ def parameters_with_gradients(shape: tuple[int, ...], count: int) -> list[torch.
     return parameters
 
 
-def test_the_programs_of_parts_stay_in_first_code(caplog: pytest.LogCaptureFixture) -> None:
-    """They serve too few calls to repay good code, although each call runs them for many tensors."""
-    optimizer = OPTIMIZERS["adamw"](parameters_with_gradients((256, 257), 16))
+@pytest.mark.parametrize(("shape", "good"), [((32, 33), 0), ((256, 257), 1)])
+def test_programs_of_parts_have_good_code_if_it_repays(
+    shape: tuple[int, ...], good: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They serve 15 calls, each of them for all tensors of a shape; good code never takes over in between."""
+    compiled: list[str] = []
+    code = LoweredProgram.good_code
+    monkeypatch.setattr(LoweredProgram, "good_code", lambda self: compiled.append(self.text) or code(self))
+    optimizer = OPTIMIZERS["adamw"](parameters_with_gradients(shape, 16))
     caplog.set_level(logging.DEBUG, "tenax")
-    for _ in range(list_start.SERVES - 1):
+    optimizer.step()
+    torch.jax.synchronize()
+    assert sum("adam_step" in text for text in compiled) == good
+    for _ in range(list_start.COMPILED - 2):
         optimizer.step()
     made = [r.getMessage() for r in caplog.records if "adam_step" in r.getMessage()]
     assert made and not any("good code" in message for message in made)

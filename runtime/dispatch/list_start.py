@@ -2,9 +2,9 @@
 
 An optimizer step is one program for all parameters. XLA needs seconds to compile it, but milliseconds for the update of
 one parameter, and most of a hundred parameters share their shapes with others. So the first calls run one such program
-for each tensor whose shape occurs often, and one program for the remaining tensors. The program for the whole list is
-compiled meanwhile and takes over at a fixed call number, so that results are reproducible. Where every call of an
-operator must return the same bits, it is used from the first call.
+for each tensor whose shape occurs often, and one program for the remaining tensors, in good code if that repays. The
+program for the whole list is compiled meanwhile and takes over at a fixed call number, so that results are
+reproducible. Where every call of an operator must return the same bits, it is used from the first call.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .foreach import part
 from .list_path import ListKernel
 
 _OFTEN = 4  # minimum number of tensors of one shape that justifies a program for it
+_REPAID = 1 << 20  # elements per call of the list, for each tensor of a program, from which good code repays
 COMPILED, SERVES = 4, 16  # the call that starts compiling the whole program, and the first call that runs it
 _MOST = 64  # keys per operator whose calls are counted; a full table is cleared
 
@@ -46,7 +47,8 @@ class ListStarts:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
-        self.kernel = ListKernel(Dispatcher(dispatcher.signature, "first"))  # executes the parts, for some calls
+        tiers: tuple[Tiers, ...] = ("first", "good")
+        self.kernels = [ListKernel(Dispatcher(dispatcher.signature, tier)) for tier in tiers]  # execute the parts
         self.starts: dict[Any, _Start] = {}
 
     def __call__(self, values: list[Any], call: EncodedCall) -> Executable | None:
@@ -64,11 +66,11 @@ class ListStarts:
         if start.calls >= COMPILED and start.executable is None and recording.tape is None:
             start.executable = self._begun(values, call)
         call.operands.clear()  # these references would prevent donation
-        for indices in parts:
-            arguments = part(self.dispatcher.signature, values, indices)
-            prepared = self.kernel.prepared(arguments)
+        for good, indices in parts:
+            arguments, kernel = part(self.dispatcher.signature, values, indices), self.kernels[good]
+            prepared = kernel.prepared(arguments)
             if prepared is None:
-                self.kernel.dispatcher.run(arguments)
+                kernel.dispatcher.run(arguments)
             else:
                 prepared()
         return None
@@ -86,8 +88,8 @@ class ListStarts:
         return executable
 
 
-def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list[Sequence[int]]:
-    """The parts of a call, as indices into its lists; empty if the call should be one program."""
+def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list[tuple[bool, Sequence[int]]]:
+    """Whether each part runs good code, and its indices into the lists; empty if the call should be one program."""
     tape = recording.tape
     usual = (tape is None or tape.ahead) and no_jax_trace() and has_quick_tier() and not has_one_tier()
     if not usual or call.shared or call.index or is_on_mesh(call):
@@ -100,11 +102,16 @@ def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list
     alike = defaultdict[Any, list[int]](list)
     for i, elements in enumerate(zip(*lists, strict=True)):
         alike[tuple(_looks(elements))].append(i)
-    often = [i for indices in alike.values() if len(indices) >= _OFTEN for i in indices]
+    often = [indices for indices in alike.values() if len(indices) >= _OFTEN]
     rest = [i for indices in alike.values() if len(indices) < _OFTEN for i in indices]
     if len(rest) > count // 2:
         return []
-    return [*((i,) for i in often), *([rest] if rest else [])]
+    groups = [(indices, [[i] for i in indices]) for indices in often] + [(rest, [rest])] * bool(rest)
+    parts: list[tuple[bool, Sequence[int]]] = []
+    for indices, programs in groups:
+        good = sum(lists[0][i].numel() for i in indices) >= _REPAID * len(programs[0])
+        parts += [(good, one) for one in programs]
+    return parts
 
 
 def _looks(elements: Sequence[Any]) -> Iterator[Any]:
