@@ -1,7 +1,8 @@
-"""Run every benchmark suite, one after the other."""
+"""Run every benchmark suite, one after the other, each in a process of its own: some set how tenax compiles."""
 
-import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 for suite in ("eager", "eager_steps", "lowerings", "compiled", "calls", "rows", "changing", "distributed"):
-    runpy.run_path(str(Path(__file__).parent / f"{suite}.py"), run_name="__main__")
+    subprocess.run([sys.executable, Path(__file__).parent / f"{suite}.py"], check=True)

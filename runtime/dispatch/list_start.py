@@ -106,11 +106,12 @@ def _parts(dispatcher: Dispatcher, values: list[Any], call: EncodedCall) -> list
     rest = [i for indices in alike.values() if len(indices) < _OFTEN for i in indices]
     if len(rest) > count // 2:
         return []
-    groups = [(indices, [[i] for i in indices]) for indices in often] + [(rest, [rest])] * bool(rest)
     parts: list[tuple[bool, Sequence[int]]] = []
-    for indices, programs in groups:
-        good = sum(lists[0][i].numel() for i in indices) >= _REPAID * len(programs[0])
-        parts += [(good, one) for one in programs]
+    for indices in often:
+        good = lists[0][indices[0]].numel() * len(indices) >= _REPAID
+        parts += [(good, (i,)) for i in indices]
+    if rest:
+        parts.append((sum(lists[0][i].numel() for i in rest) >= _REPAID * len(rest), rest))
     return parts
 
 

@@ -6,8 +6,8 @@ its code takes nanoseconds longer for each element; without fused multiply-adds,
 the default's except for loops and for transposes and scatters of large arrays; its results differ from the default's
 for one program in ninety (benchmarks/code_tiers.py).
 
-On a GPU, first code is what XLA compiles without trying the algorithms of products and convolutions: the first training
-step of a ResNet-18 takes 1.7 s instead of 5.9 on an H200. The results of another algorithm differ by rounding.
+On a GPU, first code is compiled without autotuning: a ResNet-18's first training step takes 1.7 s instead of 5.9 on an
+H200. Triton's products are off as well, because autotuning chooses their tiles. Other algorithms round differently.
 """
 
 import math
@@ -45,7 +45,7 @@ _LARGE = ENOUGH // 2  # work per operation in one call; above it, the first call
 _SMALL_MOVED = 1 << 13  # largest array, in elements, that good code transposes or scatters; else XLA's default
 _MANY = 16  # results; programs with more are operators on lists, which the older emitters compile slowly
 _ITERATIONS = 256  # assumed iterations of a loop
-_UNTUNED = 64  # calls of a program of products or convolutions on a GPU until good code takes over
+_UNTUNED_CALLS = 64  # of a program of products or convolutions on a GPU until good code takes over
 _ROUNDS = 5  # iterations of the loops that generate random bits
 _COMPARISONS = 64  # operations per sorted element
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
@@ -56,7 +56,7 @@ _TYPES = re.compile(r"tensor<((?:\d+x)*)(\w+)")
 _WINDOW = re.compile(r"window_dimensions = array<i64: ([\d, ]+)>")
 _MOVES = re.compile(r"stablehlo\.(?:transpose|scatter)\b")
 _ALIKE = re.compile(r"stablehlo\.(?:concatenate|convolution|dot_general|reduce\(.* applies)")
-_TUNED = re.compile(r"stablehlo\.(?:convolution|dot_general)\b")
+_AUTOTUNED = re.compile(r"stablehlo\.(?:convolution|dot_general)\b")
 _PARTS = re.compile(r"stablehlo\.(?:gather|slice|dynamic_slice)\b")
 
 
@@ -88,7 +88,7 @@ def first_code(text: str) -> Code:
     if soon is None:
         return Code(None, 0)
     if jax.local_devices()[0].platform == "gpu":
-        return Code(soon, ENOUGH // _UNTUNED if _TUNED.search(text) else 0)
+        return Code(soon, ENOUGH // _UNTUNED_CALLS if _AUTOTUNED.search(text) else 0)
     work, operations = computed(text)
     work = -(-work // operations)
     return Code(soon, work) if work <= _LARGE else good_code(text)
