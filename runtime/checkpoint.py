@@ -25,7 +25,7 @@ from .dtypes import CARRIER, numpy_dtype, torch_dtype
 from .storage.ordinals import jax_devices
 from .storage.placement import sharding_of_array
 from .storage.tensors import cell_of, wrap
-from .trace.transfer import array_index, from_numpy, read
+from .trace.transfer import array_index, checked_read, from_numpy, read
 
 _TENSOR, _DICT, _TUPLE, _TORCH = "$tensor", "$dict", "$tuple", "$torch"
 _RANDOM, _CHECKSUM = "$random", "$checksum"
@@ -182,7 +182,7 @@ class _Writer:
         key = owner, x.device, x.dtype, x.size(), x.stride(), x.storage_offset()
         name = self.names.setdefault(key, path)
         if name not in self.arrays:
-            self.arrays[name] = read(x) if ours else _host(x)
+            self.arrays[name] = checked_read(x) if ours else _host(x)
             self.checksums[name] = _checksum(self.arrays[name])
         checksum = self.checksums[name]
         return {"name": name, **like} | ({} if checksum is None else {"crc32": checksum})

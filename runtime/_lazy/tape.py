@@ -111,7 +111,7 @@ class Tape:
                 return pending
             if tape is None and not cell.index:
                 return pending.array
-            cell.settle(checked=False)  # recorded by another thread
+            cell.settle()  # recorded by another thread
         content = cell.content
         if content.__class__ is LazyFill and content.aval.sharding is None and not cell.index:
             with self.lock:
@@ -153,7 +153,7 @@ class Tape:
         if operand.__class__ is Pending:
             if operand.tape is self:
                 return operand.slot
-            operand = operand.value(checked=False)
+            operand = operand.value()
         if shared and (found := self.input_of.get(id(operand))) is not None:
             return found
         if operand.__class__ is not ArrayImpl or sharding_of_array(operand) is not None:

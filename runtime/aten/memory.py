@@ -19,7 +19,7 @@ from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
 from ..trace.data_swaps import set_geometry
-from ..trace.transfer import download, overwrite, read, transfers
+from ..trace.transfer import checked_read, download, overwrite, transfers
 from ..xla.eviction import on_eviction
 from .registry import kernel_of
 
@@ -197,7 +197,7 @@ def to_copy(
 
 def local_scalar_dense(self: Tensor) -> Any:
     """The value of a one-element tensor as a Python number."""
-    value = read(self)
+    value = checked_read(self)
     if is_unknown(value):
         if value.dtype.kind == "c":
             return require_known(value, "item")

@@ -29,9 +29,9 @@ def _value(tensor: torch.Tensor) -> jax.Array:
 
 @functools.cache
 def _reading() -> Callable[[torch.Tensor], jax.Array]:
-    from ..trace.transfer import read  # imported late: it is loaded anyway once a device tensor exists
+    from ..trace.transfer import checked_read  # imported late: it is loaded anyway once a device tensor exists
 
-    return read
+    return checked_read
 
 
 def without_gradient(tensor: torch.Tensor) -> torch.Tensor:

@@ -18,6 +18,7 @@ from .._torch.device import EVENT, PRIVATE_USE_1, STREAM
 from ..storage.memory_errors import as_torch_error
 from ..storage.ordinals import NAME, device_index, jax_devices
 from ..storage.recording import run_recorded
+from ..trace.async_errors import raise_failed_assertions
 
 
 @functools.cache
@@ -42,8 +43,8 @@ _failed: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  
 
 
 def wait_for(index: int) -> None:
-    """Wait for everything that was dispatched to a device. An array that could not be computed raises its error once,
-    although it lives on."""
+    """Wait for everything that was dispatched to a device, and raise failed assertions. An array that could not be
+    computed raises its error once, although it lives on."""
     failures: list[jax.errors.JaxRuntimeError] = []
     marker(index).block_until_ready()
     for array in jax.live_arrays():
@@ -57,6 +58,7 @@ def wait_for(index: int) -> None:
                 failures.append(error)
     if failures:
         raise as_torch_error(failures[0])
+    raise_failed_assertions(wait=True)
 
 
 class Stream(STREAM):  # type: ignore[misc]
@@ -135,6 +137,7 @@ class Event(EVENT):  # type: ignore[misc]
         """Wait for everything before the event."""
         if self._marker is not None:
             self._marker.block_until_ready()
+            raise_failed_assertions(wait=True)
 
     def wait(self, stream: Any = None) -> None:
         """Do nothing: work runs in dispatch order."""

@@ -66,11 +66,9 @@ def _no_jax(self: FakeTensor) -> Any:
 
 
 def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    from ..trace.core import require_known
-    from ..trace.transfer import read, transfers
+    from ..trace.transfer import to_host
 
-    value = require_known(read(self.detach()), "numpy")
-    array = transfers.run("FromDevice", value.nbytes, lambda: np.asarray(value))
+    array = to_host(self.detach(), "numpy")
     return array.astype(dtype) if dtype is not None and array.dtype != dtype else array
 
 

@@ -16,7 +16,6 @@ from ..storage.ordinals import (
     device_index,
     set_current_index,
 )
-from ..trace.async_errors import raise_failed_assertions
 from . import fork
 
 
@@ -58,7 +57,6 @@ def synchronize(device: Any = None) -> None:
     from .streams import wait_for
 
     wait_for(device_index(device))
-    raise_failed_assertions(wait=True)
 
 
 def is_bf16_supported() -> bool:

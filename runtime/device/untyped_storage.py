@@ -39,7 +39,11 @@ def _attached(cell: Any, nbytes: int) -> Any:
 
 def host_bytes(storage: Any) -> np.ndarray:
     """The bytes of a device storage, in memory order, as a uint8 host array."""
-    array = np.ascontiguousarray(np.asarray(_cell(storage).read()))
+    from ..trace.async_errors import raise_failed_assertions
+
+    value = _cell(storage).read()
+    raise_failed_assertions(wait=True)
+    array = np.ascontiguousarray(np.asarray(value))
     return array.reshape(-1).view(np.uint8)
 
 

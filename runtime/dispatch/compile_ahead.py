@@ -50,13 +50,6 @@ class ComingArray(PendingArray):
         super().__init__(tape, aval)
         self.abstract = abstract  # the aval with which JAX traces its uses
 
-    def value(self, checked: bool = True) -> jax.Array:
-        """See `PendingArray`. There are no assertions: operations that check values run immediately."""
-        tape = self.tape
-        if tape is not None:
-            tape.flush()
-        return self.array
-
 
 class _Call:
     """A recorded call."""
@@ -199,7 +192,7 @@ class AheadTape:
                 self._run_first()
             self._close()
 
-    def flush(self, wait: bool = False) -> None:
+    def flush(self) -> None:
         """Run all calls."""
         with self.lock:
             while self.calls:

@@ -15,7 +15,7 @@ from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace.async_errors import Assertion
 from ..trace.core import accepts_host_tensors, alias_array, as_tracer, current_trace, is_unknown, user_line
-from ..trace.transfer import read
+from ..trace.transfer import checked_read
 from ..words import UnknownSizeError, promises
 from .dtype_support import check_dtypes
 from .encode import draw_key_for
@@ -33,11 +33,11 @@ def run_data_dependent(signature: Signature, values: Sequence[Any]) -> Any:
         TraceError: the shape of the result, or a result that is a number, is unknown during tracing.
     """
     if jax.sharding.get_abstract_mesh().empty:
-        return _run(signature, values, read)
+        return _run(signature, values, checked_read)
     from ..trace.axes import automatic_axes, explicit_mesh
 
     with automatic_axes(explicit_mesh()):
-        return _run(signature, values, lambda tensor: alias_array(read(tensor)))
+        return _run(signature, values, lambda tensor: alias_array(checked_read(tensor)))
 
 
 def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tensor], jax.Array]) -> Any:

@@ -19,6 +19,7 @@ from ..storage.access import to_memory_order
 from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, covers_array
+from ..trace.async_errors import raise_failed_assertions
 from ..trace.core import current_trace
 from ..trace.transfer import read
 from .executable import NewResult
@@ -48,6 +49,7 @@ def _is_on_host(tensor: torch.Tensor) -> bool:
 
 def host_array(tensor: torch.Tensor) -> np.ndarray:
     """A read-only view of the elements of a tensor on the host; waits until they are computed."""
+    raise_failed_assertions(wait=True)
     cell = cell_of(tensor)
     if covers_array(tensor, cell):
         return np.asarray(cell.read())

@@ -10,7 +10,6 @@ import numpy as np
 from ..storage.avals import Aval
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
-from ..trace.async_errors import raise_failed_assertions
 
 
 class PendingArray:
@@ -58,19 +57,17 @@ class PendingArray:
         state.pop("laid", None)
         state["pending"] = self
 
-    def settle(self, cell: Cell, checked: bool = True) -> None:
-        """Put the array into a cell that holds this result. With `checked`, raise failed assertions first."""
-        content = self.value(checked)
+    def settle(self, cell: Cell) -> None:
+        """Put the array into a cell that holds this result."""
+        content = self.value()
         cell.__dict__.update(content=content, array=None if cell.index or cell.mixed else content)
         cell.__dict__.pop("pending", None)
 
-    def value(self, checked: bool = True) -> jax.Array:
-        """The array, computed now if necessary. With `checked`, wait for assertions and raise failed ones."""
+    def value(self) -> jax.Array:
+        """The array, computed now if necessary."""
         tape = self.tape
         if tape is not None:
-            tape.flush(wait=checked)
-        elif checked:
-            raise_failed_assertions(wait=True)
+            tape.flush()
         return self.array
 
 

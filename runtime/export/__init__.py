@@ -25,7 +25,7 @@ from ..compile.captured_writes import lists_that_share, misread_write
 from ..compile.nodes import is_random, line_of
 from ..dtypes import numpy_dtype
 from ..functional.keys import numbered_keys, refuse_draw
-from ..trace.transfer import read
+from ..trace.transfer import checked_read
 from . import symbolic_shapes
 from .aten import FUNCTIONS
 from .evaluate import evaluate
@@ -61,7 +61,7 @@ def exported_to_jax(program: ExportedProgram) -> tuple[Weights, Function]:
         if spec.kind in _WEIGHTS:
             tensor = _tensor(program, spec)
             if id(tensor) not in arrays:
-                arrays[id(tensor)] = read(tensor.detach())
+                arrays[id(tensor)] = checked_read(tensor.detach())
             weights[_name(spec)] = arrays[id(tensor)]
         elif spec.kind is InputKind.TOKEN:
             continue

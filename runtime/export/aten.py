@@ -146,6 +146,12 @@ def same(x: Array, *args: Any, **options: Any) -> Array:
     return x
 
 
+def assert_async(holds: Array, message: str) -> None:
+    """Raise if a value is known to be false; a program that JAX compiles cannot raise."""
+    if not isinstance(holds, jax.core.Tracer) and not holds:
+        raise RuntimeError(message)
+
+
 def nothing(*args: Any, **options: Any) -> None:
     """Drop an assertion, which torch already evaluated during export."""
 
@@ -191,7 +197,7 @@ def sym_stride(x: Array, dim: int) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "_assert_async.msg": nothing,
+    "_assert_async.msg": assert_async,
     "_assert_scalar": nothing,
     "_assert_tensor_metadata": nothing,
     "_conj": jnp.conj,

@@ -30,6 +30,8 @@ from ..errors import no_lowering
 from ..functional.keys import DrawKey
 from ..functional.pure import run_pure
 from ..kernels.mask import put_where
+from ..storage.placement import no_jax_trace
+from ..trace.async_errors import condition_error
 from ..trace.transfer import read
 from ..words import FLOAT64, Number
 from .aten import FUNCTIONS, SIZES, real
@@ -127,6 +129,10 @@ class Evaluator(fx.Interpreter):
         if row.random:
             key = jnp.zeros(2, np.uint32) if signature.is_idle(values) else self.draw(None)
             keywords["rng"] = jax.random.wrap_key_data(key)
+        if row.checks and no_jax_trace():
+            for holds, (kind, message) in zip(signature.checks(**keywords), row.checks, strict=True):
+                if not holds:
+                    raise condition_error(kind, message)
         result = signature.lowering(**keywords)
         if not signature.returns:
             return None

@@ -85,12 +85,12 @@ class Cell:
         state.update(content=content, array=None if self.index or self.mixed else content)
         state.pop("laid", None)
 
-    def settle(self, checked: bool = True) -> None:
+    def settle(self) -> None:
         """Hold the array as `content`: computed, if it is pending, and in natural order. See `PendingArray.settle`."""
         if self.pending is None:
             self.put_back()
         else:
-            self.pending.settle(self, checked)
+            self.pending.settle(self)
 
     def take(self, source: Cell) -> None:
         """Share the content of another cell of the same aval; arrays are immutable, and a write separates the cells."""

@@ -1,20 +1,21 @@
 """Assertions of compiled programs, such as an index in range: computed with the results, raised when they are ready.
 
-A program cannot raise. Its assertions are one more result, which is read once it is ready: in a later call, or in
-`synchronize`, like device-side assertions in CUDA kernels. Reading it at once would make every call wait.
+A program cannot raise. Its assertions are one more result. Reading it at once would make every call wait, so a later
+call reads it if it is ready. Whatever passes a value to the host or to JAX, and `synchronize`, waits for it, as reading
+a value waits for the assertions of CUDA kernels. What nobody has read is reported when the process ends.
 """
 
 from __future__ import annotations
 
 import builtins
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import jax
 import numpy as np
 import torch
 
-if TYPE_CHECKING:
-    import jax
+from ..storage.memory_errors import as_torch_error
 
 
 class Assertion(NamedTuple):
@@ -39,6 +40,9 @@ def record_assertions(holds: jax.Array, conditions: tuple[Assertion, ...]) -> No
     """Queue the outcome of a call's assertions; `holds` is bool[n], one element per assertion."""
     if holds.platform() != "cpu":
         holds.copy_to_host_async()  # a later call finds it there
+    from .exit_report import report_at_exit
+
+    report_at_exit(raise_failed_assertions, _pending.clear)
     with _lock:
         _pending.append((holds, conditions))
 
@@ -54,6 +58,10 @@ def raise_failed_assertions(wait: bool = False) -> None:
             if not _pending or not (wait or _pending[0][0].is_ready()):  # type: ignore[attr-defined]
                 return
             holds, conditions = _pending.pop(0)
-        for held, (kind, message, where, ran) in zip(np.asarray(holds), conditions, strict=True):
-            if not held:
+        try:
+            held = np.asarray(holds)
+        except jax.errors.JaxRuntimeError as error:  # the call itself has failed
+            raise as_torch_error(error)  # noqa: B904 (it states its cause)
+        for holds_one, (kind, message, where, ran) in zip(held, conditions, strict=True):
+            if not holds_one:
                 raise condition_error(kind, f"{message} ({ran}{where})")

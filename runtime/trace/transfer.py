@@ -21,6 +21,7 @@ from ..storage.ordinals import jax_devices
 from ..storage.placement import put, sharding_of_array, without_explicit_axes
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.tensors import cell_of, covers_array, wrap
+from .async_errors import raise_failed_assertions
 from .core import alias_array, as_tracer, require_known
 
 
@@ -126,6 +127,13 @@ def read(tensor: torch.Tensor) -> jax.Array:
     return _read(operand_of(cell.aval, spec), base)
 
 
+def checked_read(tensor: torch.Tensor) -> jax.Array:
+    """As `read`, for a value that leaves the device's programs: wait for their assertions, and raise failed ones."""
+    value = read(tensor)
+    raise_failed_assertions(wait=True)
+    return value
+
+
 def _load(operand: Operand, base: jax.Array) -> jax.Array:
     if not meshes.used:
         return load(base, operand, None)
@@ -145,7 +153,7 @@ def tensor_to_jax(tensor: torch.Tensor) -> Any:
     """
     if tensor.layout is not torch.strided:
         raise NotImplementedError(f"Tensor.jax: layout {tensor.layout} is not a JAX array; convert with .to_dense()")
-    return as_tracer(read(tensor))
+    return as_tracer(checked_read(tensor))
 
 
 def from_jax(tree: Any) -> Any:
@@ -185,19 +193,28 @@ def to_jax(tree: Any) -> Any:
     Raises:
         NotImplementedError: JAX has no equivalent of a leaf's dtype.
     """
-    return jax.tree.map(lambda x: read(x) if isinstance(x, torch.Tensor) else x, tree, is_leaf=_is_tensor)
+    return jax.tree.map(lambda x: checked_read(x) if isinstance(x, torch.Tensor) else x, tree, is_leaf=_is_tensor)
 
 
 def _is_tensor(x: Any) -> bool:
     return isinstance(x, torch.Tensor)
 
 
+def to_host(tensor: torch.Tensor, purpose: str) -> np.ndarray:
+    """The value of a device tensor as a read-only NumPy array.
+
+    Raises:
+        TraceError: it is unknown in a trace; the message names the purpose.
+    """
+    value = require_known(checked_read(tensor), purpose)
+    return transfers.run("FromDevice", value.nbytes, lambda: np.asarray(value))
+
+
 def download(tensor: torch.Tensor, destination: torch.Tensor) -> None:
     """Copy a device tensor into a host tensor of any dtype and strides."""
     if tensor.dim() > MAX_NDIM:
         tensor = tensor.reshape(-1)
-    value = require_known(read(tensor), "copy to the CPU")
-    array = transfers.run("FromDevice", value.nbytes, lambda: np.asarray(value))
+    array = to_host(tensor, "copy to the CPU")
     destination.copy_(from_numpy(array, tensor.dtype).view(destination.size()))
 
 
