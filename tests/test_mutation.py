@@ -249,7 +249,8 @@ def test_programs_whose_values_torch_leaves_undefined_are_told() -> None:
 
 def test_all_failed_checks_of_a_call_that_raised_are_forgotten() -> None:
     failed = async_errors.Assertion("IndexError", "index out of range in self", "")
+    holds = torch.zeros(1, device="jax").jax() > 0
     for _ in range(3):
-        async_errors.record_assertions(torch.zeros(1, device="jax").jax() > 0, (failed,))
+        async_errors.record_assertions(holds, (failed,))
     mutation_modes._forget_failed_checks()
     tenax.synchronize()

@@ -199,7 +199,15 @@ def describe_versions(
 
 
 def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:
-    """Describe the outside leaves whose `requires_grad` the run changed; `flags` has their values before the run."""
-    return tuple(
-        FlagEffect(arguments.get(id(t), t), t.requires_grad) for t, before in flags if t.requires_grad != before
-    )
+    """Describe the outside leaves whose `requires_grad` the run changed; `flags` has their values before the run.
+
+    Raises:
+        TraceError: one is no longer a leaf.
+    """
+    changed = [t for t, before in flags if t.requires_grad != before]
+    if not all(t.is_leaf for t in changed):
+        raise TraceError(
+            "an in-place operation within a compiled function gives a history to a tensor that was made outside, which "
+            "later calls could not do again. Write to a clone of it, and return that"
+        )
+    return tuple(FlagEffect(arguments.get(id(t), t), t.requires_grad) for t in changed)

@@ -88,12 +88,15 @@ class OutputBuilder:
         tensor = self.tensors.get(described)
         if tensor is not None:
             return tensor
+        view = described.view and described.view.of(self._leaf(described.view.base))
         if isinstance(described, AliasOfInput):
-            assert described.like is not None
-            tensor = described.like if described.found else _as_leaf(described.like.detach(), described)
+            like = described.like if view is None else view
+            assert like is not None
+            tensor = like if described.found else _as_leaf(like.detach() if view is None else like, described)
             self.tensors[described] = tensor
             return tensor
-        tensor = self.tensors[described] = _as_leaf(self.results.tensor(described.record), described)
+        tensor = _as_leaf(self.results.tensor(described.record) if view is None else view, described)
+        self.tensors[described] = tensor
         if described.gradient is not None:
             tensor.grad = self.make(described.gradient)
         if described.attributes is not None:

@@ -31,6 +31,7 @@ from ..trace.host_numbers import HostNumber, HostNumbers
 from .container_adapters import attributes_of
 from .libraries import is_own, module_of
 from .sources import SEQUENCES, elements_of, is_plain, methods_of
+from .views import View, relation
 from .visitors import reach
 from .wrappers import Wrapping, is_wrapper
 
@@ -47,6 +48,7 @@ class NewTensor:
     is_parameter: bool
     gradient: OutputTree | None = None  # the gradient of a leaf after the run
     attributes: dict[str, OutputTree] | None = None  # attributes that the program set on the tensor
+    view: View | None = None  # if it is a view of another result
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +60,7 @@ class AliasOfInput:
     spec: TensorSpec
     leaf: bool | None
     is_parameter: bool
+    view: View | None = None  # if it is a view of an outside tensor that each call finds
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,8 @@ class RunScope:
 
     born: Container[Cell]  # the cells that it created
     arguments: dict[int, int]  # the positions of tensor arguments, by id
-    tensors: Container[int]  # the ids of the tensors that it could reach
+    tensors: dict[int, torch.Tensor]  # the tensors that it could reach, and its arguments, by id
+    moved: Container[int]  # the ids of the tensors whose data it replaced
     objects: Container[int]  # the ids of all objects that it could reach
     refuse: Callable[[torch.Tensor], None]  # raises for a host tensor that cannot be the same in every call
 
@@ -184,6 +188,7 @@ class OutputDescriber:
         self.recorder = ResultRecorder()
         self.tensors: dict[int, tuple[torch.Tensor, NewTensor]] = {}  # by the id of the tensor
         self.aliases: dict[int, tuple[torch.Tensor, AliasOfInput]] = {}
+        self.copies: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # of aliases that calls cannot make
         self.objects: dict[int, NewObject] = {}
         self.found: dict[int, FoundObject] = {}  # by the id of the object
         self.held: set[int] = set()  # the ids of objects held by objects that are the same in every call
@@ -255,9 +260,11 @@ class OutputDescriber:
         # An outside tensor whose `.data` the run set is on a cell of the run, but is still the outside tensor.
         if id(leaf) in self.scope.tensors or cell_of(leaf) not in self.scope.born:
             return self._alias(leaf)
-        return self.new_tensor(leaf) or self._new_tensor(leaf)
+        return self._new_tensor(leaf)
 
     def _new_tensor(self, tensor: torch.Tensor) -> NewTensor:
+        if id(tensor) in self.tensors:
+            return self.tensors[id(tensor)][1]
         leaf = tensor.requires_grad if tensor.is_leaf else None
         described = NewTensor(self.recorder.record(tensor), leaf, isinstance(tensor, torch.nn.Parameter))
         self.tensors[id(tensor)] = tensor, described
@@ -275,17 +282,51 @@ class OutputDescriber:
             described.gradient = self.describe(tensor.grad)
         return described
 
-    def _alias(self, tensor: torch.Tensor) -> AliasOfInput:
+    def _alias(self, tensor: torch.Tensor) -> AliasOfInput | NewTensor:
         if id(tensor) in self.aliases:
             return self.aliases[id(tensor)][1]
-        found = id(tensor) in self.scope.tensors
+        found, cell, view = id(tensor) in self.scope.tensors, cell_of(tensor), None
+        if not found:
+            outside = (x for i, x in self.scope.tensors.items() if i not in self.scope.moved and is_device_tensor(x))
+            related = relation(tensor, [x for x in outside if cell_of(x) is cell])
+            if related is not None and not related.repeatable:
+                _, copy = self.copies.setdefault(id(tensor), (tensor, tensor.clone()))
+                return self._new_tensor(copy)
+            view = related and View(self._leaf(related.base), TensorSpec.of(tensor), related.grad)
         leaf = tensor.requires_grad if tensor.is_leaf else None
         like, parameter = tensor if found else tensor.detach(), isinstance(tensor, torch.nn.Parameter)
-        described = AliasOfInput(like, found, TensorSpec.of(tensor), leaf, parameter)
+        described = AliasOfInput(None if view else like, found, TensorSpec.of(tensor), leaf, parameter, view)
         self.aliases[id(tensor)] = tensor, described
-        if not found and leaf is None:
+        if not found and leaf is None and view is None:
             self.differentiable.append((tensor, described))
         return described
+
+    def relate(self) -> None:
+        """Make views of the results that share memory with another; call it after everything is described."""
+        groups: dict[Cell, list[torch.Tensor]] = {}
+        for tensor, _ in self.tensors.values():
+            groups.setdefault(cell_of(tensor), []).append(tensor)
+        for cell, group in groups.items():
+            if len(group) > 1:
+                bases = {id(x._base): x._base for x in group if x._base is not None and cell_of(x._base) is cell}
+                for base in bases.values():
+                    self._new_tensor(base)
+                self._relate(sorted([*{id(x): x for x in (*group, *bases.values())}.values()], key=_has_no_history))
+        self.differentiable = [(tensor, made) for tensor, made in self.differentiable if made.view is None]
+
+    def _relate(self, tensors: list[torch.Tensor]) -> None:
+        for i, tensor in enumerate(tensors):
+            base = tensor._base
+            related = relation(tensor, [x for x in tensors[:i] if x._base is None] if base is None else [base])
+            if related is None:
+                continue
+            described = self.tensors[id(tensor)][1]
+            if related.repeatable:
+                described.view = View(self._new_tensor(related.base), TensorSpec.of(tensor), related.grad)
+            else:
+                copy = tensor.clone()
+                described.record = self.recorder.record(copy)
+                self.differentiable = [(copy if made is described else x, made) for x, made in self.differentiable]
 
     def _wrapper(self, leaf: Any) -> Any:
         if id(leaf) in self.scope.tensors:
@@ -356,6 +397,10 @@ class OutputDescriber:
                 )
         if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
             raise TraceError(f"a compiled function returns or stores a {type(leaf).__name__}; return or store a list")
+
+
+def _has_no_history(tensor: torch.Tensor) -> bool:
+    return tensor.grad_fn is None
 
 
 def _of_a_tensor(number: Any) -> TraceError:

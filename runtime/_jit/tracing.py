@@ -230,6 +230,8 @@ def _restore(modes: tuple[bool, torch.dtype, str], state: StateGraph, trace: Tra
         if TensorSpec.of(tensor) != spec:
             set_geometry(tensor, spec.size, spec.stride, spec.offset)
     for leaf, gradient in before.gradients:
+        if not leaf.is_leaf:  # written in place with a history
+            leaf.detach_()
         if leaf.grad is not gradient:
             leaf.grad = gradient
     for leaf, flag in before.flags:
@@ -248,13 +250,15 @@ def _describe(
     trace = recorders.trace
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
     tensors = [t for _, t in state.reached.tensors.values()]
-    outside = {id(t) for t in tensors} | {id(gradient) for _, gradient in before.gradients if gradient is not None}
-    scope = RunScope(trace.born, numbers, outside, state.nodes.keys(), recorders.host.refuse)
+    given = (x for x in arguments if isinstance(x, torch.Tensor))
+    outside = {id(t): t for t in (*given, *tensors, *(g for _, g in before.gradients if g is not None))}
+    scope = RunScope(trace.born, numbers, outside, trace.moved, state.nodes.keys(), recorders.host.refuse)
     describer = OutputDescriber(scope, recorders.script.numbers.choices)
     changes = recorders.script.changes()
     describer.note_shared([result, *(change.new for change in changes)])
     tree = describer.describe(result)
     effects, missing = _describe_effects(describer, arguments, recorders, state, before, changes)
+    describer.relate()
     recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
     arrays = [*describer.recorder.outputs]
@@ -267,7 +271,7 @@ def _describe(
         storages,
         tuple(WrittenCell(cell, cell.aval) for cell in written),
         tuple(assertion for _, assertion in trace.conditions),
-        tuple(described for _, described in describer.aliases.values()),
+        tuple(described for _, described in describer.aliases.values() if described.view is None),
         tuple(described for _, described in describer.differentiable),
         describer.recorder.index,
         len(arrays),
@@ -298,6 +302,7 @@ def _describe_effects(
 ) -> tuple[Effects, PassedNumbers]:
     """Describe what a run changed in Python, and the changed numbers that were not inputs."""
     numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
+    flags = describe_flags(before.flags, numbers)  # the first, because it refuses some runs
     missing = recorders.script.missing(source for source, _, _ in changes)
     entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
     changed = describe_gradients(describer, before.gradients, numbers)
@@ -305,7 +310,6 @@ def _describe_effects(
     data = describe_data(describer, recorders.trace, reached, numbers)
     geometries = describe_geometries(recorders.trace, reached, numbers)
     versions = describe_versions(before.versions, numbers)
-    flags = describe_flags(before.flags, numbers)
     begins = begins_state(changes, (optimizer for _, optimizer in state.reached.optimizers.values()))
     return Effects(entries, data, changed, geometries, flags, versions, begins), missing
 

@@ -122,7 +122,8 @@ class GraphOutputs:
         for i, source, aval in self.written:
             cells[i].replace(source.content(outputs, arrays))
             cells[i].aval = aval
-        builder = ResultBuilder(self.storages, [s.source.content(outputs, arrays) for s in self.storages], index)
+        contents = [s.source.content(outputs, arrays) for s in self.storages]
+        builder = ResultBuilder(self.storages, contents, index, TensorSpec.viewed)
 
         def made(record: Any) -> Any:
             if record.__class__ is TensorOnStorage:

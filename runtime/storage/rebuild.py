@@ -7,7 +7,7 @@ the records into tensors on the arrays of one call. Tensors on the storage of an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -118,9 +118,15 @@ class ResultRecorder:
 class ResultBuilder:
     """Creates the tensors of one call from the contents of its new storages."""
 
-    def __init__(self, storages: Sequence[NewStorage], contents: Sequence[jax.Array | LazyFill], index: int) -> None:
-        """`contents` are those of `storages`, on device `index`."""
-        self.storages, self.contents, self.index = storages, contents, index
+    def __init__(
+        self,
+        storages: Sequence[NewStorage],
+        contents: Sequence[jax.Array | LazyFill],
+        index: int,
+        another: Callable[[TensorSpec, torch.Tensor], torch.Tensor] = TensorSpec.on,
+    ) -> None:
+        """`contents` are those of `storages`, on device `index`; `another` makes a tensor on the storage of one."""
+        self.storages, self.contents, self.index, self.another = storages, contents, index, another
         self._bases: dict[int, torch.Tensor] = {}  # the first tensor on each storage in this call
 
     def tensor(self, record: TensorOnStorage) -> torch.Tensor:
@@ -128,12 +134,13 @@ class ResultBuilder:
         number, spec = record.storage, record.spec
         base = self._bases.get(number)
         if base is not None:
-            return spec.on(base)
+            return self.another(spec, base)
         content, aval = self.contents[number], self.storages[number].aval
         known = not self.index and content.__class__ is not LazyFill and sharding_of_array(content) is aval.sharding
         cell = FreshCell(content, aval) if known else Cell(content, self.index)  # type: ignore[arg-type]
         if record.whole:
-            base = self._bases[number] = new_tensor(cell, spec.size, spec.dtype)
-            return base
-        base = self._bases[number] = new_tensor(cell, aval.shape, torch_dtype(aval.dtype))
-        return spec.on(base)
+            first = new_tensor(cell, spec.size, spec.dtype)
+        else:
+            first = spec.on(new_tensor(cell, aval.shape, torch_dtype(aval.dtype)))
+        self._bases[number] = first
+        return first

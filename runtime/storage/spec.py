@@ -103,6 +103,19 @@ class TensorSpec(NamedTuple):
             storage.cell.mix()  # type: ignore[attr-defined]
         return with_bits(tensor, self.bits)
 
+    def viewed(self, base: torch.Tensor) -> torch.Tensor:
+        """As `on`, but by views that autograd knows: with the history and the version counter of `base`."""
+        plain = with_bits(base, lazy_bits(base))
+        if plain.dtype is not self.dtype:
+            plain = plain.as_strided((base.untyped_storage().nbytes() // base.itemsize,), (1,), 0)
+            if plain.is_complex() and not self.dtype.is_complex:
+                plain = torch.view_as_real(plain).view(-1)
+            elif self.dtype.is_complex and not plain.is_complex():
+                plain = torch.view_as_complex(plain.view(-1, 2))
+            if plain.dtype is not self.dtype:  # such a view has no derivative
+                plain = plain.view(self.dtype)
+        return with_bits(plain.as_strided(self.size, self.stride, self.offset), self.bits)
+
 
 def lazy_bits(tensor: torch.Tensor) -> int:
     """The lazy bits of a tensor: CONJUGATE and NEGATIVE, added."""
