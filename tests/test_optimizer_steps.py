@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import tenax
@@ -176,3 +177,46 @@ def test_a_step_reuses_large_arrays_unless_somebody_holds_them(held: bool) -> No
     assert reused is not held
     if held:
         close(array, value)
+
+
+def derivative_of_steps(device: str, make: Make) -> list[float]:
+    p = torch.ones(3, device=device, requires_grad=True)
+    q = p.clone()
+    optimizer = make([q])
+    for _ in range(3):
+        q.grad = q * 2
+        optimizer.step()
+    q.sum().backward()
+    return p.grad.tolist()  # type: ignore[union-attr]
+
+
+DIFFERENTIABLE: dict[str, Make] = {
+    "adam": lambda p: torch.optim.Adam(p, differentiable=True),
+    "adamw": lambda p: torch.optim.AdamW(p, differentiable=True),
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, differentiable=True),
+    "sgd, foreach": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, differentiable=True, foreach=True),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_differentiable_steps_have_a_derivative(name: str) -> None:
+    make = DIFFERENTIABLE[name]
+    expected = pytest.approx(derivative_of_steps("cpu", make), rel=1e-5)
+    assert derivative_of_steps("jax", make) == expected
+    with tenax.lazy():
+        assert derivative_of_steps("jax", make) == expected
+
+
+@pytest.mark.parametrize("name", ["adam", "adamw", "sgd"])
+def test_forward_derivatives_pass_through_steps(name: str) -> None:
+    def tangent(device: str) -> list[float]:
+        with forward_ad.dual_level():
+            ones = torch.ones(3, device=device)
+            p = forward_ad.make_dual(ones, 2 * ones)
+            p.grad = forward_ad.make_dual(ones, 3 * ones)
+            optimizer = STEPS[name][1]([p])
+            for _ in range(3):
+                optimizer.step()
+            return forward_ad.unpack_dual(p).tangent.tolist()
+
+    assert tangent("jax") == pytest.approx(tangent("cpu"), rel=1e-5)

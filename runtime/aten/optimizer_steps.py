@@ -2,8 +2,9 @@
 
 In torch such a step is a dozen operators, each a pass over all parameters; one program does the same arithmetic in one
 pass. In a traced training step, Adam and AdamW become torch's fused operator, which is traced once for each shape
-instead of once for each parameter. Other steps (half precision, sparse gradients, tensor hyperparameters, tensors that
-share memory, meshes, for which the second step would be another program) use torch's implementation.
+instead of once for each parameter. Other steps (differentiable ones, half precision, sparse gradients, tensor
+hyperparameters, tensors that share memory, meshes, for which the second step would be another program) use torch's
+implementation.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import torch
 
 from tenax.generated.table import Row
 
+from .._torch.autograd import in_forward_mode
 from .._torch.modes import dispatch_mode_count
 from .._torch.operators import fused_adam
 from .._torch.tensors import PLAIN_CLASSES
@@ -51,7 +53,7 @@ def _kernel(name: str) -> ListKernel:
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:
     """Return a function that executes a step; None if it is not supported. Parameters and gradients come first."""
-    if dispatch_mode_count() or not _are_usual(lists):
+    if torch.is_grad_enabled() or in_forward_mode() or dispatch_mode_count() or not _are_usual(lists):
         return None
     return _kernel(name).prepared([*lists, *numbers.values()])
 
