@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import repeat
 from operator import is_
 from typing import Any
@@ -12,10 +12,6 @@ import jax
 
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
-from ..storage.placement import put_transposed
-from .inputs import Inputs
-
-_PATIENCE = 3  # calls in a row that may transpose arrays, before a step gives up and uses torch's order
 
 
 class CellArrays:
@@ -25,10 +21,7 @@ class CellArrays:
     cached, including those that the last call wrote. The cache is used by one call at a time.
     """
 
-    __slots__ = (
-        *("__weakref__", "_cache", "_cache_from", "_cached", "_epoch", "_in_order", "_listening"),
-        *("layout", "places"),
-    )
+    __slots__ = ("__weakref__", "_cache", "_cache_from", "_cached", "_epoch", "_in_order", "_listening", "places")
 
     def __init__(self, places: list[int], written: Sequence[int], fixed: int, cells: int) -> None:
         """
@@ -39,7 +32,6 @@ class CellArrays:
             cells: the number of cells of a call.
         """
         self.places = places
-        self.layout: TransposedParameters | None = None
         self._in_order = places == list(range(cells))
         self._cached = sum(place < fixed for place in places)
         # Where each cached array is after a call: indices into the written arrays followed by the read ones.
@@ -55,12 +47,11 @@ class CellArrays:
 
     def read(self, cells: list[Cell], unchanged: bool) -> tuple[list[Any], bool]:
         """The arrays, and whether every cell had its `array`."""
-        layout = self.layout
         arrays, self._cache = self._cache, None
         if arrays is None or not unchanged:
             arrays = []
         rest = cells if self._in_order and not arrays else [cells[i] for i in self.places[len(arrays) :]]
-        values = [c.array for c in rest] if arrays or layout is None else layout.arrays(cells, self.places)
+        values = [c.array for c in rest]
         at_hand = not any(map(is_, values, repeat(None)))
         arrays += values if at_hand else [c.read() if a is None else a for c, a in zip(rest, values, strict=True)]  # type: ignore[arg-type]
         return arrays, at_hand
@@ -78,29 +69,3 @@ class CellArrays:
     def invalidate(self) -> None:
         """Drop the cached arrays; see `Invalidator`."""
         self._cache, self._listening = None, False
-
-
-class TransposedParameters:
-    """Keeps arrays that are not written in the axis order in which the program computes with them."""
-
-    def __init__(self, inputs: Inputs, recompile: Callable[[], None]) -> None:
-        """`recompile` is called when the step gives up because other code uses these tensors between calls."""
-        self.inputs, self.recompile = inputs, recompile
-        self.transposed_calls = 0  # the number of calls in a row that had to transpose arrays
-
-    def arrays(self, cells: list[Cell], places: Sequence[int]) -> list[jax.Array | None]:
-        """The arrays of the cells at some places; None for a cell without its `array`."""
-        axes = self.inputs.axes
-        laid = {i: cells[places[i]].laid_as(order) for i, order in axes.items()}
-        missing = [i for i, array in laid.items() if array is None]
-        self.transposed_calls = self.transposed_calls + 1 if missing else 0
-        if self.transposed_calls > _PATIENCE:
-            self.inputs.axes, laid = {}, {}
-            self.recompile()
-        elif missing:
-            for i in missing:
-                cell = cells[places[i]]
-                laid[i] = array = put_transposed(cell.read(), axes[i], cell.index)
-                cell.lay(array, axes[i])
-            mutation_epoch.advance()
-        return [laid[i] if i in laid else cells[place].array for i, place in enumerate(places)]

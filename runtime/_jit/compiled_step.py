@@ -23,7 +23,7 @@ from ..trace.async_errors import raise_failed_assertions, record_assertions
 from .autograd_function import attach
 from .backward import Backward
 from .call_outputs import Outputs
-from .cell_arrays import CellArrays, TransposedParameters
+from .cell_arrays import CellArrays
 from .cell_binding import (
     CellBinding,
     alias_sources,
@@ -42,7 +42,6 @@ from .late_effects import LateEffects
 from .late_reads import late_reads
 from .observations import observe
 from .outputs import NewTensor
-from .parameter_layout import Axes, layouts
 from .rebound_state import ReboundState
 from .restriction import Restriction
 from .sources import TensorSource, tensor_at
@@ -94,13 +93,11 @@ class CompiledStep:
         self.writes = self._writes(step, place)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
         differentiable = step.backward is not None and not step.backward.failure
-        if not differentiable and (axes := self._transposed_axes(step, cells)):
-            self.inputs.axes = axes
-            self.arrays.layout = TransposedParameters(self.inputs, self._abandon_layout)
         self.executables = Executables(step.jaxpr.jaxpr, self.inputs, step.outputs.count, differentiable)
         overwritten = set(self.writes.places).difference(read[i] for i in self.executables.saved)
         self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
-        self._compile([other.executables for other in earlier])
+        others = [other.executables for other in earlier]
+        self.executables.compile(len(read), self.donation.numbers, len(self.host), others, self.effects.begins)
         self.backward = self._backward(step, place)
         if self.backward is not None:
             self.backward.reads = late_reads(step, observations)
@@ -111,27 +108,6 @@ class CompiledStep:
         tensors = [t for t in versions if isinstance(t, torch.Tensor)]
         arguments = [i for i in versions if isinstance(i, int)]
         return Writes(step.outputs.written, [place[cell] for cell, _ in step.outputs.written], tensors, arguments)
-
-    def _transposed_axes(self, step: TracedStep, cells: list[Cell]) -> dict[int, Axes]:
-        """The axis orders in which the program reads arrays fastest, by the arrays' numbers, for tensors that it never
-        writes."""
-        if self.cells.index or step.jaxpr.effects or jax.default_backend() != "cpu":  # ranks must agree on an order
-            return {}
-        places, fixed = self.arrays.places, len(self.cells.owners)
-        pairs = zip(self.inputs.variables, self.inputs.sources, strict=True)
-        numbers = {v: s.number for v, s in pairs if s and s.kind == "cell"}
-        stay = {v: i for v, i in numbers.items() if places[i] < fixed and places[i] not in self.writes.places}
-        found = layouts(step.jaxpr.jaxpr, stay).items()
-        return {i: axes for i, axes in found if not (cells[places[i]].mixed or cells[places[i]].aval.sharding)}
-
-    def _compile(self, earlier: Sequence[Executables]) -> None:
-        places, donated, begins = self.arrays.places, self.donation.numbers, self.effects.begins
-        self.executables.compile(len(places), donated, len(self.host), earlier, begins)
-
-    def _abandon_layout(self) -> None:
-        """Compile for arrays in torch's axis order instead."""
-        self.arrays.layout = None
-        self._compile(())
 
     def _backward(self, step: TracedStep, place: dict[Cell, int]) -> Backward | None:
         traced = step.backward

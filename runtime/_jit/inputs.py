@@ -7,7 +7,7 @@ cotangents and the residuals, in a backward program; the arrays of cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,8 +17,7 @@ from jax.extend.core import Jaxpr
 
 from .._jax import apply_jaxpr
 from ..errors import TraceError
-from ..storage.placement import inverse_permutation, sharding_of_array
-from .parameter_layout import Axes
+from ..storage.placement import sharding_of_array
 from .traced_step import TracedStep
 
 _SMALL = 64  # the most elements of a constant that is compared by value
@@ -56,7 +55,6 @@ class Inputs:
                 "a function with a cache: the value is gone. Keep tensors in variables that the function reaches"
             )
         self.numbered, self.keyed, self.uploads = len(inputs.numbers), len(inputs.keys), len(inputs.uploads)
-        self.axes: Mapping[int, Axes] = {}  # by the numbers of cells whose arrays are stored transposed
 
     def cotangents(self) -> set[int]:
         """The indices of the constants that are cotangents."""
@@ -73,7 +71,6 @@ class Inputs:
             self.sources == other.sources
             and len(self.shardings) == len(other.shardings)
             and all(map(_same_place, self.shardings, other.shardings))
-            and self.axes == other.axes
             # Count even those that the jaxpr does not use, because they are rows of the operands.
             and (self.numbered, self.keyed, self.uploads) == (other.numbered, other.keyed, other.uploads)
             and all(map(_equal, self.constants, other.constants))
@@ -94,7 +91,6 @@ class Inputs:
             *(self.sources, self.constants, self.numbered, self.keyed),
             self.uploads,
         )
-        inverse = {i: inverse_permutation(axes) for i, axes in self.axes.items()}
 
         def program(*operands: jax.Array) -> list[jax.Array]:
             rest = iter(operands)
@@ -113,8 +109,7 @@ class Inputs:
             bind("upload", range(uploads), islice(rest, uploads))
             bind("cotangent", range(cotangents), islice(rest, cotangents))
             saved = list(islice(rest, residuals))
-            arrays = zip(cells, rest, strict=True)
-            bind("cell", cells, [a.transpose(inverse[i]) if i in inverse else a for i, a in arrays])
+            bind("cell", cells, rest)
             return apply_jaxpr(
                 jaxpr, [c if s is None else values.get(s) for s, c in zip(sources, constants, strict=True)], saved
             )

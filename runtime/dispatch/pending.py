@@ -54,7 +54,6 @@ class PendingArray:
         state = cell.__dict__
         state.pop("content", None)
         state.pop("array", None)
-        state.pop("laid", None)
         state["pending"] = self
 
     def settle(self, cell: Cell) -> None:

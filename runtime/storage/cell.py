@@ -9,7 +9,7 @@ import numpy as np
 
 from .avals import Aval, LazyFill, aval_of
 from .mutation import mutation_epoch
-from .placement import inverse_permutation, materialise, put_transposed, sharding_of_array
+from .placement import materialise, sharding_of_array
 from .recording import recording
 
 
@@ -60,37 +60,9 @@ class Cell:
         """Bytes of the storage."""
         return self.aval.nbytes
 
-    def lay(self, array: jax.Array, axes: tuple[int, ...]) -> None:
-        """Hold an array with its axes permuted to `axes`, the order a program uses; see _jit/parameter_layout.py."""
-        state = self.__dict__
-        if "owner" in state:  # a trace on another thread identifies the cell by its array
-            return
-        state["laid"] = array, axes
-        state.pop("content", None)
-        state.pop("array", None)
-
-    def laid_as(self, axes: tuple[int, ...]) -> jax.Array | None:
-        """The array with its axes in this order, or None if the cell does not hold it in that order."""
-        array, order = self.__dict__.get("laid", (None, None))
-        return array if order == axes else None
-
-    def put_back(self) -> None:
-        """Hold the array with its axes in their natural order again."""
-        state = self.__dict__
-        laid = state.get("laid")
-        if laid is None:  # another thread has done this already
-            return
-        mutation_epoch.advance()
-        content = put_transposed(laid[0], inverse_permutation(laid[1]), self.index)
-        state.update(content=content, array=None if self.index or self.mixed else content)
-        state.pop("laid", None)
-
     def settle(self) -> None:
-        """Hold the array as `content`: computed, if it is pending, and in natural order. See `PendingArray.settle`."""
-        if self.pending is None:
-            self.put_back()
-        else:
-            self.pending.settle(self)
+        """Hold the array of a pending result as `content`; see `PendingArray.settle`."""
+        self.pending.settle(self)
 
     def take(self, source: Cell) -> None:
         """Share the content of another cell of the same aval; arrays are immutable, and a write separates the cells."""
@@ -105,8 +77,8 @@ class Cell:
         return self.pending.cell(self.index) if lazy else Cell(self.content, self.index)
 
     def __getattr__(self, name: str) -> Any:
-        """Set `content` and `array` if the array is pending, or held with permuted axes."""
-        if name in ("content", "array"):
+        """Set `content` and `array` if the array is pending."""
+        if name in ("content", "array") and self.pending is not None:
             self.settle()
         try:
             return self.__dict__[name]
@@ -138,7 +110,6 @@ class Cell:
             mutation_epoch.advance()
         self.content = array
         self.array = None if self.index or self.mixed or array.__class__ is LazyFill else array  # type: ignore[assignment]
-        state.pop("laid", None)
         state.pop("pending", None)
 
     def mix(self) -> None:

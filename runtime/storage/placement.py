@@ -73,11 +73,6 @@ def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | 
         set_eval_frame(watching)
 
 
-def put_transposed(array: jax.Array, axes: tuple[int, ...], index: int) -> jax.Array:
-    """A copy of an array with permuted axes, made on the host, which needs no compilation."""
-    return put(np.array(np.asarray(array).transpose(axes), order="C"), index)
-
-
 no_jax_trace = trace_state_clean  # whether no JAX trace is active on this thread
 
 

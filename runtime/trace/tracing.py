@@ -135,7 +135,7 @@ def _lifting() -> Trace | None:
 def _property(name: str) -> property:
     def get(cell: Cell) -> Any:
         state = cell.__dict__
-        if "laid" in state or "pending" in state:
+        if "pending" in state:
             cell.settle()
         if "owner" not in state and (trace := _lifting()) is not None:
             trace.lift(cell)
@@ -143,7 +143,7 @@ def _property(name: str) -> property:
 
     def put(cell: Cell, value: Any) -> None:
         state = cell.__dict__
-        if "laid" in state or "pending" in state:
+        if "pending" in state:
             cell.settle()
         trace = current_trace()
         if trace is not None:
