@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -105,3 +108,27 @@ def test_an_exported_function_checks_known_values() -> None:
     weights, function = exported_to_jax(torch.export.export(torch.nn.Embedding(5, 3), (torch.tensor([1]),)))
     with jax.enable_x64(True), pytest.raises(IndexError, match="index out of range in self"):
         function(weights, np.array([7]))
+
+
+class Gather(torch.autograd.Function):
+    """A function whose backward pass reads by an index."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(index)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+        return gradient[ctx.saved_tensors[0]], None
+
+
+@pytest.mark.parametrize("compiled", [tenax.jit, functools.partial(torch.compile, backend="tenax")])
+def test_the_backward_pass_of_a_compiled_function_is_checked(compiled: Any) -> None:
+    x = torch.ones(2, device="jax", requires_grad=True)
+    function = compiled(lambda x, index: Gather.apply(x, index))
+    for failing in (False, True):
+        y = function(x, torch.tensor([0, 7 if failing else 1], device="jax"))
+        (gradient,) = torch.autograd.grad(y.sum(), x)
+        with pytest.raises(IndexError, match=r"test_async_errors.py.* in backward") if failing else nullcontext():
+            gradient.cpu()

@@ -11,6 +11,7 @@ import torch
 from .._torch.autograd import keeps_graph
 from ..storage.avals import tensor_aval
 from ..storage.cell import Cell
+from ..trace.async_errors import record_assertions
 from ..trace.transfer import read
 from .autograd_graph import requiring_gradients
 from .backward import Backward, Saved
@@ -99,6 +100,8 @@ class CompiledStepFunction(torch.autograd.Function):
             wanted = present & givers or not leaf.is_leaf or hooks_of(leaf)
             gradients.append(gradient if wanted else None)
         rest = (read(tensor.detach()) for tensor in outputs)
+        if backward.assertions:
+            record_assertions(next(rest), backward.assertions)
         backward.late.apply(rest, ctx.saved.arguments, ctx.saved.contents)
         # As in eager mode, a graph that saved nothing is not freed. Other results may still be differentiated.
         if ctx.saved.arrays and not keeps_graph():

@@ -62,7 +62,7 @@ class Backward:
             index: the index of the device.
         """
         self.leaves: tuple[TensorSource | NewTensor, ...] = traced.leaves
-        self.givers, self.failure = traced.givers, traced.failure
+        self.givers, self.failure, self.assertions = traced.givers, traced.failure, traced.assertions
         self.results, self.late, self.index = results, late, index
         self.executables = executables
         self.leaf_places, self.places = leaf_places, places

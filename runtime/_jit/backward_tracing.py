@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import torch
 
@@ -58,9 +59,12 @@ def trace_backward(
     before = state.moment()
     forward = {cell: cell.content for cell in (*trace.lifted, *trace.written)}
     kept = [(source, pytree.tree_leaves(content_at(source))) for source, _ in effects.entries if source.key is not None]
+    checked = len(trace.conditions)
     with reads.attached(gradients=False):
         backward = _BackwardTracer(describer, gradients, arguments, index)
         arrays = backward.run()
+    if checks := trace.conditions[checked:]:
+        arrays.append(jnp.stack([jnp.all(holds) for holds, _ in checks]))
     cotangents, leaves, givers = tuple(backward.cotangents), tuple(backward.leaves), tuple(backward.givers)
     if backward.failure:
         return TracedBackward(cotangents, leaves, givers, backward.failure, (), (), index, ()), []
@@ -76,7 +80,10 @@ def trace_backward(
     arrays += [cell.read() for cell in written]
     place, functions = later.recorder.index, tuple(backward.functions)
     held = frozenset(later.held | later.found.keys())
-    traced = TracedBackward(cotangents, leaves, givers, "", changes, storages, place, written, functions, held)
+    assertions = tuple(assertion for _, assertion in checks)
+    traced = TracedBackward(
+        cotangents, leaves, givers, "", changes, storages, place, written, assertions, functions, held
+    )
     return traced, arrays
 
 

@@ -90,8 +90,8 @@ class BackwardEffect(NamedTuple):
 class TracedBackward:
     """The backward pass of the results, traced after the function.
 
-    The jaxpr returns the gradients of the leaves that get one, then the arrays of the effects, then those of the
-    written cells.
+    The jaxpr returns the gradients of the leaves that get one, then one bool array of the assertions, the arrays of the
+    effects, and those of the written cells.
     """
 
     cotangents: tuple[jax.Array, ...]
@@ -102,6 +102,7 @@ class TracedBackward:
     storages: tuple[NewStorage, ...]  # the storages of the effects
     device_index: int
     written: tuple[Cell, ...]
+    assertions: tuple[Assertion, ...] = ()
     functions: tuple[type[Any], ...] = ()  # the Python autograd functions that it called
     held: frozenset[int] = frozenset()  # as in `TracedOutputs`
 

@@ -28,7 +28,6 @@ from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from ..storage.tensors import new_tensor
 from ..trace.async_errors import Assertion, record_assertions
-from ..trace.core import current_trace
 from ..trace.tracing import Trace, tracing
 from .graph_tracer import GraphTracer
 from .outputs import GraphOutputs
@@ -81,7 +80,6 @@ class GraphProgram:
         self.order = [*enumerate(self.places)]
         self.outputs = GraphOutputs()
         self.assertions: tuple[Assertion, ...] = ()  # their outcomes are the last output
-        self.asserts = graph.name != "backward"  # whose indices forward has already checked
         self.traced = with_torch_dtypes(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
         self.traced.__name__ = self.traced.__qualname__ = graph.name
         self.run = AotCall(self.traced, options=graph.options.compiler_options)
@@ -109,7 +107,7 @@ class GraphProgram:
                     )
                 return key
 
-            trace = Trace(lifts=False, draw=draw, asserts=self.asserts)
+            trace = Trace(lifts=False, draw=draw, asserts=True)
             with tracing(trace), torch.no_grad(), DisableAutocast():
                 cells = [FreshCell(x, aval) for x, aval in zip(operands, avals, strict=False)]
                 bases = [new_tensor(c, c.shape, d) for c, d in zip(cells, dtypes, strict=True)]
@@ -152,19 +150,11 @@ class GraphProgram:
     ) -> list[Any]:
         """Write back to the cells and build the results of a call."""
         if self.assertions:
-            self.report(outputs[-1])
+            record_assertions(outputs[-1], self.assertions)
         results = self.outputs.make(args, cells, outputs, values, self.index)
         for i in self.downloads:
             results[i] = results[i].cpu()
         return results
-
-    def report(self, holds: jax.Array) -> None:
-        """Pass the assertions' outcomes to the enclosing compiled function, or else record them for later calls."""
-        outer = current_trace()
-        if no_jax_trace():
-            record_assertions(holds, self.assertions)
-        elif outer is not None and outer.asserts:
-            outer.conditions += zip(holds, self.assertions, strict=True)
 
     def donations(self) -> tuple[int, ...]:
         """The operands whose buffers the program may reuse: written ones whose old arrays are not kept by a result."""

@@ -16,6 +16,8 @@ import numpy as np
 import torch
 
 from ..storage.memory_errors import as_torch_error
+from ..storage.placement import no_jax_trace
+from .core import current_trace
 
 
 class Assertion(NamedTuple):
@@ -37,7 +39,15 @@ _pending: list[tuple[jax.Array, tuple[Assertion, ...]]] = []
 
 
 def record_assertions(holds: jax.Array, conditions: tuple[Assertion, ...]) -> None:
-    """Queue the outcome of a call's assertions; `holds` is bool[n], one element per assertion."""
+    """Queue the outcome of a call's assertions; `holds` is bool[n], one element per assertion.
+
+    While a function is traced, the assertions become its own, if it has any.
+    """
+    if not no_jax_trace():
+        outer = current_trace()
+        if outer is not None and outer.asserts:
+            outer.conditions += zip(holds, conditions, strict=True)
+        return
     if holds.platform() != "cpu":
         holds.copy_to_host_async()  # a later call finds it there
     from .exit_report import report_at_exit
