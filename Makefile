@@ -19,7 +19,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel clean
+.PHONY: run run-distributed test test-all digits slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -29,11 +29,19 @@ run-distributed: $(STAMP)
 	JAX_PLATFORMS=cpu XLA_FLAGS="--xla_force_host_platform_device_count=8 $(XLA_FLAGS)" \
 		$(BIN)/python examples/fsdp_llama.py
 
-test: check lint pytest
+# Each part runs on its own, so `make -k test-all` runs all of them and names those that failed.
+test: check lint pytest digits
+
+test-all: test slow
 
 pytest: $(STAMP)
-	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore $(DIGITS)
+	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore $(DIGITS)
+
+digits: $(STAMP)
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) $(DIGITS)
+
+slow: $(STAMP)
+	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow
 
 generate: $(STAMP)
 	$(BIN)/python -m tenax.codegen

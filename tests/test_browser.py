@@ -18,9 +18,12 @@ from tenax.coverage.results import Results, Row
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = os.environ.get("TENAX_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason=f"no browser: none of {', '.join(NAMES)} is on the PATH, and TENAX_BROWSER is not set"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        BROWSER is None, reason=f"no browser: none of {', '.join(NAMES)} is on the PATH, and TENAX_BROWSER is not set"
+    ),
+]
 
 # A page of another page in a frame as wide as a phone; headless Chromium's own windows are at least 500 pixels wide.
 PHONE = """<iframe src="{page}" width="390" height="900"></iframe><p id="width"></p><script>

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import rank_checks
+
+pytestmark = pytest.mark.slow
 
 
 def test_collectives_inside_compiled_functions_of_two_ranks() -> None:

@@ -203,6 +203,8 @@ def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have had ignored
 import torch, tenax
+
+pytestmark = pytest.mark.slow
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 def handler(number, frame):

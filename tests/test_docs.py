@@ -56,6 +56,7 @@ for name, line, text in json.load(sys.stdin):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
 def test_the_python_of_a_page_runs_in_a_fresh_process(page: Path, tmp_path: Path) -> None:
     shown = [b for b in blocks(page) if b.language == "python" and not b.mark.startswith(NOT_RUN)]

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch.distributed as dist
+
+pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parent.parent
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import rank_checks
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_llama_trains_on_two_ranks() -> None:

@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests import rank_checks
+
+pytestmark = pytest.mark.slow
 
 
 def test_collectives_and_parallel_training_on_two_ranks() -> None:

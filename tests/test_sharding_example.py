@@ -13,6 +13,8 @@ import torch
 
 from tests.agreement import close
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "fsdp_llama.py"
 
 

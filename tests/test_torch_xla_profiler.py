@@ -16,6 +16,8 @@ import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.profiler as xp
 from tenax.compat.torch_xla.utils.utils import get_free_tcp_ports
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_profile_is_one_of_this_process(tmp_path: Path) -> None:
     port = get_free_tcp_ports()[0]

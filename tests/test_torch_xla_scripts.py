@@ -354,6 +354,8 @@ def test_some_replicas_meet_and_results_have_other_shapes(tmp_path: Path) -> Non
 
 EARLY = """
 import torch, torch_xla
+
+pytestmark = pytest.mark.slow
 x = torch.ones(2, device="xla").sum().item()
 
 def main(index):

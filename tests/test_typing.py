@@ -8,6 +8,7 @@ import sys
 import venv
 from pathlib import Path
 
+import pytest
 import torch
 
 ROOT = Path(__file__).parent.parent
@@ -44,6 +45,7 @@ Found 4 errors in 1 file (checked 1 source file)
 """
 
 
+@pytest.mark.slow
 def test_mypy_knows_what_tenax_adds_and_keeps_the_hints_of_torch(tmp_path: Path) -> None:
     """In an environment with a folder of links, such as a strict editable install makes."""
     package = tmp_path / "links" / "tenax"

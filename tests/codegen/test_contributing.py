@@ -66,6 +66,7 @@ def same(found: str, shown: str) -> bool:
     return doctest.OutputChecker().check_output(shown, found, doctest.ELLIPSIS)
 
 
+@pytest.mark.slow
 def test_the_worked_example_prints_what_the_text_shows(copy: Path, run: Run) -> None:
     new, entry, generate, mistake, function, coverage = blocks()
     spec = copy / "ops_spec" / "pointwise.yaml"
