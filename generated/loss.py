@@ -12,7 +12,7 @@ from tenax.generated import checks
 from tenax.kernels import loss as loss_kernels
 from tenax.kernels import margin as margin_kernels
 from tenax.kernels.arithmetic import sub
-from tenax.words import DEFAULT, Array, cast, reduced, reduced_backward, within
+from tenax.words import DEFAULT, Array, Gradients, cast, reduced, reduced_backward, with_derivative, within
 
 
 def mse_loss(self: Array, target: Array, reduction: int = 1) -> Array:
@@ -98,12 +98,21 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None = None
     Spec: ops_spec/loss.yaml
     """
     dtype, self, target, weight = DEFAULT(self, target, weight)
-    result = reduced(
-        (target - 1) * jnp.maximum(jnp.log1p(-self), -100) - target * jnp.maximum(jnp.log(self), -100),
-        reduction,
-        weight,
-    )
-    return cast(result, dtype)
+
+    def value(self: Array, target: Array, weight: Array | None) -> Array:
+        return reduced(
+            (target - 1) * jnp.maximum(jnp.log1p(-self), -100) - target * jnp.maximum(jnp.log(self), -100),
+            reduction,
+            weight,
+        )
+
+    def gradients(grad: Array, result: Array, self: Array, target: Array, weight: Array | None) -> Gradients:
+        return {
+            "self": lambda: binary_cross_entropy_backward(grad, self, target, weight, reduction),
+            "target": lambda: reduced_backward(grad, jnp.log1p(-self) - jnp.log(self), reduction, weight),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, target=target, weight=weight), dtype)
 
 
 def binary_cross_entropy__checks(

@@ -37,6 +37,7 @@ def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Arr
     dtype, x, y = promote(self, other)
     if rounding_mode is None:
         return cast(arithmetic.div(x, y), dtype)
+    x, y = lax.stop_gradient(x), lax.stop_gradient(y)
     if rounding_mode == "floor":
         return cast(floor_divide(x, y), dtype)
     if rounding_mode != "trunc":

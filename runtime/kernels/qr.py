@@ -6,6 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import loops
+from tenax.kernels.graft import differentiated_as
 from tenax.kernels.spectral import _linalg_svd
 from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
 from tenax.words import INT64, Array, cast, real_dtype
@@ -37,7 +39,43 @@ def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpos
     """`op(Q) input3`, or `input3 op(Q)`, where Q has the Householder vectors `self` and factors `input2`."""
     if input3.size == 0 or input2.size == 0:
         return input3
-    return lax.linalg.ormqr(self[..., : input2.shape[-1]], input2, input3, left=left, transpose=transpose)
+
+    def value(a: Array, tau: Array, c: Array) -> Array:
+        return lax.linalg.ormqr(a[..., : tau.shape[-1]], tau, c, left=left, transpose=transpose)
+
+    def by_reflections(a: Array, tau: Array, c: Array) -> Array:
+        if left:
+            return _reflected(a, tau, c, transpose)
+        return adjoint_of(_reflected(a, tau, adjoint_of(c), not transpose))
+
+    return differentiated_as(by_reflections, value)(self, input2, input3)
+
+
+def linalg_householder_product(input: Array, tau: Array) -> Array:
+    """The first columns of Q, as many as `input` has; a reflection with factor 0 is the identity."""
+
+    def value(a: Array, tau: Array) -> Array:
+        padding = [(0, 0)] * (tau.ndim - 1) + [(0, a.shape[-1] - tau.shape[-1])]
+        return lax.linalg.householder_product(a, jnp.pad(tau, padding))
+
+    def by_reflections(a: Array, tau: Array) -> Array:
+        return _reflected(a, tau, jnp.broadcast_to(jnp.eye(*a.shape[-2:], dtype=a.dtype), a.shape), False)
+
+    return differentiated_as(by_reflections, value)(input, tau)
+
+
+def _reflected(a: Array, tau: Array, c: Array, adjoint: bool) -> Array:
+    """Q c, or Q^H c, one reflection after another: JAX has no derivative of LAPACK's functions."""
+    a = a[..., : tau.shape[-1]]
+    vectors = jnp.tril(a, -1) + jnp.eye(*a.shape[-2:], dtype=a.dtype)
+
+    def reflect(c: Array, reflection: tuple[Array, Array]) -> tuple[Array, None]:
+        vector, factor = (x[..., None] for x in reflection)
+        return c - factor[..., None] * (vector @ (adjoint_of(vector) @ c)), None
+
+    factors = jnp.conj(tau) if adjoint else tau
+    stacked = jnp.moveaxis(vectors, -1, 0), jnp.moveaxis(factors, -1, 0)
+    return loops.scan(reflect, c, stacked, reverse=not adjoint)[0]
 
 
 def _by_qr(a: Array, b: Array) -> Array:
