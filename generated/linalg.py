@@ -61,16 +61,6 @@ def linalg_lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
     return lu_kernels.lu_unpack(*lu_kernels.linalg_lu_factor_ex(A, pivot=pivot)[:2], True, pivot)
 
 
-def linalg_eig(self: Array) -> tuple[Array, Array]:
-    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
-
-    JAX implements it on the CPU, and on GPUs from CUDA 12.8 on
-
-    Spec: ops_spec/linalg.yaml
-    """
-    return tuple(jnp.linalg.eig(self))
-
-
 def linalg_eig__checks(self: Array) -> tuple[Array, ...]:
     """The conditions of linalg_eig; its row of the table has their errors."""
     return (jnp.all(jnp.isfinite(self)),)

@@ -2773,14 +2773,14 @@ ROWS: dict[str, Row] = {
     "linalg_cross": Row("generated.linalg", "linalg_cross", dtypes=(("", "not bool unsigned float8"),)),
     "linalg_cross.out": Row("generated.linalg", "linalg_cross", "out", dtypes=(("", "not bool unsigned float8"),)),
     "linalg_eig": Row(
-        "generated.linalg",
+        "kernels.spectral",
         "linalg_eig",
         conditions="linalg.linalg_eig__checks",
         dtypes=(("", "floating complex"),),
         checks=(("RuntimeError", "torch.linalg.eig: input tensor should not contain infs or NaNs."),),
     ),
     "linalg_eig.out": Row(
-        "generated.linalg",
+        "kernels.spectral",
         "linalg_eig",
         "out",
         conditions="linalg.linalg_eig__checks",
@@ -2854,6 +2854,10 @@ ROWS: dict[str, Row] = {
     "linalg_matrix_exp.out": Row("kernels.spectral", "linalg_matrix_exp", "out", dtypes=(("", "floating complex"),)),
     "linalg_matrix_sqrth": Row("kernels.spectral", "linalg_matrix_sqrth"),
     "linalg_matrix_sqrth.out": Row("kernels.spectral", "linalg_matrix_sqrth", "out"),
+    "linalg_pinv.atol_rtol_tensor": Row("kernels.spectral", "linalg_pinv", dtypes=(("", "floating complex"),)),
+    "linalg_pinv.atol_rtol_tensor_out": Row(
+        "kernels.spectral", "linalg_pinv", "out", dtypes=(("", "floating complex"),)
+    ),
     "linalg_polar": Row("kernels.spectral", "linalg_polar"),
     "linalg_polar.out": Row("kernels.spectral", "linalg_polar", "out"),
     "linalg_qr": Row("kernels.qr", "linalg_qr", dtypes=(("", "floating complex"),)),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
 from tenax.kernels.graft import differentiated_as
-from tenax.kernels.spectral import _linalg_svd
+from tenax.kernels.spectral import _linalg_svd, linalg_pinv, pinv_gradient
 from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
-from tenax.words import INT64, Array, cast, real_dtype
+from tenax.words import INT64, Array, Gradients, cast, real_dtype, with_derivative
 
 
 def linalg_qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
@@ -96,7 +98,27 @@ def linalg_lstsq(
     rounding. "gelss" and "gelsd" also return residuals of rank-deficient matrices. `jnp.linalg.lstsq` does not support
     batches.
     """
-    driver = driver or "gelsy"
+
+    def value(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
+        return _least_squares(a, b, rcond, driver or "gelsy")
+
+    def gradients(grad: Any, result: Any, a: Array, b: Array) -> Gradients:
+        def of_both() -> tuple[Array, Array]:
+            vectors = result[0].ndim < a.ndim
+            slope, x, right = (y[..., None] if vectors else y for y in (grad[0], result[0], b))
+            inverse = linalg_pinv(a)
+            of_a, of_b = pinv_gradient(slope @ adjoint_of(right), inverse, a), adjoint_of(inverse) @ slope
+            if result[1].size:
+                apart = 2 * grad[1][..., None, :] * (a @ x - right)
+                of_a, of_b = of_a + apart @ adjoint_of(x), of_b - apart
+            return of_a, of_b[..., 0] if vectors else of_b
+
+        return {"a, b": of_both}
+
+    return with_derivative(value, gradients, a=self, b=b)
+
+
+def _least_squares(self: Array, b: Array, rcond: Any, driver: str) -> tuple[Array, Array, Array, Array]:
     m, n = self.shape[-2:]
     real, batch = real_dtype(self.dtype), self.shape[:-2]
     vectors = self.ndim - 1 == b.ndim and b.shape == self.shape[:-1]
