@@ -180,22 +180,22 @@ ROWS: dict[str, Row] = {
     "_convert_indices_from_coo_to_csr.out": Row("kernels.sparse", "_convert_indices_from_coo_to_csr", "out"),
     "_convert_indices_from_csr_to_coo": Row("kernels.sparse", "_convert_indices_from_csr_to_coo"),
     "_convert_indices_from_csr_to_coo.out": Row("kernels.sparse", "_convert_indices_from_csr_to_coo", "out"),
-    "_ctc_loss": Row("kernels.ctc", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
+    "_ctc_loss": Row("generated.loss", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
     "_ctc_loss.Tensor": Row(
-        "kernels.ctc",
-        "_ctc_loss",
+        "generated.loss",
+        "_ctc_loss__Tensor",
         prepare=("to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.Tensor_out": Row(
-        "kernels.ctc",
-        "_ctc_loss",
+        "generated.loss",
+        "_ctc_loss__Tensor",
         "out",
         prepare=("to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.out": Row(
-        "kernels.ctc", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
+        "generated.loss", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
     ),
     "_ctc_loss_backward": Row("kernels.ctc", "_ctc_loss_backward"),
     "_ctc_loss_backward.Tensor": Row(
