@@ -265,7 +265,7 @@ def _ctc_loss(
     def gradients(grad: Array, result: Array, log_probs: Array, targets: Array) -> Gradients:
         return {
             "log_probs": lambda: ctc_kernels._ctc_loss_backward(
-                grad[0], log_probs, targets, input_lengths, target_lengths, *result, blank, zero_infinity
+                grad[0], log_probs, targets, input_lengths, target_lengths, result[0], result[1], blank, zero_infinity
             ),
         }
 
@@ -303,7 +303,7 @@ def _ctc_loss__Tensor(
     ) -> Gradients:
         return {
             "log_probs": lambda: ctc_kernels._ctc_loss_backward(
-                grad[0], log_probs, targets, input_lengths, target_lengths, *result, blank, zero_infinity
+                grad[0], log_probs, targets, input_lengths, target_lengths, result[0], result[1], blank, zero_infinity
             ),
         }
 

@@ -25,6 +25,7 @@ from tenax.words import (
     Gradients,
     cast,
     is_float,
+    real,
     with_derivative,
 )
 
@@ -531,16 +532,7 @@ def clamp(self: Array, min: ArrayLike | None = None, max: ArrayLike | None = Non
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min, max = NO_OPMATH(self, min, max)
-
-    def value(self: Array, min: ArrayLike | None, max: ArrayLike | None) -> Array:
-        return jnp.clip(self, min, max)
-
-    def gradients(grad: Array, result: Array, self: Array, min: ArrayLike | None, max: ArrayLike | None) -> Gradients:
-        return {
-            "self": lambda: jnp.where((jnp.clip(self, min) == self) & (jnp.clip(self, None, max) == self), grad, 0),
-        }
-
-    return cast(with_derivative(value, gradients, self=self, min=min, max=max), dtype)
+    return cast(pointwise_kernels.clamp(self=self, min=min, max=max), dtype)
 
 
 def clamp__Tensor(self: Array, min: Array | None = None, max: Array | None = None) -> Array:
@@ -549,18 +541,7 @@ def clamp__Tensor(self: Array, min: Array | None = None, max: Array | None = Non
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min, max = NO_OPMATH(self, min, max)
-
-    def value(self: Array, min: Array | None, max: Array | None) -> Array:
-        return jnp.clip(self, min, max)
-
-    def gradients(grad: Array, result: Array, self: Array, min: Array | None, max: Array | None) -> Gradients:
-        return {
-            "self": lambda: jnp.where((jnp.clip(self, min) == self) & (jnp.clip(self, None, max) == self), grad, 0),
-            "min": lambda: jnp.where((self < min) & (max is None or min < max), grad, 0),
-            "max": lambda: jnp.where((self > max) | (min is not None and max < min), grad, 0),
-        }
-
-    return cast(with_derivative(value, gradients, self=self, min=min, max=max), dtype)
+    return cast(pointwise_kernels.clamp(self=self, min=min, max=max), dtype)
 
 
 def clamp_max(self: Array, max: ArrayLike) -> Array:
@@ -1353,8 +1334,8 @@ def polar(abs: Array, angle: Array) -> Array:
 
     def gradients(grad: Array, result: Array, abs: Array, angle: Array) -> Gradients:
         return {
-            "abs": lambda: jnp.real(jnp.conj(grad) * sgn(result)),
-            "angle": lambda: jnp.real(jnp.conj(grad) * result * 1j),
+            "abs": lambda: real(jnp.conj(grad) * sgn(result)),
+            "angle": lambda: real(jnp.conj(grad) * result * 1j),
         }
 
     return with_derivative(value, gradients, abs=abs, angle=angle)

@@ -84,7 +84,16 @@ def special_erfcx(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.special_erfcx(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.special_erfcx(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (2 * self * result - 2 / jnp.pi**0.5),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_log_ndtr(self: Array) -> Array:
@@ -102,7 +111,16 @@ def special_ndtri(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.special_ndtri(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.special_ndtri(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (jnp.exp(result * result / 2) * (2 * jnp.pi) ** 0.5),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_entr(self: Array) -> Array:

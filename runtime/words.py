@@ -207,10 +207,36 @@ def cast(x: Any, dtype: Any) -> Array:
     if x.dtype == dtype and not getattr(x, "weak_type", False):
         return x
     if _level(np.dtype(x.dtype)) == 3 and _level(dtype) < 3 and dtype != BOOL:
-        x = jnp.real(x)
+        x = real(x)
     if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 4):
         x = _wrapped(x, dtype) if is_float(x) else x
     return lax.convert_element_type(x, dtype)
+
+
+@jax.custom_jvp
+def real(x: Array) -> Array:
+    """The real part; JAX's derivative of `lax.real` raises for complex128 if its 64-bit types are off."""
+    return lax.real(x) if is_complex(x) else x
+
+
+@jax.custom_jvp
+def imag(x: Array) -> Array:
+    """The imaginary part, with a derivative as that of `real`."""
+    return lax.imag(x)
+
+
+def _real_tangent(t: Array) -> Array:
+    dtype = real_dtype(t.dtype)
+    return lax.convert_element_type_p.bind(t, new_dtype=dtype, weak_type=False, sharding=None)
+
+
+real.defjvp(lambda primals, tangents: (real(*primals), _real_tangent(*tangents)))
+
+
+@imag.defjvp
+def _imag_jvp(primals: Any, tangents: Any) -> Any:
+    with jax.enable_x64(True):
+        return imag(*primals), _real_tangent(tangents[0] * jnp.asarray(-1j, tangents[0].dtype))
 
 
 def _wrapped(x: Array, dtype: DType) -> Array:
@@ -532,8 +558,13 @@ def with_derivative(value: Callable[..., Any], gradients: Callable[..., Gradient
     if not any(map(_is_smooth, jax.tree.leaves(traced))):
         return value(**arrays)
     function = jax.custom_jvp(lambda traced: value(**traced, **known))
+    floats, precision = default_float(), product_precision()
 
     def jvp(primals: Any, tangents: Any) -> Any:
+        with jax.enable_x64(True), default_float_is(floats), jax.default_matmul_precision(precision):
+            return rule(primals, tangents)
+
+    def rule(primals: Any, tangents: Any) -> Any:
         held, result = {**primals[0], **known}, function(*primals)
         moving = {n: t for n, t in tangents[0].items() if not all(map(_is_zero, jax.tree.leaves(t)))}
         moving = {n: jax.tree.map(_instantiated, t) for n, t in moving.items()}
@@ -543,7 +574,7 @@ def with_derivative(value: Callable[..., Any], gradients: Callable[..., Gradient
 
         def pull(cotangents: Sequence[Array]) -> dict[str, Any]:
             rest = iter(cotangents)
-            grad = tree.unflatten([_conj(next(rest)) if _is_smooth(x) else None for x in leaves])
+            grad = jax.tree.unflatten(tree, [_conj(next(rest)) if _is_smooth(x) else None for x in leaves])
             found: dict[str, Any] = {}
             for key, compute in gradients(grad, result, **held).items():
                 names = key.split(", ")
@@ -561,7 +592,7 @@ def with_derivative(value: Callable[..., Any], gradients: Callable[..., Gradient
             changes = jax.tree.map(lax.add, changes, others)
         each = iter(changes)
         tangent = [next(each) if _is_smooth(x) else np.zeros(x.shape, jax.dtypes.float0) for x in leaves]
-        return result, tree.unflatten(tangent)
+        return result, jax.tree.unflatten(tree, tangent)
 
     function.defjvp(jvp, symbolic_zeros=True)
     return function(traced)

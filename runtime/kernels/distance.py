@@ -22,6 +22,7 @@ from tenax.words import (
     cast,
     is_complex,
     opmath,
+    real,
     real_dtype,
     root,
     truth,
@@ -45,7 +46,7 @@ def _powsum(x: Array, p: Order, dims: Sequence[int]) -> Array:
     if p == 0:
         terms = cast(truth(x), real_dtype(x.dtype))
     elif p == 2:
-        terms = jnp.real(x * jnp.conj(x)) if is_complex(x) else x * x
+        terms = real(x * jnp.conj(x)) if is_complex(x) else x * x
     else:
         terms = jnp.abs(x) if p == 1 else jnp.abs(x) ** _exponent(p, x)
     return lax.reduce_sum(terms, dims)

@@ -61,7 +61,7 @@ def linalg_householder_product(input: Array, tau: Array) -> Array:
         return lax.linalg.householder_product(a, jnp.pad(tau, padding))
 
     def by_reflections(a: Array, tau: Array) -> Array:
-        return _reflected(a, tau, jnp.broadcast_to(jnp.eye(*a.shape[-2:], dtype=a.dtype), a.shape), False)
+        return _reflected(a, tau, jnp.broadcast_to(jnp.eye(a.shape[-2], a.shape[-1], dtype=a.dtype), a.shape), False)
 
     return differentiated_as(by_reflections, value)(input, tau)
 
@@ -69,7 +69,7 @@ def linalg_householder_product(input: Array, tau: Array) -> Array:
 def _reflected(a: Array, tau: Array, c: Array, adjoint: bool) -> Array:
     """Q c, or Q^H c, one reflection after another: JAX has no derivative of LAPACK's functions."""
     a = a[..., : tau.shape[-1]]
-    vectors = jnp.tril(a, -1) + jnp.eye(*a.shape[-2:], dtype=a.dtype)
+    vectors = jnp.tril(a, -1) + jnp.eye(a.shape[-2], a.shape[-1], dtype=a.dtype)
 
     def reflect(c: Array, reflection: tuple[Array, Array]) -> tuple[Array, None]:
         vector, factor = (x[..., None] for x in reflection)

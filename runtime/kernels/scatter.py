@@ -53,13 +53,8 @@ class Places(NamedTuple):
         window = iter([updates.shape[d] for d in n.update_window_dims])
         single = {*n.inserted_window_dims, *n.operand_batching_dims}
         sizes = [1 if d in single else next(window) for d in range(held.ndim)]
-        numbers = lax.GatherDimensionNumbers(
-            n.update_window_dims,
-            n.inserted_window_dims,
-            n.scatter_dims_to_operand_dims,
-            n.operand_batching_dims,
-            n.scatter_indices_batching_dims,
-        )
+        lists = n.update_window_dims, n.inserted_window_dims, n.scatter_dims_to_operand_dims, n.operand_batching_dims
+        numbers = lax.GatherDimensionNumbers(*map(tuple, (*lists, n.scatter_indices_batching_dims)))
         return lax.gather(held, self.indices, numbers, sizes, mode=TRUSTED)
 
 

@@ -10,7 +10,7 @@ from jax import lax
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of
-from tenax.words import Array, Gradients, cast, opmath, real_dtype, with_derivative
+from tenax.words import Array, Gradients, cast, opmath, real, real_dtype, with_derivative
 
 
 def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
@@ -24,7 +24,7 @@ def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Arr
     half = A if UPLO.upper() == "L" else adjoint_of(A)
     lower = jnp.tril(half)
     strict = jnp.tril(lower, -1)
-    diagonal = jnp.real(lower - strict).astype(A.dtype)
+    diagonal = real(lower - strict).astype(A.dtype)
     # torch's derivative is that of the symmetric part.
     whole = graft(strict + diagonal + adjoint_of(strict), (half + adjoint_of(half)) / 2)
     vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
@@ -43,9 +43,9 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
             values, vectors = result
             adjoint, diagonal = adjoint_of(vectors), jnp.eye(A.shape[-1], dtype=bool)
             inner = adjoint @ grad[1]
-            real = jnp.real(jnp.diagonal(inner, axis1=-2, axis2=-1))[..., None, :]
+            gauge = real(jnp.diagonal(inner, axis1=-2, axis2=-1))[..., None, :]
             apart = jnp.conj(values[..., None, :] - values[..., :, None])
-            inner = (inner - adjoint @ (vectors * real)) / jnp.where(diagonal, 1, apart)
+            inner = (inner - adjoint @ (vectors * gauge)) / jnp.where(diagonal, 1, apart)
             inner = jnp.where(diagonal, grad[0][..., None], inner)
             return jnp.linalg.solve(adjoint, inner @ adjoint)
 
@@ -78,10 +78,10 @@ def _linalg_svd(
 
 def linalg_pinv(self: Array, *, atol: Array | None = None, rtol: Array | None = None, hermitian: bool = False) -> Array:
     """The Moore-Penrose inverse `(*batch, n, m)`; a singular value counts from max(atol, rtol * greatest one) on."""
-    real = real_dtype(self.dtype)
+    dtype = real_dtype(self.dtype)
     if self.size == 0:
         return self.mT
-    default = cast(float(jnp.finfo(real).eps) * max(self.shape[-2:]), real)
+    default = cast(float(jnp.finfo(dtype).eps) * max(self.shape[-2:]), dtype)
     if rtol is None:
         rtol = default if atol is None else jnp.where(atol > 0, 0, default)
 
@@ -92,8 +92,8 @@ def linalg_pinv(self: Array, *, atol: Array | None = None, rtol: Array | None = 
         else:
             left, values, adjoint = _linalg_svd(A)
             right = adjoint_of(adjoint)
-        limit = cast(rtol, real) * jnp.max(jnp.abs(values), -1)
-        limit = limit if atol is None else jnp.maximum(limit, cast(atol, real))
+        limit = cast(rtol, dtype) * jnp.max(jnp.abs(values), -1)
+        limit = limit if atol is None else jnp.maximum(limit, cast(atol, dtype))
         kept = jnp.abs(values) > limit[..., None]
         inverse = jnp.where(kept, 1 / jnp.where(kept, values, 1), 0)
         return right * cast(inverse, A.dtype)[..., None, :] @ adjoint_of(left)

@@ -103,7 +103,7 @@ def pure_gradient(op: Operator) -> Program:
             grads = torch.autograd.grad(outs, leaves, cotangents(outs), allow_unused=True, materialize_grads=True)
             return [_plain(g) for g in grads]
         tree, spec = pytree.tree_flatten(sample.tree)
-        places = {i: t for i, t in enumerate(tree) if isinstance(t, torch.Tensor)}
+        places = {i: t for i, t in enumerate(tree) if isinstance(t, torch.Tensor) and t.device.type != "cpu"}
 
         def results(found: dict[int, torch.Tensor]) -> list[torch.Tensor]:
             x, args, kwargs = pytree.tree_unflatten([found.get(i, leaf) for i, leaf in enumerate(tree)], spec)
